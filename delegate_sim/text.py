@@ -1,4 +1,4 @@
-"""Text from files and users, made safe to print."""
+"""Text from files and users, made safe to print, and numbers in sentences."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ LONGEST_SAID = 500
 def shortened(text: str, most: int = LONGEST_SAID) -> str:
     """Return text of limited length that ends in an ellipsis if something is left out."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 kernel``, ``2 kernels``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -10,8 +10,9 @@ from delegate_sim.live.engines import engines
 from delegate_sim.live.trial import lacking
 from delegate_sim.version import __version__
 
-from ..layout import message, wrapped
+from ..layout import message
 from ..terminal import Line, width, write, write_lines
+from ..text.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/doctor/1"
 
@@ -52,5 +53,5 @@ def command(form: str) -> None:
         words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
         words += "; it is closed code, which is run live only, never simulated" if engine.delegate.is_live_only else ""
         label = f"  {engine.delegate.name:<{column}}  "
-        lines += [Line(line) for line in wrapped(words, width(), label, " " * len(label))]
+        lines += paragraph(words, width(), label, " " * len(label))
     write_lines(lines)

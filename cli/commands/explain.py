@@ -13,9 +13,9 @@ from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
 from delegate_sim.versions.features import FEATURES
 
 from ..codes import explanations
-from ..layout import wrapped
 from ..suggestions import suggestion
 from ..terminal import Line, width, write, write_lines
+from ..text.paragraphs import paragraph
 from ..text.rules import when
 
 _EPILOG = """\b
@@ -99,9 +99,9 @@ def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:
 def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate, ...], columns: int) -> Iterator[Line]:
     yield Line(f"{code}: {explanation.title}", "bold")
     yield Line("")
-    yield from map(Line, wrapped(explanation.meaning, columns))
+    yield from paragraph(explanation.meaning, columns)
     yield Line("")
-    yield from (Line(line, "cyan") for line in wrapped(f"What to do: {explanation.advice}", columns))
+    yield from paragraph(f"What to do: {explanation.advice}", columns, style="cyan")
     yield Line("")
     if code in FEATURES:
         yield Line("A feature that raises the version of operators.")
@@ -125,12 +125,12 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
                 operators.setdefault(f"{check.demand} ({condition})" if condition else check.demand, []).append(op)
                 sources[str(delegate.rules.source_of(check, rule))] = None
     for needed, ops in operators.items():
-        yield from map(Line, wrapped(f"needs {needed}", columns, "  ", "    "))
-        yield from map(Line, wrapped(", ".join(dict.fromkeys(ops)), columns, "      "))
+        yield from paragraph(f"needs {needed}", columns, "  ", "    ")
+        yield from paragraph(", ".join(dict.fromkeys(ops)), columns, "      ")
     if not operators:
         yield Line("  for any operator")
     for source in sources:
-        yield from map(Line, wrapped(f"source: {source}", columns, "  ", "    "))
+        yield from paragraph(f"source: {source}", columns, "  ", "    ")
     yield from _history(code, delegate, columns)
 
 
@@ -145,4 +145,4 @@ def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
     if found:
         yield Line("  changed by releases of the runtime:")
     for words, ops in found.items():
-        yield from map(Line, wrapped(f"{words}: {', '.join(dict.fromkeys(ops))}", columns, "    ", "      "))
+        yield from paragraph(f"{words}: {', '.join(dict.fromkeys(ops))}", columns, "    ", "      ")

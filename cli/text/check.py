@@ -10,11 +10,12 @@ from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.words import words_of
 
-from ..layout import counted, message, name, wrapped
+from ..layout import counted, message, name
 from ..terminal import Line
 from . import changes as changes_text
 from . import findings as findings_text
 from .measures import measures_text
+from .paragraphs import indented
 
 _HEADING = "bold"
 _STYLES = {"error": "red", "warning": "yellow", "note": ""}
@@ -48,13 +49,13 @@ def _update_text(update: Update) -> str:
 def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
     yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, _HEADING))
     if case.measures is not None:
-        yield from _paragraph(measures_text(case.measures, words_of(case.delegate)), width, "  ")
+        yield from indented(measures_text(case.measures, words_of(case.delegate)), width, "  ")
     if case.findings or verbose:
         yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
     yield from _finding_lines(case.findings, width, verbose)
     yield from _change_lines(case.changes, width, verbose)
     for note in case.notes:
-        yield from _paragraph(f"note: {message(note)}", width, "  ")
+        yield from indented(f"note: {message(note)}", width, "  ")
     yield Line("")
 
 
@@ -64,9 +65,9 @@ def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> It
     for members in shown:
         first = members[0]
         text = f"{first.level}: {first.code}: {findings_text.finding_text(members)}"
-        yield from _paragraph(message(text), width, "  ", _STYLES[first.level])
+        yield from indented(message(text), width, "  ", _STYLES[first.level])
         if first.hint:
-            yield from _paragraph(message(f"hint: {findings_text.finding_hint(members)}"), width, "    ", _HINT)
+            yield from indented(message(f"hint: {findings_text.finding_hint(members)}"), width, "    ", _HINT)
     if len(shown) < len(groups):
         hidden = sum([len(members) for members in groups[len(shown) :]])
         yield Line(f"  ... and {counted(hidden, 'more finding')} (--verbose lists all)")
@@ -80,11 +81,7 @@ def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> I
     yield Line(f"  changed in the model since the baseline: {counted(len(changes), 'change')}")
     shown = groups if verbose else groups[:_CHANGES_SHOWN]
     for members in shown:
-        yield from _paragraph(message(changes_text.change_text(members)), width, "    ")
+        yield from indented(message(changes_text.change_text(members)), width, "    ")
     if len(shown) < len(groups):
         hidden = sum([len(members) for members in groups[len(shown) :]])
         yield Line(f"    ... and {counted(hidden, 'more change')} (--verbose lists all)")
-
-
-def _paragraph(text: str, width: int, indent: str, style: str = "") -> Iterator[Line]:
-    return (Line(line, style) for line in wrapped(text, width, indent, f"{indent}  "))

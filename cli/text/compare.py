@@ -12,9 +12,10 @@ from delegate_sim.results.report import CPU
 from delegate_sim.results.words import OutcomeWords, words_of
 from delegate_sim.text import printable, shortened
 
-from ..layout import counted, message, name, node_list, option_value, share, wrapped
+from ..layout import counted, message, name, node_list, option_value, share
 from ..terminal import Line
 from . import changes as changes_text
+from .paragraphs import indented
 
 _HEADING = "bold"
 _CODE = "yellow"
@@ -185,8 +186,8 @@ class _Text:
         if number:
             yield Line(f"{indent}... and {counted(number, f'more {noun}')} (--verbose lists all)")
 
-    def _paragraph(self, text: str, indent: str, style: str = "") -> Iterator[Line]:
-        return (Line(line, style) for line in wrapped(text, self.width, indent, f"{indent}  "))
+    def _paragraph(self, text: str, indent: str, style: str = "") -> list[Line]:
+        return indented(text, self.width, indent, style)
 
 
 def _differing_options(side: Side, other: Side) -> str:

@@ -9,8 +9,9 @@ from delegate_sim.results.words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run
 
-from ..layout import counted, cut, message, name, node_list, wrapped
+from ..layout import counted, cut, message, name, node_list
 from ..terminal import Line
+from .paragraphs import paragraph
 
 _HEADING = "bold"
 _OPERATORS_SHOWN = 30
@@ -63,7 +64,7 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
         yield Line(f"  {where}{name(op)}: {counted(len(members), 'node')} [{nodes}]")
         for run, state in zip(runs, words, strict=True):
             label = f"    {run.delegate.name:<{labels}}  "
-            yield from (Line(line) for line in wrapped(message(state), width, label, " " * len(label)))
+            yield from paragraph(message(state), width, label, " " * len(label))
     if len(groups) > len(shown):
         yield Line(f"  ... and {len(groups) - len(shown):,} more groups of nodes (--verbose lists all)")
 

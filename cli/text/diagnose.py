@@ -10,10 +10,11 @@ from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.words import OutcomeWords, words_of
 from delegate_sim.text import printable
 
-from ..layout import counted, item_list, message, name, node_list, options_text, share, wrapped
+from ..layout import counted, item_list, message, name, node_list, options_text, share
 from ..terminal import Line
 from .diagnoses import model_name, multiply_adds_share
 from .measures import measures_text
+from .paragraphs import indented
 
 _HEADING = "bold"
 _CODE = "yellow"
@@ -36,11 +37,11 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     yield Line("Now", _HEADING)
     delegate, options, release, _, _ = diagnosis.target
     words = words_of(delegate.name)
-    yield from _paragraph(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
-    yield from _paragraph(_cost_text(diagnosis.now, words), width, "  ")
+    yield from indented(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
+    yield from indented(_cost_text(diagnosis.now, words), width, "  ")
     if diagnosis.limited:
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
-        yield from _paragraph(text, width, "  ")
+        yield from indented(text, width, "  ")
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
     for number, finding in enumerate(shown, 1):
         yield Line("")
@@ -53,17 +54,17 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
         yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
     else:
         yield Line("Without any of them", _HEADING)
-        yield from _paragraph(_cost_text(diagnosis.without_all, words), width, "  ")
+        yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
     yield Line("")
-    yield from _paragraph("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
+    yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
 
 
 def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
     cause = finding.cause
     words = words_of(diagnosis.target.delegate.name)
     total = diagnosis.total_multiply_adds
-    yield from _paragraph(f"{number}. {message(cause.title)}", width, "", _HEADING)
-    yield from _paragraph(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
+    yield from indented(f"{number}. {message(cause.title)}", width, "", _HEADING)
+    yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     # What stands behind another cause may be about nodes that the delegate takes as they are now.
@@ -71,29 +72,27 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
-    yield from _paragraph(text, width, "   ")
+    yield from indented(text, width, "   ")
     if len(diagnosis.run.subgraphs) == 1:
         nodes = node_list(sorted([key.node for key in cause.nodes]), None if verbose else _NODES_WIDTH)
-        yield from _paragraph(f"nodes {nodes}", width, "   ")
+        yield from indented(f"nodes {nodes}", width, "   ")
     if finding.followers:
-        yield from _paragraph(_followers_text(finding, diagnosis), width, "   ")
+        yield from indented(_followers_text(finding, diagnosis), width, "   ")
     if cause.found and cause.found != cause.title:
-        yield from _paragraph(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
+        yield from indented(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
     if cause.node_versions:
         versions = sorted(set(cause.node_versions.values()))
-        yield from _paragraph(f"version without it: {item_list(map(str, versions))}", width, "   ")
+        yield from indented(f"version without it: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
-        yield from _paragraph(f"without it: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
+        yield from indented(f"without it: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
-        yield from _paragraph(_needs_text(finding, len(diagnosis.findings)), width, "   ")
+        yield from indented(_needs_text(finding, len(diagnosis.findings)), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
-        yield from _paragraph(
-            f"without all up to here: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   "
-        )
-    yield from _paragraph(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
+        yield from indented(f"without all up to here: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   ")
+    yield from indented(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
     fix = diagnosis.pass_for(finding)
     if fix is not None:
-        yield from _paragraph(f"delegate-sim fix rewrites the file: {fix.name} ({fix.exactness.words})", width, "   ", _HINT)
+        yield from indented(f"delegate-sim fix rewrites the file: {fix.name} ({fix.exactness.words})", width, "   ", _HINT)
 
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
@@ -129,7 +128,3 @@ def _change_text(now: Cost, then: Cost, taken: str) -> str:
     if now.total_multiply_adds or then.total_multiply_adds:
         words.append(f"multiply-adds {taken} {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)
-
-
-def _paragraph(text: str, width: int, indent: str, style: str = "") -> Iterator[Line]:
-    return (Line(line, style) for line in wrapped(text, width, indent, f"{indent}  "))

@@ -15,10 +15,11 @@ from delegate_sim.results.words import words_of
 from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.version import __version__
 
-from ..layout import counted, message, share, wrapped
+from ..layout import counted, message, share
 from ..terminal import Line
 from .inference import difference_lines
 from .measures import measures_text
+from .paragraphs import paragraph
 
 SCHEMA = "delegate-sim/fix/1"
 _HEADING = "bold"
@@ -127,8 +128,8 @@ def _step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
         yield from _wrapped(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
 
 
-def _wrapped(text: str, width: int, indent: str = "", style: str = "") -> Iterator[Line]:
-    yield from (Line(line, style) for line in wrapped(text, width, indent, indent + "  " if indent else ""))
+def _wrapped(text: str, width: int, indent: str = "", style: str = "") -> list[Line]:
+    return paragraph(text, width, indent, indent + "  " if indent else "", style=style)
 
 
 def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from delegate_sim.model.model import Model, Node, Quantization, Signature, Tenso
 from delegate_sim.results.report import Report
 from delegate_sim.text import printable
 
-from ..layout import counted, message, name, wrapped
+from ..layout import counted, message, name
 from ..terminal import Line
+from .paragraphs import paragraph
 
 SCHEMA = "delegate-sim/inspect/1"
 
@@ -39,7 +40,7 @@ def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
     sizes = f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.tensors), 'tensor')}, {_SHAPES[shapes]}"
     yield Line(f"{title}: {sizes}", _HEADING)
     for note in _notes(graph):
-        yield from (Line(line, _NOTE) for line in wrapped(message(note), width, "  ", "    "))
+        yield from paragraph(message(note), width, "  ", "    ", style=_NOTE)
     yield from _operands(graph, "  inputs  ", graph.inputs, width)
     yield from _operands(graph, "  outputs ", graph.outputs, width)
     for node in graph.nodes:
@@ -67,10 +68,10 @@ def model_entry(model: Model, graphs: Iterable[Graph], shapes: str) -> dict[str,
 _SHAPES = {"prepared": "shapes as prepared", "file": "shapes as in the file"}
 
 
-def _signature(signature: Signature, width: int) -> Iterator[Line]:
+def _signature(signature: Signature, width: int) -> list[Line]:
     arguments = [f"{side} {_arguments(tensors)}" for side, tensors in (("in", signature.inputs), ("out", signature.outputs))]
     text = f"signature {name(signature.key)}: subgraph {signature.subgraph}; {'; '.join(arguments)}"
-    return map(Line, wrapped(text, width, "  ", "    "))
+    return paragraph(text, width, "  ", "    ")
 
 
 def _arguments(tensors: Mapping[str, int]) -> str:
@@ -99,7 +100,7 @@ def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> I
     digits = len(str(max(len(graph.tensors) - 1, 0)))
     for index in indices:
         text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} left out"
-        yield from map(Line, wrapped(text, width, title, " " * (len(title) + digits + 5)))
+        yield from paragraph(text, width, title, " " * (len(title) + digits + 5))
         title = " " * len(title)
 
 

@@ -9,6 +9,7 @@ from delegate_sim.inference.difference import Difference, TensorDifference
 
 from ..layout import counted, name, wrapped
 from ..terminal import Line
+from .paragraphs import paragraph
 from .tables import table
 
 _HEADING = "bold"
@@ -22,7 +23,7 @@ def difference_lines(found: Difference, width: int, verbose: bool) -> Iterator[L
     if found.is_same:
         yield Line(f"Every bit is the same: {counted(len(found.outputs), 'output')}, on {inputs}", _HEADING)
     elif found.problem:
-        yield from (Line(line, _BAD) for line in wrapped(f"Outputs cannot be compared: {name(found.problem)}", width))
+        yield from paragraph(f"Outputs cannot be compared: {name(found.problem)}", width, style=_BAD)
     else:
         yield Line(f"Outputs differ by at most {_share(found.relative)} of their range, on {inputs}", _HEADING)
     shown = found.outputs if verbose else found.outputs[:_SHOWN]
@@ -34,7 +35,7 @@ def difference_lines(found: Difference, width: int, verbose: bool) -> Iterator[L
         yield from (Line(line, style) for line, style in _between(found.tensors, width, verbose))
     first, second = (1000 * seconds for seconds in found.seconds)
     text = f"Latency on this CPU, one thread, without a delegate: {first:.3g} ms before, {second:.3g} ms after"
-    yield from (Line(line) for line in wrapped(text, width))
+    yield from paragraph(text, width)
 
 
 def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> Iterator[tuple[str, str]]:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.live.comparison import LiveResult
 from delegate_sim.model.model import Model
 
-from ..layout import counted, message, name, wrapped
+from ..layout import counted, message, name
 from ..terminal import Line
+from .paragraphs import paragraph
 from .view import HEADING, View
 
 _BAD = "bold red"
@@ -32,7 +33,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
             yield Line("")
         if not each.is_run:
             text = f"{each.name}, live: it cannot be run here, as it needs {each.decision.lacks}"
-            yield from (Line(line, _BAD) for line in wrapped(message(text), view.width, "", "  "))
+            yield from paragraph(message(text), view.width, "", "  ", style=_BAD)
             continue
         yield Line(f"{each.name}, live ({message(each.software)}): {_headline(each)}", _BAD if each.differences else HEADING)
         yield from [Line(f"  {message(line)}") for line in each.decision.lines]
@@ -42,7 +43,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         if not each.is_compared:
             notes += _selection(model, each, view)
         for note in notes:
-            yield from (Line(line) for line in wrapped(message(note), view.width, "  - ", "    "))
+            yield from paragraph(message(note), view.width, "  - ", "    ")
 
 
 def _headline(found: LiveResult) -> str:

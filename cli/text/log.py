@@ -22,8 +22,9 @@ from delegate_sim.device.summary import (
     LogSummary,
 )
 
-from ..layout import counted, message, name, wrapped
+from ..layout import counted, message, name
 from ..terminal import Line
+from .paragraphs import fact, paragraph
 from .spans import spans
 
 _HEADING, _BAD = "bold", "bold red"
@@ -57,7 +58,7 @@ def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, colu
     if not unused_count:
         return
     more = "" if verbose else " (--verbose shows them)"
-    yield from _paragraph(f"{unused_count:,} of the log's {counted(line_count, 'line')} not used{more}", columns, "  ", "    ")
+    yield from paragraph(f"{unused_count:,} of the log's {counted(line_count, 'line')} not used{more}", columns, "  ", "    ")
     if verbose:
         for line in unused:
             yield Line(f"    {message(line)}")
@@ -69,49 +70,49 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     own = summary.delegate
     who = message(own.title) if own.title else "not shown"
     rest = "; reconcile --accelerators compares it" if DISPATCH in plain_name(own.title) else ", which is not simulated"
-    yield from _fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
-    yield from _fact("outcome", _OUTCOMES[own.outcome], columns)
+    yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
+    yield from fact("outcome", _OUTCOMES[own.outcome], columns)
     yield from _counts(own.counts, columns)
     for other in summary.others:
         yield from _other(other, columns)
     for count in summary.counts:
-        yield from _fact("counts", message(count.line), columns)
+        yield from fact("counts", message(count.line), columns)
     if summary.operators:
         text = ", ".join(f"{name(op)} {count:,}" for op, count in summary.operators)
-        yield from _fact("on the CPU", text, columns)
-    yield from _fact("release", _release(summary), columns)
+        yield from fact("on the CPU", text, columns)
+    yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", summary.accelerators),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.chosen_devices]),
     ):
         if values:
-            yield from _fact(title, message(", ".join(values)), columns)
+            yield from fact(title, message(", ".join(values)), columns)
     for text in summary.compiled:
-        yield from _fact("compiled", message(text), columns)
+        yield from fact("compiled", message(text), columns)
     if summary.parts:
         text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
-        yield from _fact("also of", text, columns)
+        yield from fact("also of", text, columns)
     if summary.refusals:
         yield Line("  refused operators")
         for op, reason, times in summary.refusals:
             often = f" ({times:,} times)" if times > 1 else ""
-            yield from _paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
+            yield from paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
     if summary.errors:
         yield Line("  errors", _BAD)
         for error in summary.errors:
             often = f" ({error.times:,} times)" if error.times > 1 else ""
-            yield from _paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
+            yield from paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
             if error.meaning:
-                yield from _paragraph(message(error.meaning), columns, "      ", "      ")
+                yield from paragraph(message(error.meaning), columns, "      ", "      ")
     if summary.is_cut:
-        yield from _paragraph(
+        yield from paragraph(
             "the log does not say what became of the delegate: it is cut short, or is of something else", columns, "  ", "    "
         )
     yield from unused_lines(summary.unused, summary.unused_count, summary.line_count, columns, verbose)
 
 
 def _other(other: LogDelegate, columns: int) -> Iterator[Line]:
-    yield from _fact("then", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
+    yield from fact("then", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
     yield from _counts(other.counts, columns)
 
 
@@ -128,7 +129,7 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
         )
         text = ", ".join(f"{title}: {at_least}{number:,}" for title, number in values if number is not None)
         if text:
-            yield from _fact("counts", f"{text} ({_SOURCES[count.source]})", columns)
+            yield from fact("counts", f"{text} ({_SOURCES[count.source]})", columns)
 
 
 _SOURCES = {
@@ -149,11 +150,3 @@ def _release(summary: LogSummary) -> str:
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
     return f"{text}, or older than any that is known" if summary.may_be_older else text
-
-
-def _fact(title: str, text: str, columns: int) -> Iterator[Line]:
-    return _paragraph(text, columns, f"  {title:14} ", " " * 17)
-
-
-def _paragraph(text: str, columns: int, indent: str, hanging: str) -> Iterator[Line]:
-    return (Line(line) for line in wrapped(text, columns, indent, hanging))

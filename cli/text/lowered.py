@@ -12,8 +12,9 @@ from delegate_sim.results.report import Report
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.target import Target
 
-from ..layout import counted, message, name, node_list, options_text, wrapped
+from ..layout import counted, message, name, node_list, options_text
 from ..terminal import Line
+from .paragraphs import paragraph
 
 SCHEMA = "delegate-sim/lowered/1"
 
@@ -25,7 +26,7 @@ _REFUSED = "bold red"
 def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[LoweredModel], width: int) -> Iterator[Line]:
     """Return the text of what is built of each partition."""
     text = f"{target.delegate.name} on {target.release}: {options_text(target.delegate.options, target.options)}"
-    yield from (Line(line, _HEADING) for line in wrapped(message(text), width, "", "    "))
+    yield from paragraph(message(text), width, "", "    ", style=_HEADING)
     by_index = {graph.index: graph for graph in graphs}
     number = -1
     for number, model in enumerate(models):
@@ -33,13 +34,13 @@ def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[Lowe
         yield Line("")
         sizes = f"{counted(len(model.operands), 'operand')}, {counted(len(model.operations), 'operation')}"
         yield Line(f"Model {number}, subgraph {graph.index} ({name(graph.name)}): {sizes}", _HEADING)
-        yield from map(Line, wrapped(f"nodes {node_list(list(model.nodes))}", width, "  ", "    "))
+        yield from paragraph(f"nodes {node_list(list(model.nodes))}", width, "  ", "    ")
         for call in model.calls:
             yield from _call(call, model, graph, width)
         for refusal in model.refusals:
             place = "" if refusal.node is None else f", node {refusal.node} ({name(graph.nodes[refusal.node].op)})"
             text = f"refused: {refusal.call or 'mapping'}{place}: {message(refusal.text)}"
-            yield from (Line(line, _REFUSED) for line in wrapped(text, width, "  ", "    "))
+            yield from paragraph(text, width, "  ", "    ", style=_REFUSED)
     if number < 0:
         yield Line("")
         yield Line("Nothing is built for a stage behind the delegate.")
@@ -59,17 +60,17 @@ def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) 
     }
 
 
-def _call(call: LoweredCall, model: LoweredModel, graph: Graph, width: int) -> Iterator[Line]:
+def _call(call: LoweredCall, model: LoweredModel, graph: Graph, width: int) -> list[Line]:
     function = call.function.partition("_")[2]
     if call.subject is None:
         lists = {"identifyInputsAndOutputs": f" {_indices(model.inputs)} -> {_indices(model.outputs)}"}
         value = "" if call.value is None else f" {str(call.value).lower()}"
-        return map(Line, wrapped(f"{function}{lists.get(function, value)}", width, "  ", "      "))
+        return paragraph(f"{function}{lists.get(function, value)}", width, "  ", "      ")
     if function == "addOperation":
         text, style = _operation(model.operations[call.subject], graph), _OPERATION
     else:
         text, style = _operand(function, model.operands[call.subject] if call.subject < len(model.operands) else None, graph), ""
-    return (Line(line, style) for line in wrapped(f"{function} {call.subject} {text}".rstrip(), width, "  ", "      "))
+    return paragraph(f"{function} {call.subject} {text}".rstrip(), width, "  ", "      ", style=style)
 
 
 def _operation(operation: LoweredOperation, graph: Graph) -> str:

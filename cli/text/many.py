@@ -10,8 +10,9 @@ from delegate_sim.results.measures import TAKEN
 from delegate_sim.results.words import taken_by, words_of
 from delegate_sim.text import printable
 
-from ..layout import counted, message, name, share, wrapped
+from ..layout import counted, message, name, share
 from ..terminal import Line
+from .paragraphs import paragraph
 from .tables import table
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = Fa
     if messages:
         yield from [] if is_first else [Line("")]
         yield Line(f"Without an answer: {counted(len(messages), 'model')}", _BAD)
-        yield from (Line(line) for said in messages for line in wrapped(message(said), width, "  ", "    "))
+        for said in messages:
+            yield from paragraph(message(said), width, "  ", "    ")
 
 
 def many_hint() -> Iterator[Line]:

@@ -10,9 +10,10 @@ from delegate_sim.results.measures import TAKEN
 from delegate_sim.results.report import Report
 from delegate_sim.results.words import taken_by
 
-from ..layout import counted, name, share, wrapped
+from ..layout import counted, name, share
 from ..terminal import Line
 from .many import common_folder, many_hint, shortened, unanswered_lines
+from .paragraphs import paragraph
 from .tables import table
 
 _HEADING = "bold"
@@ -39,7 +40,7 @@ def overview_lines(report: Report, width: int) -> Iterator[Line]:
     yield from map(Line, table(rows, _NUMBERS, width, 6))
     if any(run.delegate.is_plugin for run in runs):
         yield Line("")
-        yield from (Line(line) for line in wrapped(_SELECTED, width, "", ""))
+        yield from paragraph(_SELECTED, width, "", "")
     yield Line("")
     yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
 

@@ -9,8 +9,9 @@ from delegate_sim.model.model import Node
 from delegate_sim.results.report import COMPILED, CPU, placements
 from delegate_sim.runtime.interpreter import Run
 
-from ..layout import counted, item_list, name, node_list, wrapped
+from ..layout import counted, item_list, name, node_list
 from ..terminal import Line
+from .paragraphs import paragraph
 
 _HEADING = "bold"
 
@@ -36,4 +37,4 @@ def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[
             indices = node_list([node.index for node in members], room)
             text = f"{counted(len(members), 'node')}: {listed} [{indices}]"
             label = f"  {place:<{labels}}  "
-            yield from (Line(line) for line in wrapped(text, width, label, " " * len(label)))
+            yield from paragraph(text, width, label, " " * len(label))

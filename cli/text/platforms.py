@@ -7,8 +7,9 @@ from typing import Any
 
 from delegate_sim.results.platform_table import PlatformRow
 
-from ..layout import message, share, wrapped
+from ..layout import message, share
 from ..terminal import Line
+from .paragraphs import paragraph
 
 _HEADING = "bold"
 _CODE = "yellow"
@@ -31,14 +32,14 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
         text = f"{row.release}: {measures.outcome}, {delegated}"
         if row.refusal is not None and row.refusal.behind is not None:
             text += f", {row.refusal.code}"
-        yield from map(Line, wrapped(text, width, "  ", "    "))
+        yield from paragraph(text, width, "  ", "    ")
         if row.refusal is not None and row.refusal.behind is not None and row.refusal.hint not in told:
             told.append(row.refusal.hint)
             place = "" if row.refusal.node is None else f"node {row.refusal.node}: "
-            yield from (Line(line, _CODE) for line in wrapped(message(place + row.refusal.message), width, "    ", "    "))
-            yield from (Line(line, _HINT) for line in wrapped(message(f"hint: {row.refusal.hint}"), width, "    ", "          "))
+            yield from paragraph(message(place + row.refusal.message), width, "    ", "    ", style=_CODE)
+            yield from paragraph(message(f"hint: {row.refusal.hint}"), width, "    ", "          ", style=_HINT)
     for note in dict.fromkeys(note for row in rows for note in row.notes):
-        yield from map(Line, wrapped(note, width, "  - ", "    "))
+        yield from paragraph(note, width, "  - ", "    ")
 
 
 def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:

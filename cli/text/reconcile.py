@@ -16,9 +16,10 @@ from delegate_sim.device.summary import chosen_devices
 from delegate_sim.device.tally import Tally
 from delegate_sim.releases.catalogue import RELEASES
 
-from ..layout import counted, message, name, node_list, options_text, wrapped
+from ..layout import counted, message, name, node_list, options_text
 from ..terminal import Line
 from .log import unused_lines
+from .paragraphs import fact, paragraph
 from .spans import spans
 
 _HEADING = "bold"
@@ -44,7 +45,7 @@ def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> It
     """Return the text of a reconciliation; long lists of nodes are shortened unless ``verbose``."""
     other = [note for note in found.notes if OTHER_MODEL in note]
     for note in other:
-        yield from (Line(line, _BAD) for line in wrapped(message(note), width, "", "  "))
+        yield from paragraph(message(note), width, "", "  ", style=_BAD)
     if other:
         yield Line("")
     yield from _setting(found, width)
@@ -59,7 +60,7 @@ def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> It
         yield Line("")
         yield Line("Notes", _HEADING)
         for note in notes:
-            yield from _paragraph(message(note), width, "  - ", "    ")
+            yield from paragraph(message(note), width, "  - ", "    ")
     log = found.log
     if log.unused_count:
         yield Line("")
@@ -72,12 +73,12 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
     yield Line(f"Driver profile: {message(path)}", _HEADING)
     rejections = learning.profile.rejections
     logs = counted(len(learning.profile.sources), "log")
-    yield from _paragraph(f"{counted(len(rejections), 'rule')} from {logs}, {len(learning.added):,} new", width, "  ", "    ")
+    yield from paragraph(f"{counted(len(rejections), 'rule')} from {logs}, {len(learning.added):,} new", width, "  ", "    ")
     for rejection in rejections:
         new = " (new)" if rejection in learning.added else ""
-        yield from _paragraph(message(f"rejects {rejection_text(rejection)}{new}"), width, "  - ", "    ")
+        yield from paragraph(message(f"rejects {rejection_text(rejection)}{new}"), width, "  - ", "    ")
     for note in learning.notes:
-        yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
+        yield from paragraph(message(f"open: {note}"), width, "  ", "    ")
 
 
 def nothing_learnt_lines(path: str) -> Iterator[Line]:
@@ -99,20 +100,20 @@ def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[
         parts += (
             [f"fails to compile steps of more than {device.largest_bytes:,} bytes"] if device.largest_bytes is not None else []
         )
-        yield from _paragraph(message(f"{device.name}: {'; '.join(parts)}"), width, "  - ", "    ")
+        yield from paragraph(message(f"{device.name}: {'; '.join(parts)}"), width, "  - ", "    ")
     for note in learning.notes:
-        yield from _paragraph(message(f"open: {note}"), width, "  ", "    ")
+        yield from paragraph(message(f"open: {note}"), width, "  ", "    ")
 
 
 def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
     setting = found.setting
     known = {key: value for key, value in setting.options.items() if key in setting.known}
     yield Line("Target", _HEADING)
-    yield from _fact("delegate", setting.delegate.name, width)
+    yield from fact("delegate", setting.delegate.name, width)
     older = f", or older than {RELEASES[0]}, whose rules are not known" if setting.may_be_older else ""
-    yield from _fact("releases", f"{', '.join(spans([str(release) for release in setting.releases]))}{older}", width)
-    yield from _fact("options", message(options_text(setting.delegate.options, known)) or "none in the log", width)
-    yield from _fact(
+    yield from fact("releases", f"{', '.join(spans([str(release) for release in setting.releases]))}{older}", width)
+    yield from fact("options", message(options_text(setting.delegate.options, known)) or "none in the log", width)
+    yield from fact(
         "other options", f"the defaults of {'benchmark_model' if setting.defaults == 'benchmark' else 'the API'}", width
     )
 
@@ -128,7 +129,7 @@ def tally_lines(device: Tally, simulated: Tally, width: int, *, is_plugin: bool)
         yield Line(title, _HEADING)
         for line in tally.lines:
             yield Line(f"  {message(line)}")
-        yield from _fact("nodes", _numbers(tally, is_plugin), width)
+        yield from fact("nodes", _numbers(tally, is_plugin), width)
 
 
 def _numbers(tally: Tally, is_plugin: bool) -> str:
@@ -156,13 +157,13 @@ def _result(found: Reconciliation, width: int) -> Iterator[Line]:
     else:
         certain = "" if found.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", _GOOD)
-        yield from _paragraph(message(found.account.text), width, "  ", "  ")
+        yield from paragraph(message(found.account.text), width, "  ", "  ")
     for difference in found.differences:
-        yield from _paragraph(message(f"differs: {difference}"), width, "  ", "    ")
+        yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     if found.feature_levels and found.account is not None and found.account.kind != "options":
         levels = ", ".join(map(str, found.feature_levels))
         text = f"feature level {levels} would lead to the same result without a driver that rejects anything"
-        yield from _paragraph(text, width, "  ", "    ")
+        yield from paragraph(text, width, "  ", "    ")
 
 
 def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line]:
@@ -198,7 +199,7 @@ def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
     for refusal in found.refusals:
         counts = f"{refusal.on_device:,} on the device, {refusal.simulated:,} simulated"
         text = f"{name(refusal.op)} version {refusal.version}: {counts}"
-        yield from _paragraph(text, width, "  ", "    ")
+        yield from paragraph(text, width, "  ", "    ")
     if found.listed_refusals:
         yield Line("")
         yield Line("Operators that the delegate lists as refused", _HEADING)
@@ -207,12 +208,12 @@ def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
     devices = ", ".join([f"{name(device)} for {counted(count, 'operation')}" for device, count in chosen_devices(found.log)])
     if devices:
         yield Line("")
-        yield from _paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
+        yield from paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
     for compilation in found.log.runtime.compilations:
-        yield from _paragraph(message(f"The runtime compiled {compilation_text(compilation)}"), width, "", "  ")
+        yield from paragraph(message(f"The runtime compiled {compilation_text(compilation)}"), width, "", "  ")
     yield from error_lines(found.errors, width)
     yield Line("")
-    yield from _paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")
+    yield from paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")
 
 
 def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
@@ -221,9 +222,9 @@ def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
         yield Line("")
         yield Line("Errors in the log", _HEADING)
     for error in errors:
-        yield from _paragraph(message(error.line), width, "  ", "    ")
+        yield from paragraph(message(error.line), width, "  ", "    ")
         if error.meaning:
-            yield from _paragraph(message(error.meaning), width, "    ", "    ")
+            yield from paragraph(message(error.meaning), width, "    ", "    ")
 
 
 def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
@@ -232,12 +233,4 @@ def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
     simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
     sign = "same" if listed.is_same else "differs"
     text = f"{name(listed.op)} ({sign}): on the device {device}; simulated {simulated}"
-    yield from _paragraph(message(text), width, "  ", "    ")
-
-
-def _fact(title: str, text: str, width: int) -> Iterator[Line]:
-    return _paragraph(text, width, f"  {title:14} ", " " * 17)
-
-
-def _paragraph(text: str, width: int, indent: str, hanging: str) -> Iterator[Line]:
-    return (Line(line) for line in wrapped(text, width, indent, hanging))
+    yield from paragraph(message(text), width, "  ", "    ")

@@ -9,9 +9,10 @@ from delegate_sim.device.matching import OTHER_MODEL
 from delegate_sim.device.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from delegate_sim.device.stacked import NOT_APPLIED, StackReconciliation, StepReconciliation
 
-from ..layout import message, wrapped
+from ..layout import message
 from ..terminal import Line
 from .log import unused_lines
+from .paragraphs import paragraph
 from .reconcile import error_lines, listed_lines, tally_lines
 
 _HEADING, _GOOD, _BAD = "bold", "bold green", "bold red"
@@ -34,13 +35,13 @@ def stack_reconciliation_lines(found: StackReconciliation, width: int, verbose: 
     """Return the text of a reconciliation of several accelerators."""
     other = [note for step in found.steps for note in step.notes if OTHER_MODEL in note]
     for note in other:
-        yield from (Line(line, _BAD) for line in wrapped(message(note), width, "", "  "))
+        yield from paragraph(message(note), width, "", "  ", style=_BAD)
     if other:
         yield Line("")
     text, style = _RESULTS[found.status]
     yield Line(text, style)
     if found.explanation:
-        yield from _paragraph(found.explanation, width, "  ", "  ")
+        yield from paragraph(found.explanation, width, "  ", "  ")
     for step in found.steps:
         yield Line("")
         yield from _step(step, width)
@@ -49,7 +50,7 @@ def stack_reconciliation_lines(found: StackReconciliation, width: int, verbose: 
         yield Line("")
         yield Line("Notes", _HEADING)
     for note in found.notes:
-        yield from _paragraph(message(note), width, "  - ", "    ")
+        yield from paragraph(message(note), width, "  - ", "    ")
     log = found.log
     if log.unused_count:
         yield Line("")
@@ -64,12 +65,8 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
         return
     yield from tally_lines(step.device, step.simulated, width, is_plugin=step.accelerator == APPLIED_AHEAD)
     for difference in step.differences:
-        yield from _paragraph(message(f"differs: {difference}"), width, "  ", "    ")
+        yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     for listed in step.listed_refusals:
         yield from listed_lines(listed, width)
     for note in [note for note in step.notes if OTHER_MODEL not in note]:
-        yield from _paragraph(message(note), width, "  - ", "    ")
-
-
-def _paragraph(text: str, width: int, indent: str, hanging: str) -> Iterator[Line]:
-    return (Line(line) for line in wrapped(text, width, indent, hanging))
+        yield from paragraph(message(note), width, "  - ", "    ")

@@ -14,6 +14,7 @@ from delegate_sim.version import __version__
 
 from ..layout import counted, item_list, message, name, node_list, share, wrapped
 from ..terminal import Line
+from .paragraphs import paragraph
 from .platforms import platform_lines, platforms_entry
 
 SCHEMA = "delegate-sim/releases/1"
@@ -45,14 +46,14 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
     yield from _refusals(spans, width)
     yield Line("")
     for answer in answers(table):
-        yield from (Line(line) for line in wrapped(answer, width, "", "  "))
+        yield from paragraph(answer, width, "", "  ")
     yield from platform_lines(table.platforms, width)
     said = _notes(table.rows)
     if said:
         yield Line("")
         yield Line("Uncertain", _HEADING)
         for note in said:
-            yield from (Line(line) for line in wrapped(message(note), width, "  - ", "    "))
+            yield from paragraph(message(note), width, "  - ", "    ")
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
@@ -137,7 +138,7 @@ def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> It
     moves = sorted(row.moves, key=lambda move: -len(move.nodes))
     shown = moves if verbose else moves[:_MOVES_SHOWN]
     for move in shown:
-        yield from (Line(line) for line in wrapped(move_text(move, words, verbose), width, "  ", "    "))
+        yield from paragraph(move_text(move, words, verbose), width, "  ", "    ")
     if len(shown) < len(moves):
         hidden = sum([len(move.nodes) for move in moves[len(shown) :]])
         yield Line(f"  ... and {counted(hidden, 'more node')} (--verbose lists all)")

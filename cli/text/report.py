@@ -23,6 +23,7 @@ from ..terminal import Line, columns
 from .advised import advice_on
 from .measures import kernels_text
 from .numbers import with_ranges, without_numbers
+from .paragraphs import paragraph
 from .placement import placement_lines
 from .splits import split_lines
 from .strip import strip_lines
@@ -150,8 +151,8 @@ def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
             yield from _paragraph(message(warning), view, "  - ", "    ")
 
 
-def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = "") -> Iterator[Line]:
-    return (Line(line, style) for line in wrapped(text, view.width, indent, hanging))
+def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = "") -> list[Line]:
+    return paragraph(text, view.width, indent, hanging, style=style)
 
 
 def _target(run: Run, view: View) -> Iterator[Line]:
@@ -250,7 +251,7 @@ def _multiply_adds(total: int, delegated: int, verb: str, view: View) -> Iterato
         yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} {verb} ({share(delegated, total)})", view)
 
 
-def _fact(title: str, text: str, view: View) -> Iterator[Line]:
+def _fact(title: str, text: str, view: View) -> list[Line]:
     return _paragraph(text, view, f"  {title:17} ", " " * 20)
 
 

@@ -8,8 +8,9 @@ from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
 from delegate_sim.scan.totals import TargetTotals, Totals
 
-from ..layout import counted, message, share, wrapped
+from ..layout import counted, message, share
 from ..terminal import Line
+from .paragraphs import paragraph
 from .tables import table
 
 
@@ -45,7 +46,7 @@ def _error_lines(totals: Totals, width: int) -> Iterator[Line]:
         return
     yield Line("")
     for error in totals.errors:
-        yield from [Line(line, "bold red") for line in wrapped(message(error), width)]
+        yield from paragraph(message(error), width, style="bold red")
     if totals.failed_models > len(totals.errors):
         others = counted(totals.failed_models - len(totals.errors), "more model")
         yield Line(f"... and {others}, in the column error")

@@ -14,6 +14,7 @@ from ..layout import counted, message, wrapped
 from ..terminal import Line
 from .diagnoses import multiply_adds_share
 from .measures import kernels_text, nodes_text
+from .paragraphs import paragraph
 
 SCHEMA = "delegate-sim/search/1"
 
@@ -66,11 +67,11 @@ def _cost_text(cost: Cost, words: OutcomeWords) -> str:
 
 def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
     text = _cost_text(way.cost, words) + (", without:" if way.causes else "")
-    yield from (Line(line) for line in wrapped(text, width))
+    yield from paragraph(text, width)
     for cause in way.causes:
-        yield from (Line(line) for line in wrapped(f"- {message(cause.name)}: {message(cause.title)}", width, "  ", "    "))
+        yield from paragraph(f"- {message(cause.name)}: {message(cause.title)}", width, "  ", "    ")
         text = f"{cause.suggestion}: {message(cause.change)}"
-        yield from (Line(line, _HINT) for line in wrapped(text, width, "    ", "      "))
+        yield from paragraph(text, width, "    ", "      ", style=_HINT)
 
 
 def search_entry(search: Search) -> dict[str, Any]:

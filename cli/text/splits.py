@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from delegate_sim.results.splits import splits_of
 from delegate_sim.runtime.run import Run, SubgraphRun
 
-from ..layout import counted, item_list, message, name, node_list, wrapped
+from ..layout import counted, item_list, message, name, node_list
 from ..terminal import Line
+from .paragraphs import paragraph
 
 if TYPE_CHECKING:
     from delegate_sim.delegates.stage import StageSplit
@@ -36,10 +37,10 @@ def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterato
     for step in split.steps:
         devices[step.device] += len(step.operations)
     listed = ", ".join([f"{counted(count, 'operation')} on {name(device)}" for device, count in devices.items()])
-    yield from map(Line, wrapped(f"partition {number}: {counted(len(split.steps), 'step')}; {listed}", width, "  ", "    "))
+    yield from paragraph(f"partition {number}: {counted(len(split.steps), 'step')}; {listed}", width, "  ", "    ")
     if split.error:
         text = f"the runtime falls back: {message(split.error)}"
-        yield from (Line(line, _NOTE) for line in wrapped(text, width, "    ", "      "))
+        yield from paragraph(text, width, "    ", "      ", style=_NOTE)
     if len(split.steps) == 1:
         return
     shown = split.steps if verbose else split.steps[:_STEPS_SHOWN]
@@ -48,6 +49,6 @@ def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterato
         ops = item_list([f"{operation} {count:,}" for operation, count in operations], None if verbose else width // 2)
         nodes = node_list(list(step.nodes), None if verbose else width // 3)
         text = f"step {place} on {name(step.device)}: {ops} [{nodes}]; {step.bytes_in:,} bytes in, {step.bytes_out:,} out"
-        yield from map(Line, wrapped(text, width, "    ", "      "))
+        yield from paragraph(text, width, "    ", "      ")
     if len(shown) < len(split.steps):
         yield Line(f"    ... and {counted(len(split.steps) - len(shown), 'more step')} (--verbose lists all)")

@@ -11,8 +11,9 @@ from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.stack import StackResult
 from delegate_sim.text import printable
 
-from ..layout import counted, message, name, wrapped
+from ..layout import counted, message, name
 from ..terminal import Line
+from .paragraphs import paragraph
 from .report import report_lines
 from .tables import table
 from .view import HEADING, View
@@ -54,7 +55,7 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
     else:
         yield Line(f"CompiledModel ({asked}) is not created", _BAD)
     for note in result.notes:
-        yield from (Line(line) for line in wrapped(message(note), view.width, "  - ", "    "))
+        yield from paragraph(message(note), view.width, "  - ", "    ")
 
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:

@@ -10,8 +10,9 @@ from delegate_sim.sweeping.rows import SweepRow, SweepTarget
 from delegate_sim.sweeping.sweep import Swept
 from delegate_sim.text import printable
 
-from ..layout import counted, message, share, wrapped
+from ..layout import counted, message, share
 from ..terminal import Line
+from .paragraphs import paragraph
 from .tables import table
 
 _HEADING = "bold"
@@ -24,21 +25,23 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 def sweep_lines(found: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
     """Return the text; ``shown`` are numbers of rows whose code is shown besides that of the best."""
-    yield from (Line(line, _HEADING) for text in (verdict(found), *answers(found)) for line in wrapped(text, width))
+    for text in (verdict(found), *answers(found)):
+        yield from paragraph(text, width, style=_HEADING)
     if best_rows(found):
         told = f"{WRITING}{CODE_BELOW if with_code else ''}."
-        yield from (Line(line, _HINT) for line in wrapped(told, width))
-    yield from (Line(line) for text in (converters_text(found), calibration_text(found)) for line in wrapped(text, width))
+        yield from paragraph(told, width, style=_HINT)
+    for text in (converters_text(found), calibration_text(found)):
+        yield from paragraph(text, width)
     models = found.models
     if models:
         yield Line("")
         rows = [CONVERSION_TITLES, *[conversion_cells(found, row) for row in models]]
         yield from map(Line, table(rows, _RIGHT, width, 6))
         yield Line("")
-        yield from (Line(line, _HINT) for line in wrapped(LEGEND, width))
+        yield from paragraph(LEGEND, width, style=_HINT)
         for target in found.targets:
             yield Line("")
-            yield from (Line(line, _HEADING) for line in wrapped(target_title(found, target), width))
+            yield from paragraph(target_title(found, target), width, style=_HEADING)
             yield from map(Line, table([target_titles(target), *target_rows(found, target)], _RIGHT_OF_TARGET, width, 5))
     yield from _failed_lines(found, width)
     yield from _unknown_lines(found, width)
@@ -46,7 +49,7 @@ def sweep_lines(found: Swept, width: int, shown: Sequence[int] = (), with_code: 
     coded = [*(best_rows(found) if with_code else ()), *[numbers[number] for number in shown]]
     for row in dict.fromkeys(coded):
         yield Line("")
-        yield from (Line(line, _HEADING) for line in wrapped(code_title(found, row), width))
+        yield from paragraph(code_title(found, row), width, style=_HEADING)
         # Not indented, so that it can be pasted.
         yield from (Line(printable(line)) for line in row.conversion.code.splitlines())
 
@@ -210,7 +213,8 @@ def _failed_lines(found: Swept, width: int) -> Iterator[Line]:
     if failed:
         yield Line("")
         yield Line(f"Without a model: {counted(len(failed), 'conversion')}", _BAD)
-        yield from (Line(line) for text in failed for line in wrapped(text, width, "  ", "    "))
+        for text in failed:
+            yield from paragraph(text, width, "  ", "    ")
 
 
 def _unknown_lines(found: Swept, width: int) -> Iterator[Line]:
@@ -218,7 +222,8 @@ def _unknown_lines(found: Swept, width: int) -> Iterator[Line]:
     if unknown:
         yield Line("")
         yield Line("Difference not known", _HEADING)
-        yield from (Line(line) for text in unknown for line in wrapped(text, width, "  ", "    "))
+        for text in unknown:
+            yield from paragraph(text, width, "  ", "    ")
 
 
 def _number(row: SweepRow) -> str:

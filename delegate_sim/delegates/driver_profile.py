@@ -11,7 +11,7 @@ from typing import Any
 from ..graph.graph import NodeView
 from ..named_tuples import NamedTuple
 from .driver import Driver, OperationSignature, signature
-from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shape_lists, shown, text, texts
+from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
 
 SCHEMA = "delegate-sim/driver/1"
 
@@ -102,7 +102,7 @@ def read_profile(path: str) -> DriverProfile:
 
 
 def _profile(path: str, entry: ProfileEntry) -> DriverProfile:
-    entry.take("schema", _schema, is_required=True)
+    entry.take("schema", schema(SCHEMA), is_required=True)
     accelerator = entry.take("accelerator", text)
     rejections = tuple([_rejection(each) for each in entry.entries("rejects")])
     one_of = tuple([_group(each) for each in entry.entries("rejects_one_of")])
@@ -155,12 +155,6 @@ def _source(entry: ProfileEntry) -> LogSource:
     )
     entry.finish()
     return found
-
-
-def _schema(value: Any) -> str:
-    if value != SCHEMA:
-        raise ValueError(f"takes {SCHEMA!r}, not {shown(value)}")
-    return SCHEMA
 
 
 def _numbers(value: Any, below: int) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
-from ..options import option_as_typed
+from ..options import Option, integer, option_as_typed
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..rules.rule import Reason
 from .base import Decision, Delegate, OptionValues
@@ -23,6 +23,18 @@ def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, 
     """
     largest = sort(subsets, lambda subset: -len(subset.nodes))[:limit]
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
+
+
+def minimum_option(default: int) -> Option:
+    """Return the option that sets how many nodes a partition must have."""
+    return Option(
+        "min_nodes_per_partition",
+        integer,
+        default,
+        f"how many nodes a partition must have; 0 and below count as {default}",
+        flag="min_nodes_per_partition",
+        printed=("min nodes per partition",),
+    )
 
 
 def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:

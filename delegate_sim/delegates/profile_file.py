@@ -1,10 +1,11 @@
-"""Reading TOML files that describe drivers and devices: each key is taken once, and what is wrong is told with its line."""
+"""TOML files that describe drivers and devices: each key is read once, and what is wrong is told with its line."""
 
 from __future__ import annotations
 
 import errno
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ..files import read_whole
@@ -34,6 +35,27 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
     except ProfileProblem as problem:
         where = ".".join(map(str, problem.key))
         raise ValueError(printable(f"{path}:{_line(text, problem.key)}: {where}: {problem}")) from problem
+
+
+def schema(expected: str) -> Callable[[Any], str]:
+    """Return a parser of a file's schema that takes this one alone."""
+
+    def parse(value: Any) -> str:
+        if value != expected:
+            raise ValueError(f"takes {expected!r}, not {shown(value)}")
+        return expected
+
+    return parse
+
+
+def toml_string(value: str) -> str:
+    """Return a string as TOML writes it, safe to print."""
+    return json.dumps(printable(value), ensure_ascii=False)
+
+
+def toml_strings(values: Iterable[str]) -> str:
+    """Return a list of strings as TOML writes it."""
+    return f"[{', '.join(map(toml_string, values))}]"
 
 
 class ProfileProblem(Exception):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..named_tuples import NamedTuple
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..runtime.interpreter import Run, SubgraphRun
+from ..text import counted
 from .contents import DeviceLog, Replacement
 from .facts import OTHER_KERNEL, Facts
 from .log import read_lines
@@ -137,14 +138,14 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
         if printed and (delegated, total, partitions) not in printed:
             ours_delegated, ours_total, ours_partitions = printed[0]
             yield (
-                f"the delegate counts {delegated} of {total} nodes in {_counted(partitions, 'partition')}, and in the simulation "
-                f"{ours_delegated} of {ours_total} in {_counted(ours_partitions, 'partition')}"
+                f"the delegate counts {delegated} of {total} nodes in {counted(partitions, 'partition')}, and in the simulation "
+                f"{ours_delegated} of {ours_total} in {counted(ours_partitions, 'partition')}"
             )
         elif not printed and (delegated, total) not in sizes:
             yield f"the delegate counts {delegated} of {total} nodes, and in the simulation {_sizes_text(sizes)}"
     kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
     if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
-        yield f"the delegate says that it made {_counted(facts.kernels_made, 'kernel')}, and in the simulation {kernels}"
+        yield f"the delegate says that it made {counted(facts.kernels_made, 'kernel')}, and in the simulation {kernels}"
     for taken, left in facts.splits:
         if (taken, taken + left) not in sizes:
             yield f"the delegate says that it runs {taken} of {taken + left} nodes, and in the simulation {_sizes_text(sizes)}"
@@ -198,7 +199,7 @@ def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:
     parts = [
-        f"{replaced}{'' if total is None else f' of {total}'} nodes in {_counted(partitions, 'partition')}"
+        f"{replaced}{'' if total is None else f' of {total}'} nodes in {counted(partitions, 'partition')}"
         for replaced, total, partitions, _ in numbers
     ]
     return "; ".join(parts) or "no replacement"
@@ -222,8 +223,4 @@ def _applied_text(outcome: str, kernels: int | None) -> str:
         "completely": "was applied to the whole graph",
     }
     partly = "was applied to part of the graph"
-    return texts.get(outcome, partly if kernels is None else f"{partly}, with {_counted(kernels, 'kernel')}")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return texts.get(outcome, partly if kernels is None else f"{partly}, with {counted(kernels, 'kernel')}")

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..delegates.driver import DriverInterface, DriverQuestion, DriverQuestions, OperationSignature, signature
 from ..delegates.driver_profile import SCHEMA, DriverProfile, LogSource, Observation, Rejection
+from ..delegates.profile_file import toml_string, toml_strings
 from ..errors import DelegateSimError
 from ..runtime.interpreter import SubgraphRun
 from ..text import printable
@@ -318,14 +319,14 @@ def profile_text(profile: DriverProfile) -> str:
     lines = [
         "# What the driver of an accelerator rejects, as logs of a device showed it.",
         "# Written by 'delegate-sim reconcile --learn'; the rules in 'rejects' are made from what is under 'seen'.",
-        f"schema = {_quoted(SCHEMA)}",
+        f"schema = {toml_string(SCHEMA)}",
     ]
     if profile.accelerator:
-        lines.append(f"accelerator = {_quoted(profile.accelerator)}")
+        lines.append(f"accelerator = {toml_string(profile.accelerator)}")
     for rejection in profile.rejections:
-        lines += ["", "[[rejects]]", f"operation = {_quoted(rejection.operation)}"]
+        lines += ["", "[[rejects]]", f"operation = {toml_string(rejection.operation)}"]
         if rejection.types is not None:
-            lines.append(f"types = {_texts(rejection.types)}")
+            lines.append(f"types = {toml_strings(rejection.types)}")
         if rejection.rank is not None:
             lines.append(f"rank = {rejection.rank}")
         if rejection.shapes is not None:
@@ -335,13 +336,13 @@ def profile_text(profile: DriverProfile) -> str:
         lines += [f"    {_inline(each)}," for each in sorted(group)]
         lines.append("]")
     for source in profile.sources:
-        lines += ["", "[[logs]]", *[f"{key} = {_quoted(value)}" for key, value in _source_entry(source).items()]]
+        lines += ["", "[[logs]]", *[f"{key} = {toml_string(value)}" for key, value in _source_entry(source).items()]]
     for each in profile.observations:
         lines += [
             "",
             "[[seen]]",
-            f"operation = {_quoted(each.signature.operation)}",
-            f"types = {_texts(each.signature.types)}",
+            f"operation = {toml_string(each.signature.operation)}",
+            f"types = {toml_strings(each.signature.types)}",
             f"shapes = {json.dumps(each.signature.shapes)}",
             f"accepted = {'true' if each.is_accepted else 'false'}",
             f"logs = {json.dumps(each.logs)}",
@@ -350,8 +351,8 @@ def profile_text(profile: DriverProfile) -> str:
 
 
 def _inline(found: OperationSignature) -> str:
-    types, shapes = _texts(found.types), json.dumps(found.shapes)
-    return f"{{ operation = {_quoted(found.operation)}, types = {types}, shapes = {shapes} }}"
+    types, shapes = toml_strings(found.types), json.dumps(found.shapes)
+    return f"{{ operation = {toml_string(found.operation)}, types = {types}, shapes = {shapes} }}"
 
 
 def _source_entry(source: LogSource) -> Mapping[str, str]:
@@ -361,11 +362,3 @@ def _source_entry(source: LogSource) -> Mapping[str, str]:
 def _base_name(path: str) -> str:
     """Return the name of a file without its folder, which means nothing on another machine."""
     return printable(os.path.basename(path) or path)
-
-
-def _texts(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, texts))}]"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(printable(text), ensure_ascii=False)

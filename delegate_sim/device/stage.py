@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from ..delegates.driver import StageOperation
 from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run
+from ..text import counted
 from .contents import DeviceLog
 from .matching import OTHER_MODEL
 from .runtime_log import RuntimeCompilation, RuntimeLog
@@ -51,10 +52,10 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
     matched = matched_partitions(log.runtime, run)
     same = sum([each.compilation is not None for each in matched])
     if same == len(matched) == len(compilations):
-        yield f"the runtime compiled the operations that are simulated, in the same order ({_counted(same, 'model')})"
+        yield f"the runtime compiled the operations that are simulated, in the same order ({counted(same, 'model')})"
         return
     yield (
-        f"of {_counted(len(compilations), 'model')} that the runtime compiled, {same} have the operations of a simulated "
+        f"of {counted(len(compilations), 'model')} that the runtime compiled, {same} have the operations of a simulated "
         f"partition in the same order, of which there are {len(matched)}"
     )
     short = [each for each in compilations if each.operation_count is not None and not each.is_complete]
@@ -110,11 +111,11 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
     """Say how the runtime compiled a model: its operations, steps, who could not take what, failures and fallback."""
     count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
     steps = device_steps(compilation)
-    words = [_counted(count, "operation")] if count or compilation.operation_count is not None else []
+    words = [counted(count, "operation")] if count or compilation.operation_count is not None else []
     if not compilation.is_complete and compilation.operation_count is not None:
         words.append(f"of which the log has {len(compilation.choices)}")
     if steps is not None:
-        words.append(f"{_counted(len(steps), 'step')}: {_steps_text(steps)}")
+        words.append(f"{counted(len(steps), 'step')}: {_steps_text(steps)}")
     refused: dict[str, Counter[str]] = {}
     for choice in compilation.choices:
         for device in choice.refused_by:
@@ -132,7 +133,7 @@ def _all(steps: list[tuple[str, tuple[str, ...]]]) -> Counter[str]:
 
 
 def _steps_text(steps: list[tuple[str, tuple[str, ...]]]) -> str:
-    return "; ".join([f"{_counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
+    return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
 
 
 def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Mapping[str, int]:
@@ -141,7 +142,3 @@ def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Mapping[str, int
 
 def _names(run: Run) -> Mapping[str, int]:
     return Counter(one.name for _, operations in stage_operations(run) for one in operations)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -72,6 +72,11 @@ class Kind(NamedTuple):
         return self.name if self.is_shared else f"{delegate}-{self.suffix or self.name}"
 
 
+def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
+    """Return a kind whose code is its name for every delegate."""
+    return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
+
+
 OPERATOR = Kind(
     "unsupported-operator",
     Problem.OPERATOR,

@@ -17,7 +17,7 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
 from ..float16 import Float16Remapping
-from ..limits import keep_largest, minimum_of_nodes
+from ..limits import keep_largest, minimum_of_nodes, minimum_option
 from .failures import WORDINGS
 from .kernel import build_partition, has_computed_value, has_missing_bias
 from .kinds import COREML_VERSION
@@ -74,14 +74,7 @@ OPTIONS = (
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),
     ),
-    Option(
-        "min_nodes_per_partition",
-        integer,
-        DEFAULT_MINIMUM,
-        f"how many nodes a partition must have; 0 and below count as {DEFAULT_MINIMUM}",
-        flag="min_nodes_per_partition",
-        printed=("min nodes per partition",),
-    ),
+    minimum_option(DEFAULT_MINIMUM),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...rules import kinds
+from ..gpu_compatibility.kinds import OPERAND_COUNT, RANK
 
 KINDS = (
     kinds.OPERATOR.reworded(
@@ -13,13 +14,7 @@ KINDS = (
         advice="Find the feature that raised the version and switch it off in the converter. Newer converters raise the version "
         "of FULLY_CONNECTED for weights that are quantised per channel, and for 4-bit and dynamic-range weights.",
     ),
-    kinds.OPERAND_COUNT.reworded(
-        title="number of runtime operands, constants and results",
-        meaning="Most operators are accepted only with certain numbers of operands that are computed at run time and of "
-        "operands from the model file. What the runtime computes while it prepares the graph counts as computed at run time.",
-        advice="Fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model.",
-        hint="fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model",
-    ),
+    OPERAND_COUNT,
     kinds.CONSTANT.reworded(
         title="operand that must, or must not, be constant",
         meaning="The shader needs the value of this operand in the model file, or can read the operand only from GPU memory, "
@@ -34,10 +29,7 @@ KINDS = (
         "move the computation out of the model or into constants.",
         hint="convert the model with float tensors, or with 8-bit ones and allow_quant_ops",
     ),
-    kinds.RANK.reworded(
-        meaning="GPU tensors have batch, height, width and channels: no operand or result, constants included, may have five or "
-        "more dimensions, and some operators demand an exact rank.",
-    ),
+    RANK,
     kinds.SHAPE,
     kinds.BROADCAST.reworded(
         meaning="Operands of different ranks are broadcast against each other only in a few forms: with a batch of 1, or [b, c] "

@@ -14,7 +14,7 @@ from ...options import Option, integer, option_as_typed
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code, take_supported
-from ..limits import keep_largest, minimum_of_nodes
+from ..limits import keep_largest, minimum_of_nodes, minimum_option
 from .rules import RULES
 from .target import HexagonTarget
 
@@ -35,14 +35,7 @@ OPTIONS = (
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),
     ),
-    Option(
-        "min_nodes_per_partition",
-        integer,
-        DEFAULT_MINIMUM,
-        f"how many nodes a partition must have; 0 and below count as {DEFAULT_MINIMUM}",
-        flag="min_nodes_per_partition",
-        printed=("min nodes per partition",),
-    ),
+    minimum_option(DEFAULT_MINIMUM),
 )
 
 

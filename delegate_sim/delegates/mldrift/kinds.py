@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...rules import kinds
+from ..gpu_compatibility.kinds import OPERAND_COUNT, RANK
 
 KINDS = (
     kinds.OPERATOR.reworded(
@@ -13,13 +14,7 @@ KINDS = (
         advice="Find the feature that raised the version and switch it off in the converter. STRIDED_SLICE is taken up to "
         "version 2 only, although converters since 2019 write higher ones for features that ML Drift does not look at.",
     ),
-    kinds.OPERAND_COUNT.reworded(
-        title="number of runtime operands, constants and results",
-        meaning="Most operators are accepted only with certain numbers of operands that are computed at run time and of "
-        "operands from the model file. What the runtime computes while it prepares the graph counts as computed at run time.",
-        advice="Fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model.",
-        hint="fold operators whose operands are all constant, and make shapes, axes and permutations constants of the model",
-    ),
+    OPERAND_COUNT,
     kinds.CONSTANT.reworded(
         title="operand that must, or must not, be constant",
         meaning="ML Drift reads the value of this operand while it builds its model, or can read the operand only from GPU "
@@ -35,10 +30,7 @@ KINDS = (
         "the computation out of the model or into constants.",
         hint="convert the model so that the tensor is float, INT32 or quantised to 8 bits",
     ),
-    kinds.RANK.reworded(
-        meaning="GPU tensors have batch, height, width and channels: no operand or result, constants included, may have five or "
-        "more dimensions, and some operators demand an exact rank.",
-    ),
+    RANK,
     kinds.SHAPE,
     kinds.BROADCAST,
     kinds.OPERAND_VALUE,

@@ -15,7 +15,7 @@ from ...nnapi_runtime.model import NnModel, NnOperation
 from ...nnapi_runtime.types import OperandType, OperationType
 from ...nnapi_runtime.types import feature_level as level_of
 from ..driver import StageSignature
-from ..profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, shape_lists, shown, text, texts
+from ..profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
 from .target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
 SCHEMA = "delegate-sim/devices/1"
@@ -105,7 +105,7 @@ def read_devices(path: str) -> DevicesProfile:
 
 
 def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
-    entry.take("schema", _schema, is_required=True)
+    entry.take("schema", schema(SCHEMA), is_required=True)
     devices = tuple([_device(each) for each in entry.entries("devices")])
     entry.finish()
     names = [device.name for device in devices]
@@ -155,12 +155,6 @@ def _costs(execution: float | None, power: float | None, performance: Mapping[st
     by_type = {OperandType[name].value: cost for name, cost in performance.items() if name in OperandType.__members__}
     scalar, tensor = performance.get(RELAXED_SCALAR, default), performance.get(RELAXED_TENSOR, default)
     return Costs(by_type, default, scalar, tensor, default, default)
-
-
-def _schema(value: Any) -> str:
-    if value != SCHEMA:
-        raise ValueError(f"takes {SCHEMA!r}, not {shown(value)}")
-    return SCHEMA
 
 
 def _level(value: Any) -> int:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import functools
 
-from ...rules.kinds import Kind, Problem
+from ...rules.kinds import Problem, shared_kind
 from .. import base
 from ..base import FailureWording, kinds_of_failures
-
-
-def _kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
-
 
 _FAILURES = (
     FailureWording(
         "{tensor} is {type}, a type that NNAPI operands cannot have",
-        _kind(
+        shared_kind(
             "nnapi-tensor-type",
             Problem.TYPE,
             "tensor type that NNAPI lacks",
@@ -28,7 +23,7 @@ _FAILURES = (
     ),
     FailureWording(
         "an operand is left out that the delegate expects to be there",
-        _kind(
+        shared_kind(
             "nnapi-absent-operand",
             Problem.OPERANDS,
             "operand left out",
@@ -39,7 +34,7 @@ _FAILURES = (
     ),
     FailureWording(
         "{tensor} has shape {shape}, whose last dimension the delegate divides by",
-        _kind(
+        shared_kind(
             "nnapi-division-by-zero",
             Problem.SHAPE,
             "division by a size of 0",
@@ -54,7 +49,7 @@ _FAILURES = (
     ),
     FailureWording(
         "NNAPI has no accelerator named {found}; the profile has {known}",
-        _kind(
+        shared_kind(
             "nnapi-accelerator-unknown",
             Problem.DRIVER,
             "accelerator that the phone does not have",
@@ -65,7 +60,7 @@ _FAILURES = (
     ),
     FailureWording(
         "{op} has no NNAPI operation",
-        _kind(
+        shared_kind(
             "nnapi-unmapped-operator",
             Problem.OPERATOR,
             "operator without an NNAPI operation",
@@ -76,7 +71,7 @@ _FAILURES = (
     ),
     FailureWording(
         "{tensor} is a scalar and {found}; scalars here must be constants of type FLOAT32, UINT8, INT8 or INT32",
-        _kind(
+        shared_kind(
             "nnapi-scalar-operand",
             Problem.RANK,
             "scalar operand of MAXIMUM or MINIMUM",
@@ -88,7 +83,7 @@ _FAILURES = (
     ),
     FailureWording(
         "{tensor} has {found} elements; NNAPI takes this operand as one number",
-        _kind(
+        shared_kind(
             "nnapi-scalar-value",
             Problem.OPERANDS,
             "operand with more than one element",
@@ -99,7 +94,7 @@ _FAILURES = (
     ),
     FailureWording(
         "{tensor} is {type}; NNAPI takes this operand as a number of another type",
-        _kind(
+        shared_kind(
             "nnapi-scalar-type",
             Problem.TYPE,
             "type of an operand that becomes a number",
@@ -111,7 +106,7 @@ _FAILURES = (
     ),
     FailureWording(
         "{tensor} is {type}; the results between the NNAPI operations of {op} can only be FLOAT32, UINT8 or INT8",
-        _kind(
+        shared_kind(
             "nnapi-intermediate-type",
             Problem.TYPE,
             "type of an intermediate result",
@@ -124,7 +119,7 @@ _FAILURES = (
     FailureWording(
         "{tensor} is {type} and has quantisation parameters other than those of the input; only UINT8 and INT8 can be "
         "requantised",
-        _kind(
+        shared_kind(
             "nnapi-requantize-type",
             Problem.TYPE,
             "MEAN that changes the quantisation",
@@ -136,7 +131,7 @@ _FAILURES = (
     ),
     FailureWording(
         "axis {axis} does not fit a tensor of shape {shape}",
-        _kind(
+        shared_kind(
             "nnapi-axis",
             Problem.SHAPE,
             "axis along which the node cannot be split up",
@@ -147,7 +142,7 @@ _FAILURES = (
     ),
     FailureWording(
         "splits into {count} parts, with {size} elements along the axis and {outputs} outputs",
-        _kind(
+        shared_kind(
             "nnapi-split-count",
             Problem.SHAPE,
             "number of parts",
@@ -158,7 +153,7 @@ _FAILURES = (
     ),
     FailureWording(
         "a part has size {size}",
-        _kind(
+        shared_kind(
             "nnapi-split-size",
             Problem.SHAPE,
             "size of a part",
@@ -169,7 +164,7 @@ _FAILURES = (
     ),
     FailureWording(
         "has {count} intermediate tensors; NNAPI's quantised LSTM needs 5",
-        _kind(
+        shared_kind(
             "nnapi-lstm-intermediates",
             Problem.QUANTIZATION,
             "quantised LSTM of another variant",
@@ -180,7 +175,7 @@ _FAILURES = (
     ),
     FailureWording(
         "{tensor} holds sparse weights of type {type} {found}",
-        _kind(
+        shared_kind(
             "nnapi-sparse-weights",
             Problem.CONSTANT,
             "sparse weights that cannot be unpacked",
@@ -192,7 +187,7 @@ _FAILURES = (
     ),
     FailureWording(
         "the {side}s of the partition have no bytes",
-        _kind(
+        shared_kind(
             "nnapi-empty-pool",
             Problem.SHAPE,
             "partition without input or output bytes",

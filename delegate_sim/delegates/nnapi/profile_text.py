@@ -9,9 +9,9 @@ from typing import Any
 from ...graph.partition import Subset
 from ...nnapi_runtime.model import NnModel, NnOperation
 from ...nnapi_runtime.types import OperandType, OperationType
-from ...text import printable
 from ..base import Decision
 from ..driver import DeviceTraits, StageOperation
+from ..profile_file import toml_string, toml_strings
 from .devices import RELAXED_SCALAR, RELAXED_TENSOR, SCHEMA, input_signature
 from .driver import node_of
 from .options import device_level
@@ -45,28 +45,25 @@ def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) ->
     lines = [
         "# NNAPI's devices, as a log of debug.nn.vlog showed them; written by 'delegate-sim reconcile --learn'.",
         "# Costs keep the order in which devices were chosen, and are no measured times; no log has feature levels.",
-        f"schema = {_quoted(SCHEMA)}",
+        f"schema = {toml_string(SCHEMA)}",
     ]
     for device in devices:
-        lines += ["", "[[devices]]", f"name = {_quoted(device.name)}", f"feature_level = {device_level(options)}"]
+        lines += ["", "[[devices]]", f"name = {toml_string(device.name)}", f"feature_level = {device_level(options)}"]
         lines.append(f"execution = {max(device.costs.values(), default=0.5):g}")
         whole = [each.operation for each in device.rejects if each.types is None]
-        lines += [f"rejects = {_texts(whole)}"] if whole else []
+        lines += [f"rejects = {toml_strings(whole)}"] if whole else []
         lines += ["fails_to_compile = true"] if device.fails_to_compile else []
-        lines += [f"cannot_compile = {_texts(device.cannot_compile)}"] if device.cannot_compile else []
+        lines += [f"cannot_compile = {toml_strings(device.cannot_compile)}"] if device.cannot_compile else []
         lines += [f"largest_bytes = {device.largest_bytes}"] if device.largest_bytes is not None else []
         if device.costs:
             lines += ["", "[devices.performance]", *[f"{key} = {cost:g}" for key, cost in sorted(device.costs.items())]]
         for each in device.rejects:
             if each.types is not None:
-                lines += ["", "[[devices.refuses]]", f"operation = {_quoted(each.operation)}", f"types = {_texts(each.types)}"]
+                lines += [
+                    "",
+                    "[[devices.refuses]]",
+                    f"operation = {toml_string(each.operation)}",
+                    f"types = {toml_strings(each.types)}",
+                ]
                 lines += [f"shapes = {json.dumps(each.shapes)}"] if each.shapes is not None else []
     return "\n".join(lines) + "\n"
-
-
-def _texts(texts: Sequence[str]) -> str:
-    return f"[{', '.join(map(_quoted, texts))}]"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(printable(text), ensure_ascii=False)

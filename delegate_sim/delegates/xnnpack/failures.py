@@ -5,19 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from ...rules.kinds import Kind, Problem
+from ...rules.kinds import Problem, shared_kind
 from .. import base
 from ..base import FailureWording
-
-
-def _kind(code: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    return Kind(code, problem, title, meaning, advice, hint, is_shared=True)
-
 
 WORDINGS: Mapping[str, FailureWording] = {
     "xnnpack-kernel-datatype": FailureWording(
         "{tensor} is {type} with {found}, which XNNPACK cannot store",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-datatype",
             Problem.TYPE,
             "tensor that XNNPACK cannot store",
@@ -29,7 +24,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-rank": FailureWording(
         "{tensor} has shape {shape}; XNNPACK's tensors have at most 6 dimensions",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-rank",
             Problem.RANK,
             "tensor of more than six dimensions",
@@ -40,7 +35,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-mixed-types": FailureWording(
         "{op} of {found} is not an operation of XNNPACK",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-mixed-types",
             Problem.TYPE,
             "types that do not go together",
@@ -52,7 +47,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-rescaling": FailureWording(
         "{op} would have to change the scale or zero point, from {found}",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-rescaling",
             Problem.QUANTIZATION,
             "input and output quantised differently",
@@ -65,7 +60,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-zero-point": FailureWording(
         "{tensor} has zero point {found}, where XNNPACK needs 0",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-zero-point",
             Problem.QUANTIZATION,
             "weights with a zero point",
@@ -76,7 +71,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-scale": FailureWording(
         "{tensor} has {found}",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-scale",
             Problem.QUANTIZATION,
             "scales that XNNPACK cannot compute with",
@@ -88,7 +83,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-block-size": FailureWording(
         "{tensor} has {found}",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-block-size",
             Problem.QUANTIZATION,
             "blocks that do not divide the input channels",
@@ -99,7 +94,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-permutation": FailureWording(
         "TRANSPOSE by {found}, which is not a permutation",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-permutation",
             Problem.ATTRIBUTE,
             "operand that is not a permutation",
@@ -110,7 +105,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-scalar": FailureWording(
         "{tensor} has no dimensions; {op} quantises it along the last one",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-scalar",
             Problem.RANK,
             "scalar to be quantised at run time",
@@ -122,7 +117,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-axes": FailureWording(
         "{tensor} has shape {shape}; there is no axis {found}",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-axes",
             Problem.ATTRIBUTE,
             "axis that the operand does not have",
@@ -133,7 +128,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-attention": FailureWording(
         "{op} with {found}",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-attention",
             Problem.SHAPE,
             "attention whose operands do not go together",
@@ -145,7 +140,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-unpacked-shape": FailureWording(
         "{tensor} has shape {shape}, and the constant that it is made from has {found}",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-unpacked-shape",
             Problem.SHAPE,
             "weights with another shape than their constant",
@@ -157,7 +152,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-unpacked-size": FailureWording(
         "{tensor} has shape {shape}, which is not that of the constant that is unpacked into it, {found}",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-unpacked-size",
             Problem.SHAPE,
             "constant unpacked into too little memory",
@@ -170,7 +165,7 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
     "xnnpack-kernel-variable-twice": FailureWording(
         "{op} reads {tensor}, the value of a variable, more than once",
-        _kind(
+        shared_kind(
             "xnnpack-kernel-variable-twice",
             Problem.NEIGHBOURS,
             "value of a variable that one node reads twice",

@@ -16,7 +16,7 @@ from ...gpu_compatibility.checks import Found, asked
 from ...gpu_compatibility.questions import runtime_input_count
 from ..shapes import Bhwc, bhwc
 from .checks import COMPOSITE, SINCE_2_1_5, SOURCE, Checks, before, since
-from .normalization import attributes
+from .normalization import has_attribute
 from .reading import RESULTS, available, readable, readable_tensor
 
 _FOLDER = "ml_drift_delegate/delegate/composite"
@@ -89,11 +89,6 @@ TRANSPOSED_ATTENTION: Checks = _placed(
 # The cache of keys and values
 
 
-def _attribute(name: str, key: str) -> Check[object]:
-    found = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
-    return found.saying(f"{name} is missing {key}.")
-
-
 def _has_attributes(node: NodeView) -> bool:
     return not node.node.is_custom
 
@@ -112,7 +107,7 @@ def _cache_update(name: str) -> Checks:
         *where(
             _has_attributes,
             "as a composite",
-            *[_attribute(name, key) for key in ("kv_cache_batch_size", "cache_size", "head_size")],
+            *[has_attribute(name, key) for key in ("kv_cache_batch_size", "cache_size", "head_size")],
         ),
     )
 
@@ -156,6 +151,6 @@ BATCH_MATMUL: Checks = _placed(
     check(ATTRIBUTE, "attributes", lambda node: "no attributes" if node.node.is_custom else None).saying(
         f"{_MATMUL} is missing params."
     ),
-    _attribute(_MATMUL, "is_global"),
-    _attribute(_MATMUL, "is_src"),
+    has_attribute(_MATMUL, "is_global"),
+    has_attribute(_MATMUL, "is_src"),
 )

@@ -15,7 +15,7 @@ from ....rules import kinds
 from ....rules.numbers import at_most, counted
 from ....rules.rule import Check
 from ....rules.source import LITERT, Source
-from ....rules.vocabulary import activation, operand_count, version
+from ....rules.vocabulary import activation, check, operand_count, version
 from ...gpu_compatibility.checks import (
     Found,
     asked,
@@ -126,6 +126,14 @@ def other_inputs(expected: int) -> Check[object]:
         return None if found == expected else Found(counted(found, "constant input"), expected_constant_inputs(expected, found))
 
     return asked(kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')}, left out ones included", find).from_source(PARSER)
+
+
+def _neither_one_nor_two(node: NodeView) -> str | None:
+    found = runtime_input_count(node)
+    return None if found in (1, 2) else counted(found, "runtime input")
+
+
+ONE_OR_TWO_RUNTIME_INPUTS = check(kinds.OPERAND_COUNT, "1 or 2 runtime inputs", _neither_one_nor_two)
 
 
 @functools.cache

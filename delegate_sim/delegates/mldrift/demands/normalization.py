@@ -131,7 +131,8 @@ def _last_axis(node: NodeView) -> list[int]:
     return [node.input(0).rank - 1]
 
 
-def _has_attribute(name: str, key: str) -> Check[object]:
+def has_attribute(name: str, key: str) -> Check[object]:
+    """Demand that a composite, which ML Drift calls by this name, has an attribute."""
     found = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
     return found.saying(f"{name} is missing {key}.")
 
@@ -159,8 +160,8 @@ _SIZES_OF_GROUPS: Checks = (
 )
 _ATTRIBUTES_OF_GROUPS: Checks = (
     asked(ATTRIBUTE, "channels in the last dimension", _other_channel_axis),
-    _has_attribute("GroupNorm", "num_groups"),
-    _has_attribute("GroupNorm", "epsilon"),
+    has_attribute("GroupNorm", "num_groups"),
+    has_attribute("GroupNorm", "epsilon"),
 )
 _OLD_AXES = asked(ATTRIBUTE, "the reduction over the last axis", _old_axes)
 _OLD_GROUPS: Checks = (*_SIZES_OF_GROUPS, _OLD_AXES, *_ATTRIBUTES_OF_GROUPS)
@@ -169,7 +170,7 @@ _CHANNELS: Checks = (
     _too_deep("LayerNorm"),
     *_unlike_last(1, "LayerNorm has bad scale tensor dims.", _SCALE),
     *_unlike_last(2, "LayerNorm has bad beta tensor dims.", "Bias tensor channels don't match input tensor channels."),
-    _has_attribute("LayerNorm", "epsilon"),
+    has_attribute("LayerNorm", "epsilon"),
     *_expected_axes("LayerNorm", _last_axis),
 )
 _PLACES = tuple(SOURCE.with_symbol(f"Composite{name}NormParser::IsSupported") for name in ("Group", "Layer"))

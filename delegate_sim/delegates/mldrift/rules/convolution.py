@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.kinds import CONSTANT, OPERAND_COUNT
-from ....rules.numbers import counted
-from ....rules.vocabulary import check, refused_if, where
+from ....rules.kinds import CONSTANT
+from ....rules.vocabulary import refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
-from ..demands.checks import FUSED, SINCE_2_2, since, version_up_to
+from ..demands.checks import FUSED, ONE_OR_TWO_RUNTIME_INPUTS, SINCE_2_2, since, version_up_to
 from ..demands.parsing import parsed_by
 from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
 from ..demands.tensors import with_tensors
@@ -36,11 +35,6 @@ _CONSTANT_INPUT = refused_if(
 ).saying("input must be a runtime tensor")
 
 
-def _neither_one_nor_two(node: NodeView) -> str | None:
-    found = runtime_input_count(node)
-    return None if found in (1, 2) else counted(found, "runtime input")
-
-
 RULES = with_tensors(
     {
         "CONV_2D": parsed_by(
@@ -63,7 +57,7 @@ RULES = with_tensors(
             *RESULTS,
             *readable(0),
             *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
-            check(OPERAND_COUNT, "1 or 2 runtime inputs", _neither_one_nor_two).saying("Unsupported Depthwise Convolution case."),
+            ONE_OR_TWO_RUNTIME_INPUTS.saying("Unsupported Depthwise Convolution case."),
             *where(lambda node: runtime_input_count(node) == 1, "with constant weights", *float_constant(1, "filter")),
             *FUSED,
         ),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....graph.graph import NodeView
-from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
-from ....rules.numbers import counted
+from ....rules.kinds import CONSTANT, RANK
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from ..demands.checks import FUSED, results, version_up_to
+from ..demands.checks import FUSED, ONE_OR_TWO_RUNTIME_INPUTS, results, version_up_to
 from ..demands.parsing import parsed_by
 from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
 from ..demands.tensors import with_tensors
@@ -34,11 +33,6 @@ def _second_not_constant(node: NodeView) -> str | None:
 
 def _second_rank(node: NodeView) -> str | None:
     return None if node.input(1).rank in (2, 3, 4) else f"input 1 of rank {node.input(1).rank}"
-
-
-def _too_many(node: NodeView) -> str | None:
-    found = runtime_input_count(node)
-    return None if found in (1, 2) else counted(found, "runtime input")
 
 
 _CASE = "Not supported batched mat mul case:"
@@ -72,7 +66,7 @@ RULES = with_tensors(
             *RESULTS,
             *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
             *where(_has_runtime_inputs(2), "for 2 runtime inputs", *readable(0), *readable(1)),
-            check(OPERAND_COUNT, "1 or 2 runtime inputs", _too_many).saying(f"{_CASE} too many inputs"),
+            ONE_OR_TWO_RUNTIME_INPUTS.saying(f"{_CASE} too many inputs"),
         ),
         "FULLY_CONNECTED": parsed_by(
             "FullyConnectedOperationParser",

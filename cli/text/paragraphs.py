@@ -1,0 +1,21 @@
+"""Wrapped text as lines of a style."""
+
+from __future__ import annotations
+
+from ..layout import wrapped
+from ..terminal import Line
+
+
+def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None, *, style: str = "") -> list[Line]:
+    """Return text as ``wrapped`` breaks it, in one style."""
+    return [Line(line, style) for line in wrapped(text, width, indent, hanging)]
+
+
+def indented(text: str, width: int, indent: str, style: str = "") -> list[Line]:
+    """Return a paragraph whose lines after the first are indented by two more."""
+    return paragraph(text, width, indent, f"{indent}  ", style=style)
+
+
+def fact(title: str, text: str, width: int) -> list[Line]:
+    """Return a paragraph beside its title."""
+    return paragraph(text, width, f"  {title:14} ", " " * 17)
