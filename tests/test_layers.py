@@ -68,11 +68,17 @@ def room_of(path, package="delegate_sim"):
     return path.relative_to(ROOT / package).with_suffix("").parts[0]
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT / "delegate_sim").as_posix())
-def test_a_module_imports_only_from_below(path):
-    own = room_of(path)
-    for room in rooms_imported(path):
-        assert room == own or LEVEL[room] < LEVEL[own], f"{own} imports {room}"
+def imports_from_above(package, imported, level):
+    """Describe the imports that lead from a module to another room that is not below its own."""
+    offenders = []
+    for path in modules(package):
+        own, name = room_of(path, package), path.relative_to(ROOT).as_posix()
+        offenders += [f"{name} imports {room}" for room in imported(path) if room != own and level[room] >= level[own]]
+    return offenders
+
+
+def test_modules_import_only_from_below():
+    assert imports_from_above("delegate_sim", rooms_imported, LEVEL) == []
 
 
 def test_every_room_has_a_layer():
@@ -84,11 +90,17 @@ def test_modules_directly_in_the_package_are_held_to_the_layers():
     assert ROOT / "delegate_sim" / "options.py" in modules()
 
 
-@pytest.mark.parametrize("path", modules("cli"), ids=lambda path: path.relative_to(ROOT / "cli").as_posix())
-def test_a_module_of_the_command_line_imports_only_from_below(path):
-    own = room_of(path, "cli")
-    for room in rooms_imported(path, ROOT / "cli", "delegate_sim_cli"):
-        assert room == own or CLI_LEVEL[room] < CLI_LEVEL[own], f"{own} imports {room}"
+def test_modules_of_the_command_line_import_only_from_below():
+    def imported(path):
+        return rooms_imported(path, ROOT / "cli", "delegate_sim_cli")
+
+    assert imports_from_above("cli", imported, CLI_LEVEL) == []
+
+
+def test_an_import_from_above_is_named():
+    module = "delegate_sim/limits.py"
+    offenders = imports_from_above("delegate_sim", lambda path: ["limits", "api"] * (path == ROOT / module), LEVEL)
+    assert offenders == [f"{module} imports api"]
 
 
 def test_every_room_of_the_command_line_has_a_layer():
@@ -146,10 +158,10 @@ def delegates_named_in(source):
     return found
 
 
-@pytest.mark.parametrize("path", ABOVE_DELEGATES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_nothing_but_the_registry_and_the_delegates_names_a_delegate(path):
+def test_nothing_but_the_registry_and_the_delegates_names_a_delegate():
     """Code above the delegates asks ``Delegate`` for what it needs, options and codes included."""
-    assert not delegates_named_in(path.read_text(encoding="utf-8"))
+    named = {path.relative_to(ROOT).as_posix(): delegates_named_in(path.read_text(encoding="utf-8")) for path in ABOVE_DELEGATES}
+    assert {name: words for name, words in named.items() if words} == {}
 
 
 @pytest.mark.parametrize(
