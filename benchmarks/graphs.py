@@ -11,7 +11,6 @@ _CHANNELS = _IMAGE[-1]
 _FLAT = (1, math.prod(_IMAGE))
 _RELU6 = 3
 _WINDOW = {"stride_w": 1, "stride_h": 1, "fused_activation_function": _RELU6}
-_LARGE_LAYERS, _LARGE_WIDTH = 47, 4096
 
 
 def image_model(node_count: int) -> ModelBuilder:
@@ -27,21 +26,6 @@ def image_model(node_count: int) -> ModelBuilder:
             blocks.refused()
         number += 1
     blocks.graph.outputs(blocks.last)
-    return builder
-
-
-def large_model() -> ModelBuilder:
-    """Return a model of dense layers whose weights take nearly 3 GiB, all of them 0."""
-    builder = ModelBuilder(description="generated: large weights", external_buffers=True)
-    graph = builder.subgraph("main")
-    last = graph.input("input", "FLOAT32", (1, _LARGE_WIDTH))
-    for number in range(_LARGE_LAYERS):
-        weights = graph.tensor(f"layer{number}/weights", "FLOAT32", (_LARGE_WIDTH, _LARGE_WIDTH), data=ZEROS)
-        bias = graph.tensor(f"layer{number}/bias", "FLOAT32", (_LARGE_WIDTH,), data=ZEROS)
-        result = graph.tensor(f"layer{number}", "FLOAT32", (1, _LARGE_WIDTH))
-        graph.node("FULLY_CONNECTED", (last, weights, bias), (result,), options={})
-        last = result
-    graph.outputs(last)
     return builder
 
 
