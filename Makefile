@@ -44,10 +44,10 @@ lock:  ## remake the locks with the newest versions that pyproject.toml allows
 demo: $(DEMO_STAMP)  ## analyse a model (MODEL=...), by default a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
 
-test: setup lint  ## lint, types, unit tests, property tests, conformance
-	$(BIN)/python -m pytest
+test: setup lint  ## lint, types, unit tests, property tests, conformance; in parallel, a file of tests in one process
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-matrix: setup  ## unit tests with the lowest and the newest versions, on every Python that is there (ARGS=--help)
+matrix: setup  ## unit tests on every Python that is there, with the lowest versions on the oldest, else the newest (ARGS=--help)
 	$(BIN)/python -m benchmarks.matrix $(ARGS)
 
 # Debian's Chromium for the tests of the report page, where it is missing and can be installed; they are skipped without it.
@@ -183,9 +183,8 @@ sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.
 	  --output-file build/delegate-sim.cdx.json
 	rm -rf .venv-sbom
 
-bench: setup
-	$(BIN)/python -m benchmarks.bench
-	$(BIN)/python -m benchmarks.single $(ARGS)
+bench: setup  ## what commands cost, against the budgets (ARGS=--write remakes benchmarks/budgets.md, where ../shared exists)
+	$(BIN)/python -m benchmarks.budgets $(ARGS)
 
 bench-scan: setup  ## remake benchmarks/scan.md: rate and memory of scans with several processes and with Dask
 	$(BIN)/python -m benchmarks.scan --write $(ARGS)

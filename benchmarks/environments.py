@@ -33,8 +33,8 @@ class Environment(NamedTuple):
         return str(self.folder / "bin" / "python")
 
     def install(self, *arguments: str) -> None:
-        """Call pip install; raises CalledProcessError after printing what pip said."""
-        run([self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments])
+        """Install packages; raises CalledProcessError after printing what the installer said."""
+        uv("pip", "install", "--python", self.python, *arguments)
 
     def version(self, package: str) -> str:
         """Return the version of a package, empty if it is not there."""
@@ -54,6 +54,11 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
         sys.stderr.write(done.stdout + done.stderr)
         done.check_returncode()
     return done.stdout
+
+
+def uv(*arguments: str) -> None:
+    """Call uv, which does what pip does in a tenth of the time; raises CalledProcessError after printing what it said."""
+    run([sys.executable, "-m", "uv", "--quiet", "--system-certs", *arguments])
 
 
 def interpreter(release: str) -> str | None:
@@ -76,9 +81,9 @@ def _runs(path: str, release: str) -> bool:
 
 
 def make(python: str, folder: Path) -> Environment:
-    """Make a virtual environment, in place of what is in the folder."""
+    """Make a virtual environment with pip, in place of what is in the folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    run([python, "-m", "venv", str(folder)])
+    uv("venv", "--seed", "--python", python, str(folder))
     return Environment(folder)
 
 
@@ -98,7 +103,7 @@ def build_wheel(folder: Path) -> Path:
             shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copy(ROOT / name, sources)
-    run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(sources)])
+    uv("build", "--wheel", "--out-dir", str(folder), str(sources))
     (wheel,) = folder.glob("*.whl")
     return wheel
 

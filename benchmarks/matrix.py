@@ -1,8 +1,9 @@
-"""The unit tests with the lowest versions of what the package depends on and with the newest, on every Python that there is.
+"""Run the unit tests with the lowest and the newest versions of what the package depends on, on every Python that there is.
 
-``python -m benchmarks.matrix`` makes an environment for each, installs the wheel there, and runs the tests that such versions can
-matter to: those of the command line, the Python interface, files and what is made of results. ``--whole`` runs all unit tests. An
-interpreter that is not there is skipped with a line that says so; exits with 1 if a test fails.
+``python -m benchmarks.matrix`` makes an environment for each Python: with the lowest versions on the oldest, with the newest
+versions on the others. It installs the wheel there, and runs the tests that such versions can matter to: those of the command
+line, the Python interface, files and results, without the slow ones. ``--versions`` asks for these versions on each Python,
+``--whole`` for all unit tests. An interpreter that is not there is skipped with a line for it. Exits with 1 if a test fails.
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ _TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pyte", "pytes
 _MET = ("pandas", "pytest")
 """Those of them that the package itself has to get on with."""
 _LEFT_OUT = ("tests/ready_parts", "tests/live", "tests/test_conformance.py", "tests/nnapi_runtime/test_conformance.py")
-_SLOW = "not follows_the_schema and not type_checker"
-"""Tests that fetch schemas, and that run a type checker: no version here matters to them."""
 _ALL = ("tests",)
 _FAST = ("tests/api", "tests/cli", "tests/gate", "tests/model", "tests/results", "tests/test_package.py", "tests/test_docs.py")
 
@@ -62,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m benchmarks.matrix", description=__doc__.partition("\n")[0] if __doc__ else ""
     )
     parser.add_argument("--python", action="append", choices=PYTHONS, help="only this release; may be given several times")
-    parser.add_argument("--versions", action="append", choices=(LOWEST, NEWEST), help="only these versions")
+    parser.add_argument(
+        "--versions", action="append", choices=(LOWEST, NEWEST), help="these versions on each Python; may be given twice"
+    )
     parser.add_argument("--whole", action="store_true", help="run all unit tests")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many to run at once")
     given = parser.parse_args(arguments)
@@ -72,12 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if python is None:
             print(f"Python {release}: skipped, there is no such interpreter on the path or among pyenv's", flush=True)
             continue
-        jobs += [Job(release, versions, python) for versions in given.versions or (LOWEST, NEWEST)]
+        usual = LOWEST if release == PYTHONS[0] else NEWEST
+        jobs += [Job(release, versions, python) for versions in given.versions or (usual,)]
     if not jobs:
         print("no interpreter to run the tests on", file=sys.stderr)
         return 2
     failed = 0
-    tests = _ALL if given.whole else _FAST
+    tests = _ALL if given.whole else ("-m", "not slow", *_FAST)
     with scratch() as folder, ThreadPoolExecutor(given.jobs) as pool:
         wheel = build_wheel(folder)
         for outcome in pool.map(lambda job: _outcome(job, tests, wheel), jobs):
@@ -91,12 +93,12 @@ def _outcome(job: Job, tests: Sequence[str], wheel: Path) -> Outcome:
     started = time.monotonic()
     try:
         environment = _environment(job)
-        environment.install("--no-deps", "--no-index", "--force-reinstall", str(wheel))
+        environment.install("--no-deps", "--no-index", "--reinstall", str(wheel))
     except subprocess.CalledProcessError as error:
         return Outcome(job, False, f"cannot be installed: {error}", "")
     installed = ", ".join([f"{name} {environment.version(name)}" for name in ("numpy", "click", "rich", "flatbuffers", "pytest")])
     left_out = [f"--ignore={path}" for path in _LEFT_OUT]
-    command = [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-k", _SLOW, *left_out, *tests]
+    command = [environment.python, "-m", "pytest", "-p", "no:cacheprovider", *left_out, *tests]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     done = subprocess.run(command, cwd=ROOT, env=inherited, capture_output=True, text=True, check=False)
     if done.returncode:

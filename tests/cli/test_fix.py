@@ -180,6 +180,7 @@ def test_arguments_that_do_not_go_together(source, run, arguments, words):
     assert words in result.stderr
 
 
+@pytest.mark.slow
 @needs_runtime
 def test_models_that_differ(run, tmp_path):
     chain_model(("ADD",)).write(tmp_path / "a.tflite")

@@ -249,6 +249,7 @@ def test_a_full_disk_leaves_the_old_file(folder, limit):
     assert (folder / "out.json").read_text() == "old"
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_ended_at_any_time(folder, sign):
@@ -273,6 +274,7 @@ def test_ended_at_any_time(folder, sign):
     assert not [path.name for path in folder.iterdir() if path.name.endswith(".unfinished")]
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("is_old", [False, True], ids=["absent", "old"])
 @pytest.mark.parametrize(

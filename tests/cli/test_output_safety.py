@@ -116,8 +116,10 @@ def texts(run, model):
         yield " ".join(arguments), result.stdout + result.stderr
 
 
-def test_terminals(run, model):
+@pytest.mark.slow
+def test_terminals_and_runners(run, model):
     for what, text in texts(run, model):
+        assert commands(text) == [], what
         lines = text.split("\n")
         screen = pyte.Screen(max(map(len, lines)) + 1, len(lines) + 1)
         pyte.Stream(screen).feed("\r\n".join(lines))
@@ -133,14 +135,14 @@ def test_a_terminal_would_notice():
     assert (screen.title, screen.cursor.hidden) == ("owned", True)
 
 
-def test_runners(run, model):
-    for what, text in texts(run, model):
-        assert commands(text) == [], what
+def test_runners_that_read_other_formats(run, model):
+    write_others(model)
     for command, *options in COMMANDS:
         text = run(command, model, *options, "--format", "json").stdout
         assert commands(text) == [], command
     for package in ("networkx", "pydot", "duckdb"):
         pytest.importorskip(package, reason=f"export and query need {package}")
+    run("scan", model, "hostile.zip", *DELEGATE, "--processes", "1", "--output", "scan.csv")
     for form in EXPORTS:
         text = run("export", form, model, *DELEGATE).stdout
         assert "owned" in text

@@ -184,6 +184,7 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
     assert set(done.stdout.split()) <= {PLUGIN, *light}
 
 
+@pytest.mark.slow
 def test_annotations_serve_a_type_checker(tmp_path):
     pytest.importorskip("mypy", reason="the type checker is not installed")
     test = tmp_path / "test_typed.py"

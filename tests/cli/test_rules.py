@@ -214,6 +214,7 @@ def test_explain_without_a_code_lists_all(run):
     assert [line.split()[0] for line in run("explain").stdout.splitlines()] == sorted(known_codes())
 
 
+@pytest.mark.slow
 def test_every_code_that_a_report_can_have_is_explained():
     assert set(codes_in_sources()) - known_codes() == set()
 

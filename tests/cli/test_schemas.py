@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -16,10 +17,15 @@ SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 
 
-def validate(name, content):
+@functools.cache
+def validator(name):
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(content)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def validate(name, content):
+    validator(name).validate(content)
 
 
 @pytest.mark.parametrize("model", sorted(FIXTURES.glob("*.tflite")), ids=lambda path: path.stem)

@@ -79,6 +79,7 @@ def test_the_table_as_text(sweep):
     assert "for nnapi: dynamic-shape:inputs (row 1)" in text
 
 
+@pytest.mark.slow
 def test_the_code_of_the_best_row_is_shown_and_of_others_when_asked_for(sweep):
     result = sweep()
     assert "convert('float+fixed')" in result.stdout

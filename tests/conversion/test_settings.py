@@ -38,6 +38,7 @@ def any_settings(draw):
     return Settings(quantization, tuple(options), tuple(shapes.items()))
 
 
+@pytest.mark.slow
 @given(any_settings())
 def test_a_name_says_everything(settings):
     assert parse_settings(settings.name) == settings

@@ -88,6 +88,7 @@ def test_what_a_device_refuses_is_in_the_profile(tmp_path):
     assert refused == {"dsp": {"ABS", "TANH"}, "gpu": {"TANH", "FLOOR"}}
 
 
+@pytest.mark.slow
 @given(
     ops=st.lists(st.sampled_from(OPS), min_size=1, max_size=8),
     rejects=st.tuples(*[st.sets(st.sampled_from(OPS), max_size=3)] * 2),

@@ -16,7 +16,10 @@ CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "keras.zip"
 DYNAMIC_RANGE = "distilbert_batch8.dyn_unfold.tf215.tflite"
 FLOAT = "distilbert_batch8.f32_unfold.tf215.tflite"
 
-pytestmark = pytest.mark.skipif(not CORPUS.exists(), reason="the converted models in ../shared are not here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CORPUS.exists(), reason="the converted models in ../shared are not here"),
+]
 
 
 def model(name):

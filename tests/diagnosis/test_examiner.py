@@ -46,6 +46,7 @@ def suppositions(model):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
 def test_what_was_supposed_before_changes_nothing(name):
     for path in MODELS if name == "nnapi" else MODELS[DELEGATE_NAMES.index(name) % EVERY :: EVERY]:
@@ -87,6 +88,7 @@ def test_suppositions_that_differ_in_anything_are_simulated_each(field):
     assert examiner.simulate(without, {"feature_level": 28}) is not first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
 def test_what_was_found_for_another_target_is_not_taken_for_this_one(name):
     delegate = find_delegate(name)

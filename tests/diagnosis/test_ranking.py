@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import combinations
 
 import pytest
@@ -23,13 +24,17 @@ def cause(name, problem=Problem.OPERATOR):
     return Cause(Identity(problem, (name,)), name, (NodeKey(0, 0),), ((name, 1),), ("code",), "", "", "", "", Remedy())
 
 
+@functools.cache
+def usual():
+    return measure(diagnosed(chain_model(["ADD"])).run)
+
+
 def cost(*, multiply_adds=0, kernels=4, partitions=9, border_bytes=100, outcome="delegated", total=100, nodes=10, delegated=5):
-    found = measure(diagnosed(chain_model(["ADD"])).run)
     changed = {
         "outcome": outcome, "nodes": nodes, "delegated_nodes": delegated,
         "partitions": partitions, "delegate_kernels": kernels, "border_bytes": border_bytes,
     }  # fmt: skip
-    fields = {name: getattr(found, name) for name in Measures._fields}
+    fields = {name: getattr(usual(), name) for name in Measures._fields}
     return Cost(Measures(**{**fields, **changed}), multiply_adds, total)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter
 from pathlib import Path
@@ -45,11 +46,12 @@ def family_files():
     return [path for package in delegate_packages() for path in sorted((package / "rules").glob("*.py"))]
 
 
+@functools.cache
 def keys_of(path):
     """The operators that stand as literal keys in a module's dictionaries."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Dict):
-            yield from (key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+    dictionaries = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Dict)]
+    keys = [key for dictionary in dictionaries for key in dictionary.keys if isinstance(key, ast.Constant)]
+    return tuple(key.value for key in keys if isinstance(key.value, str))
 
 
 def definitions(kinds):

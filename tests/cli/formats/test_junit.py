@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 
 from delegate_sim.gate.results import FAILED, UNREADABLE, Results
@@ -59,6 +60,7 @@ def test_log_lines_are_counted_after_some():
     assert (len(lines), lines[-1]) == (201, "... and 300 more lines")
 
 
+@pytest.mark.slow
 def test_every_example_follows_the_schema(junit_validator):
     for results in EVERYTHING:
         junit_validator.validate(render(results))

@@ -131,6 +131,7 @@ def test_what_is_left_out_is_counted():
     assert found.endswith(f"\n\n... and {501 - sections} more cases\n")
 
 
+@pytest.mark.slow
 def test_no_comment_is_too_long():
     for results in EVERYTHING:
         assert len(render(results)) < 55_000

@@ -28,6 +28,7 @@ def run_of(results):
     return run
 
 
+@pytest.mark.slow
 def test_every_example_follows_the_schema(sarif_validator):
     for results in EVERYTHING:
         sarif_validator.validate(json.loads(render(results)))
