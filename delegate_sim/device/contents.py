@@ -112,7 +112,6 @@ class DeviceLog:
     """Whether an application's exception says that a delegate could not be applied, without naming it."""
     is_old: bool = False
     """Whether a line is worded as only releases before those that are known word it."""
-    is_cut: bool = False
     """Whether the last line has no end."""
     line_count: int = 0
     """How many lines there are, without blank ones."""

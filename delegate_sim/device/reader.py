@@ -161,7 +161,6 @@ class Reader:
             unused_count=self.unused_count,
             unused=tuple(self.unused),
             runtime=self.runtime.log(),
-            is_cut=self.is_cut,
         )
 
     def read(self, line: str) -> None:

@@ -75,7 +75,7 @@ def reconcile(
                     *filter(None, [note]),
                     *setting.notes,
                     *facts.notes,
-                    *_notes(trials, first),
+                    *_notes(trials),
                     *stage_notes(log, best),
                 ]
             )
@@ -140,7 +140,7 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
         yield note
 
 
-def _notes(trials: Trials, first: Run) -> Iterator[str]:
+def _notes(trials: Trials) -> Iterator[str]:
     counts = [(each.partitions, each.kernel) for each in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:

@@ -88,11 +88,7 @@ def _route(source: ConfiguredSource, found: Sequence[Route]) -> Route:
         raise ModelError(
             printable(f"{source.path or source.text}: {asked} it with {source.settings.name}; its converters are {names}")
         )
-    return next((route for route in able if not _is_missing(route)), able[0])
-
-
-def _is_missing(route: Route) -> bool:
-    return route.converter.is_missing or (route.quantizer is not None and route.quantizer.is_missing)
+    return next((route for route in able if not route.is_missing), able[0])
 
 
 def _place(value: Any) -> str:

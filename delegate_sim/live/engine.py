@@ -13,14 +13,12 @@ from .decision import LiveDecision
 class Engine(ABC):
     """A delegate's real code on this host; nothing is imported or run before ``decide``.
 
-    ``lacks`` is what to install where it cannot be run; empty if it can be. ``needs`` is what must be there besides, of which
-    nothing is known until it is run.
+    ``lacks`` is what to install where it cannot be run; empty if it can be.
     """
 
-    def __init__(self, delegate: Delegate, lacks: str = "", needs: str = "") -> None:
+    def __init__(self, delegate: Delegate, lacks: str = "") -> None:
         self.delegate = delegate
         self.lacks = lacks
-        self.needs = needs
 
     @property
     def is_ready(self) -> bool:

@@ -35,8 +35,7 @@ class PluginEngine(Engine):
     """Has the tool partition a model, and reads its lines and the partitions that it writes."""
 
     def __init__(self, delegate: Delegate, traits: PluginTraits) -> None:
-        lacks = _lacks(traits)
-        super().__init__(delegate, lacks, "" if lacks else traits.needs)
+        super().__init__(delegate, _lacks(traits))
         self._traits = traits
 
     @property

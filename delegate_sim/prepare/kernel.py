@@ -271,11 +271,6 @@ class KernelNode:
         return self.node.op
 
     @property
-    def version(self) -> int:
-        """The operator's version."""
-        return self.node.version
-
-    @property
     def options(self) -> Options:
         """The builtin options."""
         if self._options is None:

@@ -51,20 +51,10 @@ class Compute:
         """Those of the nodes that run on the delegate."""
         return sum([self.of(subgraph, nodes) for subgraph, nodes in enumerate(self.delegated_nodes)])
 
-    @property
-    def delegated_share(self) -> float:
-        """The share of multiply-adds that is delegated, from 0 to 1; 1 for a model without any."""
-        return self.delegated_multiply_adds / self.multiply_adds if self.multiply_adds else 1.0
-
     def of(self, subgraph: int, nodes: Iterable[int]) -> int:
         """Return the multiply-adds of some nodes of a subgraph, such as those of a partition."""
         counts = self.by_node[subgraph]
         return sum([counts.get(node, 0) for node in nodes])
-
-    def fallback(self, subgraph: int) -> Mapping[int, int]:
-        """Return, by index, the multiply-adds of each node of a subgraph that stays on the CPU and has any."""
-        delegated = self.delegated_nodes[subgraph]
-        return {node: count for node, count in self.by_node[subgraph].items() if node not in delegated}
 
 
 def compute_of(run: Run) -> Compute:

@@ -18,10 +18,9 @@ STATES = (DELEGATED, REFUSED, LEFT)
 
 
 class Span(NamedTuple):
-    """Nodes in a row, by index, that are in one state and in one partition, which is None where the plan was not split."""
+    """Nodes in a row, by index, that are in one state and in one partition, if the plan was split."""
 
     state: str
-    partition: int | None
     nodes: tuple[int, ...]
 
 
@@ -70,15 +69,14 @@ def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int
 
 
 def _spans(run: SubgraphRun) -> Iterator[Span]:
-    parts: list[tuple[int | None, Sequence[int]]] = [(number, subset.nodes) for number, subset in enumerate(run.subsets)]
-    for number, nodes in parts or [(None, run.graph.execution_plan)]:
+    for nodes in [subset.nodes for subset in run.subsets] or [run.graph.execution_plan]:
         state, gathered = "", list[int]()
         for index in nodes:
             own = node_state(run, index)
             if own != state and gathered:
-                yield Span(state, number, tuple(gathered))
+                yield Span(state, tuple(gathered))
                 gathered = []
             state = own
             gathered.append(index)
         if gathered:
-            yield Span(state, number, tuple(gathered))
+            yield Span(state, tuple(gathered))

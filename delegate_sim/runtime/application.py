@@ -187,7 +187,7 @@ class DelegateApplication:
             for call in calls
         ]
         self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
-        found = self._prepare_plan(graph, decision, subsets) or self._ask_behind(graph, decision, subsets)
+        found = self._prepare_plan(graph, decision, subsets) or self._ask_behind(decision, subsets)
         if found is None:
             return self._ask_of_graph(graph, decision, subsets)
         failure, first = found
@@ -283,7 +283,7 @@ class DelegateApplication:
         is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
-    def _ask_behind(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
+    def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
         """Ask the stage behind the delegate, once all kernels are made."""
         failure = self.delegate.refusal_behind(decision, subsets, self.options, self.release)
         if failure is None:

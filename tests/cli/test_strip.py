@@ -17,7 +17,7 @@ from delegate_sim_cli.text.strip import strip_lines, strip_text
 def spans(*parts):
     found, start = [], 0
     for state, count in parts:
-        found.append(Span(state, 0, tuple(range(start, start + count))))
+        found.append(Span(state, tuple(range(start, start + count))))
         start += count
     return found
 

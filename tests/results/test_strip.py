@@ -18,18 +18,17 @@ def run_of(ops, delegate="nnapi", **options):
 
 def test_spans_are_the_partitions_in_running_order():
     spans = strip(run_of(MIXED_OPS).subgraphs[0])
-    assert spans == (Span(DELEGATED, 0, (0,)), Span(REFUSED, 1, (1, 2)), Span(DELEGATED, 2, (3,)))
+    assert spans == (Span(DELEGATED, (0,)), Span(REFUSED, (1, 2)), Span(DELEGATED, (3,)))
 
 
 def test_a_node_that_only_the_limit_keeps_off_the_delegate_is_left():
     spans = strip(run_of(MIXED_OPS, max_number_delegated_partitions=1).subgraphs[0])
     assert [span.state for span in spans] == [DELEGATED, REFUSED, LEFT]
-    assert [span.partition for span in spans] == [0, 1, 1]
 
 
-def test_a_plan_that_is_not_split_has_no_partitions():
+def test_a_plan_that_is_not_split_is_one_span():
     spans = strip(run_of(["ROUND", "ROUND"]).subgraphs[0])
-    assert spans == (Span(REFUSED, None, (0, 1)),)
+    assert spans == (Span(REFUSED, (0, 1)),)
 
 
 def test_a_model_without_partitions_of_several_subgraphs_is_one_after_another():

@@ -17,11 +17,11 @@ _CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL.name
 _OPERAND = re.compile(r"\b(input|output) (\d+)")
 
 
-def change_for(call: RefusedCall, tensor: Tensor | None) -> str:
-    """Say what to change; ``tensor`` is the one that the refused operand stands for."""
+def change_for(call: RefusedCall) -> str:
+    """Say what to change."""
     found, operation = call.refusal.violation.found, call.operation
     if _CHANNELS in found:
-        return _change_of_channels(operation, tensor)
+        return _change_of_channels(operation)
     if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
         return "target feature level 30 (Android 11) or newer, where INT8 tensors may have a zero point"
     if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
@@ -31,7 +31,7 @@ def change_for(call: RefusedCall, tensor: Tensor | None) -> str:
     return KINDS[PREFIX + call.refusal.code].hint
 
 
-def _change_of_channels(operation: str, tensor: Tensor | None) -> str:
+def _change_of_channels(operation: str) -> str:
     if operation == "FULLY_CONNECTED":
         return f"quantise dense layers per tensor: {DENSE_PER_TENSOR}"
     return (

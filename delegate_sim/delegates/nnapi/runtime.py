@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from ...graph.graph import Graph
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.refusal import Call, NnRefusal
 from ...nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
@@ -73,21 +72,14 @@ def notes(options: OptionValues) -> Iterator[str]:
             yield "Android 12's NNAPI runtime: its rules are read from its sources, not run"
 
 
-class _Refused(NamedTuple):
-    """A refused call with the partition that it was made for."""
-
-    call: RefusedCall
-    mapped: MappedPartition
-
-
 def runtime_failure(
     graph: Graph, mapped: MappedPartition, others: Sequence[MappedPartition], options: OptionValues
 ) -> KernelFailure | None:
     """Tell the first call that the runtime refuses of a partition, and in short those behind it, also of other partitions."""
     if not mapped.calls:
         return None
-    found = [_Refused(call, each) for each in (mapped, *others) for call in _first_of_each_node(each.calls)]
-    return told(graph, found[0].call, mapped, options, _further(graph, found))
+    found = [call for each in (mapped, *others) for call in _first_of_each_node(each.calls)]
+    return told(graph, found[0], mapped, options, _further(found[1:]))
 
 
 def told(
@@ -111,7 +103,7 @@ def told(
         call.call, call.operation, violation.subject, violation.found, violation.needed, call.error_line, further, is_of_node
     )
     index = None if tensor is None else tensor.index
-    return KernelFailure(call.node, index, PREFIX + call.refusal.code, message, change_for(call, tensor), stage=stage)
+    return KernelFailure(call.node, index, PREFIX + call.refusal.code, message, change_for(call), stage=stage)
 
 
 def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
@@ -122,10 +114,10 @@ def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
     return list(first.values())
 
 
-def _further(graph: Graph, found: Sequence[_Refused]) -> tuple[str, ...]:
+def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
     """Name what is refused behind the first call: alike refusals together, with their nodes."""
     groups: dict[tuple[str, str, str, str], list[int]] = {}
-    for call, _ in found[1:]:
+    for call in calls:
         violation = call.refusal.violation
         key = (call.operation or call.call, violation.subject, violation.found, violation.needed)
         groups.setdefault(key, []).append(call.node)

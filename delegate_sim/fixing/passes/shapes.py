@@ -54,9 +54,7 @@ def _unpack_as_split(work: Work, node: Node) -> Sequence[Node] | None:
     return [split, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
 
 
-def _slices(
-    work: Work, node: Node, source: int, targets: Sequence[int], axis: int, sizes: Sequence[int], *, strided: bool
-) -> list[Node]:
+def _slices(work: Work, source: int, targets: Sequence[int], axis: int, sizes: Sequence[int], *, strided: bool) -> list[Node]:
     nodes, start = [], 0
     shape = work.tensor(source).shape
     for target, size in zip(targets, sizes, strict=True):
@@ -82,7 +80,7 @@ def _unpack_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
         return None
     axis, shape = found
     parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
-    nodes = _slices(work, node, node.inputs[0], parts, axis, [1] * len(parts), strided=True)
+    nodes = _slices(work, node.inputs[0], parts, axis, [1] * len(parts), strided=True)
     return [*nodes, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
 
 
@@ -97,7 +95,7 @@ def _split(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     if any(work.tensor(output).rank != rank for output in node.outputs):
         return None
     sizes = [work.tensor(output).shape[axis] for output in node.outputs]
-    return _slices(work, node, source, node.outputs, axis, sizes, strided=strided)
+    return _slices(work, source, node.outputs, axis, sizes, strided=strided)
 
 
 def _split_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
