@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -186,11 +187,16 @@ def _not_accepted(delegate: Delegate) -> str:
 
 
 def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the rows of an operator; upstream's function tells apart conditions that read the same."""
     if rule.accepted_early is not None:
         early = rule.accepted_early
         yield "", f"{early.needed}: accepted at once", when(early), book.code_of(early.kind)
+    repeated = Counter((check.demand, when(check)) for check in rule.checks)
     for number, check in enumerate(rule.checks, 1):
-        yield str(number), check.demand, when(check), book.code_of(check.kind)
+        needs = check.demand
+        if repeated[needs, when(check)] > 1:
+            needs = f"{needs} [{book.source_of(check, rule).symbol}]"
+        yield str(number), needs, when(check), book.code_of(check.kind)
 
 
 def _check_entry(book: RuleBook[Any], check: Check[Any], rule: OpRule[Any] | None = None) -> dict[str, Any]:

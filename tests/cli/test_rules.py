@@ -13,7 +13,7 @@ from delegate_sim.gate.explanations import GATE
 from delegate_sim.model import schema
 from delegate_sim.rules.kinds import RUNTIME_KINDS
 from delegate_sim.versions.features import FEATURES
-from delegate_sim_cli.text.rules import OTHERS
+from delegate_sim_cli.text.rules import OTHERS, _rows
 
 CONV_2D = """\
 CONV_2D
@@ -231,3 +231,11 @@ def test_an_unknown_code_names_near_ones(run):
 def test_every_builtin_operator_can_be_asked_for(run):
     for op in schema.enum_names("BuiltinOperator").values():
         assert run("rules", "--op", op, "--format", "json").exit_code == 0
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_rows_of_an_operator_can_be_told_apart(name):
+    for book in find_delegate(name).rule_books:
+        for op, rule in book.rules.items():
+            rows = [row[1:3] for row in _rows(book, rule)]
+            assert len(rows) == len(set(rows)), op

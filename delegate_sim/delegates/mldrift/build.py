@@ -19,9 +19,9 @@ from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release
 from ..base import KernelFailure, kernel_failure
 from ..gpu_compatibility.questions import runtime_input_count
-from .demands.reading import integers
 from .failures import AXES, BATCH, CHANNELS, CONSTANT_READ, CONSTANT_TYPE, EMPTY, LOWERED, WEIGHTS, WORDINGS
 from .measured import NEWEST_MEASURED
+from .rules.checks import integers
 from .shapes import axes_of, bhwc, is_linear
 
 

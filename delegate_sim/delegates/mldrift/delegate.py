@@ -23,12 +23,12 @@ from ..limits import keep_largest
 from ..live_traits import AcceleratorTraits
 from ..sorting import llvm_sorted
 from .build import build_failure
-from .demands.composites import composite_name
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .loading import load_refusal
 from .measured import notes, rules_of
 from .messages import HEADING, LAST_LINE, refusal_lines
 from .rules import RULES
+from .rules.composites import composite_name
 from .target import MlDriftTarget
 
 _KERNELS = {

@@ -13,9 +13,9 @@ from typing import Any
 
 from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules
-from ..demands.checks import SOURCE
 from ..kinds import KINDS
 from . import custom
+from .checks import SOURCE
 
 RULES: RuleBook[Any] = RuleBook(
     "mldrift",

@@ -7,23 +7,31 @@ from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import activation
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ..demands.checks import (
+from ..shapes import bhwc, is_linear
+from .arithmetic import unary
+from .checks import (
+    BFLOAT16,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
     SINCE_2_1_5,
     SINCE_2_2,
+    USUAL_TENSORS,
     Checks,
+    available,
     before,
     exact_inputs,
+    float_constant,
+    has_data,
     other_inputs,
+    parsed_by,
+    readable,
     results,
     runtime_inputs,
     since,
+    tensors,
     version_up_to,
 )
-from ..demands.parsing import parsed_by
-from ..demands.reading import RESULTS, available, float_constant, has_data, readable
-from ..demands.tensors import with_tensors
-from ..shapes import bhwc, is_linear
-from .arithmetic import unary
 
 _ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
 
@@ -32,8 +40,9 @@ _RELU = parsed_by(
     *version_up_to(2),
     *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
     *since(SINCE_2_2, *_ONE_RUNTIME_INPUT),
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     *readable(0),
+    *RESULTS_BEFORE_2_1_5,
 )
 _NOT_KNOWN = check(
     OPERATOR,
@@ -82,33 +91,32 @@ _PRELU = parsed_by(
     *RESULTS,
 )
 
-RULES = with_tensors(
-    {
-        "ELU": unary(),
-        "GELU": unary(3),
-        "HARD_SWISH": parsed_by("HardSwishOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS),
-        "LEAKY_RELU": _RELU,
-        "LOGISTIC": unary(),
-        "PRELU": _PRELU,
-        "RELU": _RELU,
-        "RELU6": _RELU,
-        "RELU_0_TO_1": parsed_by(
-            "ReLUOperationParser",
-            *version_up_to(2),
-            *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY)),
-            *exact_inputs(1, 0, 1),
-            *RESULTS,
-            *readable(0),
-        ),
-        "RELU_N1_TO_1": _RELU,
-        "SOFTMAX": parsed_by(
-            "SoftmaxOperationParser",
-            *version_up_to(4, older=2),
-            *activation.SOFTMAX,
-            *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
-            *readable(0),
-            *before(SINCE_2_2, *RESULTS),
-        ),
-        "TANH": unary(),
-    }
-)
+RULES = {
+    "ELU": unary(USUAL_TENSORS),
+    "GELU": unary(USUAL_TENSORS, version=3),
+    "HARD_SWISH": parsed_by("HardSwishOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS),
+    "LEAKY_RELU": _RELU,
+    "LOGISTIC": unary(tensors(*BFLOAT16)),
+    "PRELU": _PRELU,
+    "RELU": _RELU,
+    "RELU6": _RELU,
+    "RELU_0_TO_1": parsed_by(
+        "ReLUOperationParser",
+        *version_up_to(2),
+        *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY)),
+        *exact_inputs(1, 0, 1),
+        *RESULTS_FROM_2_1_5,
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "RELU_N1_TO_1": _RELU,
+    "SOFTMAX": parsed_by(
+        "SoftmaxOperationParser",
+        *version_up_to(4, older=2),
+        *activation.SOFTMAX,
+        *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
+        *readable(0),
+        *before(SINCE_2_2, *RESULTS),
+    ),
+    "TANH": unary(tensors(*BFLOAT16)),
+}

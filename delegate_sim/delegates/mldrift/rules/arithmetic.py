@@ -3,43 +3,80 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from ....graph.graph import NodeView
-from ....rules.kinds import BROADCAST, NEIGHBOUR, OPERATOR
+from ....model.model import Tensor
+from ....rules.kinds import BROADCAST, CONSTANT, NEIGHBOUR, OPERATOR, RANK, TENSOR_TYPE
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import (
     COMPATIBILITY,
+    FLOAT,
     KNOWN_ACTIVATION,
     TWO_OPERANDS,
+    Found,
+    asked,
+    joined,
     operand_pairs,
     shapes,
 )
 from ...gpu_compatibility.questions import runtime_input_count
-from ..demands.checks import (
+from ..shapes import is_linear
+from .checks import (
+    ANY_NUMBERS,
+    BFLOAT16,
+    BOOL,
+    COUNTS,
     FUSABLE,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SIGNED,
     SINCE_2_3,
     SOURCE,
+    UNSIGNED,
+    USUAL_TENSORS,
     Checks,
     before,
     exact_inputs,
+    only_tensors,
     other_input_count,
+    other_inputs,
+    parsed_by,
+    positive_rank,
+    readable,
+    readable_result,
+    runtime_or_constant,
     since,
+    tensors,
     version_up_to,
 )
-from ..demands.constants import one_constant, two_constants
-from ..demands.parsing import parsed_by
-from ..demands.reading import READABLE_RESULT, RESULTS, positive_rank, readable, runtime_or_constant
-from ..demands.tensors import with_tensors
 
-_PARSER = "ElementwiseOperationParser"
+PARSER = "ElementwiseOperationParser"
+
+_USUAL = USUAL_TENSORS
+_FLOATS = tensors(*BFLOAT16)
+_INTEGERS = tensors(*SIGNED)
+FLOATS_AND_INTEGERS = tensors(*BFLOAT16, *SIGNED)
+_COMPARED = tensors(inputs=(*SIGNED, *UNSIGNED), outputs=BOOL)
+_LOGICAL = only_tensors((*BOOL, *SIGNED), (*BOOL, *SIGNED))
 
 
 @functools.cache
-def unary(version: int = 2) -> OpRule[object]:
+def unary(all_tensors: Checks, *, version: int = 2) -> OpRule[Any]:
     """Return the rule of an operator of one operand."""
-    return parsed_by(_PARSER, *version_up_to(version), *arithmetic.UNARY, *RESULTS, *exact_inputs(1, 0, 1), *readable(0))
+    return parsed_by(
+        PARSER,
+        *version_up_to(version),
+        *arithmetic.UNARY,
+        *RESULTS_FROM_2_1_5,
+        *exact_inputs(1, 0, 1),
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=all_tensors,
+    )
 
 
 # Two operands
@@ -82,7 +119,7 @@ _BROADCASTABLE = check(BROADCAST, "operands whose sizes are equal or 1, from the
 _BROADCAST: Checks = (
     _BROADCASTABLE,
     positive_rank("operands", lambda node: node.inputs[:2]),
-    *READABLE_RESULT,
+    *readable_result(0),
     positive_rank("output", lambda node: (node.output(0),)),
 )
 
@@ -99,21 +136,97 @@ def _two_runtime_operands(*, may_be_one: bool) -> Checks:
     return where(_has_two_runtime_operands, "for two runtime inputs", *own)
 
 
-def _is_one_constant(node: NodeView) -> bool:
-    return not _has_two_runtime_operands(node)
+# Constant operands. That two are taken, and what is demanded of them, was found in the binary of LiteRT 2.3, whose source is not
+# public.
+
+_IN_FUNCTION = SOURCE.with_symbol("CanParseInputsWithConstTensor")
+_QUANTIZED = ("INT8", "UINT8", "INT4")
+_MAX_RANK = 4
 
 
-def _is_one_constant_newer(node: NodeView) -> bool:
+def _is_quantized(tensor: Tensor) -> bool:
+    return tensor.type in _QUANTIZED and tensor.quantization is not None and tensor.quantization.is_affine
+
+
+def _reads_as_float(tensor: Tensor) -> bool:
+    return tensor.type in FLOAT or _is_quantized(tensor)
+
+
+def _unusable(node: NodeView) -> str | None:
+    constant = next((tensor for tensor in node.inputs[:2] if tensor.is_constant), None)
+    if constant is None:
+        return None
+    if constant.sparsity is not None:
+        return "a sparse constant"
+    if constant.element_count == 1:
+        fits = _reads_as_float(constant) or constant.type == "INT32"
+        return None if fits else f"a constant of one element and type {constant.type}"
+    if not _reads_as_float(constant) or is_linear(constant.shape) or constant.rank <= _MAX_RANK:
+        return None
+    return f"a constant of rank {constant.rank}"
+
+
+def _one_constant() -> Check[object]:
+    """Demand a constant that can be read as float or, with one element, as INT32."""
+    needed = "a constant not sparse and, with one element, of float, INT32 or quantised type, else of rank at most 4"
+    return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
+
+
+def _dump(tensor: Tensor) -> str:
+    return f"{{\n  type: {tensor.type}\n  data: {{...}}\n  dims: {joined(tensor.shape)}\n}}"
+
+
+def _problem_of(name: str, tensor: Tensor) -> Found | None:
+    if tensor.sparsity is not None:
+        return Found("a sparse constant", f"{name}: sparse constant tensor {_dump(tensor)}")
+    if tensor.rank > _MAX_RANK:
+        return Found(f"a constant of rank {tensor.rank}", f"{name}: constant tensor with rank > 4: {_dump(tensor)}")
+    if tensor.type in (*FLOAT, "INT32", "BOOL") or _is_quantized(tensor):
+        return None
+    said = f"{name}: unsupported constant tensor type: {tensor.type} {_dump(tensor)}"
+    return Found(f"a constant of type {tensor.type}", said)
+
+
+def _two_constants(name: str) -> Checks:
+    """Demand two constants of one type and of the output's rank; ``name`` is what ML Drift calls the operator."""
+
+    def unusable(node: NodeView) -> Found | None:
+        return _problem_of(name, node.input(0)) or _problem_of(name, node.input(1))
+
+    def types(node: NodeView) -> Found | None:
+        one, other = node.input(0).type, node.input(1).type
+        said = f"{name}: constant inputs have different types: {one} vs {other}"
+        return None if one == other else Found(f"{one} and {other} constants", said)
+
+    def ranks(node: NodeView) -> Found | None:
+        first, second, result = node.input(0).rank, node.input(1).rank, node.output(0).rank
+        if first == second == result:
+            return None
+        said = f"{name}: constant inputs and output must have the same rank, but got {first}, {second} and {result}"
+        return Found(f"constants of rank {first} and {second}, output of rank {result}", said)
+
+    needed = "constants of type FLOAT32, FLOAT16, INT32 or BOOL, or quantised, and of rank at most 4"
+    return (
+        asked(CONSTANT, needed, unusable).from_source(_IN_FUNCTION),
+        asked(TENSOR_TYPE, "constants of one type", types).from_source(_IN_FUNCTION),
+        asked(RANK, "constants of the output's rank", ranks).from_source(_IN_FUNCTION),
+    )
+
+
+def _has_other_numbers(node: NodeView) -> bool:
     return not _has_two_runtime_operands(node) and not _has_two_constants(node)
 
 
 def _constant_operands(name: str) -> Checks:
     """One operand is a constant or, from LiteRT 2.3 on, both are."""
-    one = (*exact_inputs(1, 1, 1), one_constant())
     return (
-        *before(SINCE_2_3, *where(_is_one_constant, "for another number of runtime inputs", *one)),
-        *since(SINCE_2_3, *where(_is_one_constant_newer, "for another number of runtime inputs", *one)),
-        *since(SINCE_2_3, *where(_has_two_constants, "for two constants", *two_constants(name))),
+        *where(_has_other_numbers, "for another number of runtime inputs", *exact_inputs(1, 1, 1), _one_constant()),
+        *where(
+            _has_two_constants,
+            "for two constants",
+            *before(SINCE_2_3, other_inputs(1).from_source(COUNTS)),
+            *since(SINCE_2_3, *_two_constants(name)),
+        ),
     )
 
 
@@ -124,14 +237,23 @@ PAIRS: Checks = (*before(SINCE_2_3, *arithmetic.BINARY), *since(SINCE_2_3, _THRE
 def binary(
     name: str,
     *first: Check[object],
+    all_tensors: Checks,
     version: Checks | None = None,
     may_be_one: bool = False,
     last: Checks = (),
-) -> OpRule[object]:
+) -> OpRule[Any]:
     """Return the rule of an operator of two operands, which ML Drift names so where both are constant."""
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
-    return parsed_by(_PARSER, *(version or version_up_to(2)), *counts, *RESULTS, *own)
+    return parsed_by(
+        PARSER,
+        *(version or version_up_to(2)),
+        *counts,
+        *RESULTS_FROM_2_1_5,
+        *own,
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=all_tensors,
+    )
 
 
 _FUSED = FUSABLE.from_source(SOURCE.with_symbol("PreCheckMaybeFuseActivationForElementwiseNode"))
@@ -153,64 +275,65 @@ _SELECT = parsed_by(
     *runtime_or_constant(1),
     *runtime_or_constant(2),
     *RESULTS,
+    all_tensors=tensors(*ANY_NUMBERS),
 )
 
-RULES = with_tensors(
-    {
-        "ABS": unary(5),
-        "ADD": binary(
-            "add",
-            arithmetic.ADD_OPERANDS,
-            arithmetic.ENHANCED_BROADCAST,
-            version=version_up_to(6, older=2),
-            may_be_one=True,
-            last=(_FUSED,),
-        ),
-        "ADD_N": binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True),
-        "ATAN2": binary("atan2"),
-        "BITWISE_XOR": parsed_by(
-            _PARSER, *version_up_to(2), _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY)
-        ),
-        "CEIL": unary(),
-        "COS": unary(),
-        "DIV": binary("div", *_ACTIVATED, last=(_FUSED,)),
-        "EQUAL": binary("equal"),
-        "EXP": unary(),
-        "FLOOR": unary(),
-        "FLOOR_DIV": binary("floor_div", version=version_up_to(3)),
-        "FLOOR_MOD": binary("floor_mod"),
-        "GREATER": binary("greater"),
-        "GREATER_EQUAL": binary("greater_equal"),
-        "LESS": binary("less"),
-        "LESS_EQUAL": binary("less_equal"),
-        "LOG": unary(),
-        "LOGICAL_AND": binary("logical_and"),
-        "LOGICAL_NOT": unary(),
-        "LOGICAL_OR": binary("logical_or"),
-        "MAXIMUM": binary("maximum", version=version_up_to(4)),
-        "MINIMUM": binary("minimum", version=version_up_to(4)),
-        "MUL": binary(
-            "mul",
-            arithmetic.MUL_OPERANDS,
-            arithmetic.ENHANCED_BROADCAST,
-            KNOWN_ACTIVATION,
-            version=version_up_to(8, older=4),
-            may_be_one=True,
-            last=(_FUSED,),
-        ),
-        "NEG": unary(),
-        "NOT_EQUAL": binary("not_equal"),
-        "POW": binary("pow"),
-        "RIGHT_SHIFT": binary("shift_right"),
-        "ROUND": unary(),
-        "RSQRT": unary(),
-        "SELECT": _SELECT,
-        "SELECT_V2": _SELECT,
-        "SIGN": unary(),
-        "SIN": unary(),
-        "SQRT": unary(),
-        "SQUARE": unary(),
-        "SQUARED_DIFFERENCE": binary("squared_diff"),
-        "SUB": binary("subtract", *_ACTIVATED, last=(_FUSED,)),
-    }
-)
+RULES = {
+    "ABS": unary(FLOATS_AND_INTEGERS, version=5),
+    "ADD": binary(
+        "add",
+        arithmetic.ADD_OPERANDS,
+        arithmetic.ENHANCED_BROADCAST,
+        version=version_up_to(6, older=2),
+        may_be_one=True,
+        last=(_FUSED,),
+        all_tensors=FLOATS_AND_INTEGERS,
+    ),
+    "ADD_N": binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True, all_tensors=_USUAL),
+    "ATAN2": binary("atan2", all_tensors=FLOATS_AND_INTEGERS),
+    "BITWISE_XOR": parsed_by(
+        PARSER, *version_up_to(2), _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY), all_tensors=_LOGICAL
+    ),
+    "CEIL": unary(_FLOATS),
+    "COS": unary(FLOATS_AND_INTEGERS),
+    "DIV": binary("div", *_ACTIVATED, last=(_FUSED,), all_tensors=FLOATS_AND_INTEGERS),
+    "EQUAL": binary("equal", all_tensors=_COMPARED),
+    "EXP": unary(_FLOATS),
+    "FLOOR": unary(_FLOATS),
+    "FLOOR_DIV": binary("floor_div", version=version_up_to(3), all_tensors=_INTEGERS),
+    "FLOOR_MOD": binary("floor_mod", all_tensors=_INTEGERS),
+    "GREATER": binary("greater", all_tensors=_COMPARED),
+    "GREATER_EQUAL": binary("greater_equal", all_tensors=_COMPARED),
+    "LESS": binary("less", all_tensors=_COMPARED),
+    "LESS_EQUAL": binary("less_equal", all_tensors=_COMPARED),
+    "LOG": unary(_FLOATS),
+    "LOGICAL_AND": binary("logical_and", all_tensors=_LOGICAL),
+    "LOGICAL_NOT": unary(_LOGICAL),
+    "LOGICAL_OR": binary("logical_or", all_tensors=_LOGICAL),
+    "MAXIMUM": binary("maximum", version=version_up_to(4), all_tensors=FLOATS_AND_INTEGERS),
+    "MINIMUM": binary("minimum", version=version_up_to(4), all_tensors=FLOATS_AND_INTEGERS),
+    "MUL": binary(
+        "mul",
+        arithmetic.MUL_OPERANDS,
+        arithmetic.ENHANCED_BROADCAST,
+        KNOWN_ACTIVATION,
+        version=version_up_to(8, older=4),
+        may_be_one=True,
+        last=(_FUSED,),
+        all_tensors=FLOATS_AND_INTEGERS,
+    ),
+    "NEG": unary(FLOATS_AND_INTEGERS),
+    "NOT_EQUAL": binary("not_equal", all_tensors=_COMPARED),
+    "POW": binary("pow", all_tensors=_FLOATS),
+    "RIGHT_SHIFT": binary("shift_right", all_tensors=_INTEGERS),
+    "ROUND": unary(_FLOATS),
+    "RSQRT": unary(_FLOATS),
+    "SELECT": _SELECT,
+    "SELECT_V2": _SELECT,
+    "SIGN": unary(FLOATS_AND_INTEGERS),
+    "SIN": unary(FLOATS_AND_INTEGERS),
+    "SQRT": unary(_FLOATS),
+    "SQUARE": unary(_USUAL),
+    "SQUARED_DIFFERENCE": binary("squared_diff", all_tensors=_USUAL),
+    "SUB": binary("subtract", *_ACTIVATED, last=(_FUSED,), all_tensors=FLOATS_AND_INTEGERS),
+}

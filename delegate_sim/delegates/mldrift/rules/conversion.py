@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....model import schema
 from ....rules.kinds import NEIGHBOUR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
-from ..demands.checks import (
+from ..naming import name_of
+from .checks import (
+    ANY_NUMBERS,
+    RANKED_RESULT,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
     SINCE_2_1_5,
     SINCE_2_2,
+    available,
     before,
     exact_inputs,
+    float_constant,
     inputs_at_least,
     inputs_at_most,
     other_inputs,
+    parsed_by,
+    readable,
     results,
     runtime_inputs,
     since,
+    tensors,
     version_up_to,
 )
-from ..demands.elements import element_bits
-from ..demands.parsing import parsed_by
-from ..demands.reading import RANKED_RESULT, RESULTS, available, float_constant, readable
-from ..demands.tensors import with_tensors
-from ..naming import name_of
 
 
 def _is_constant(node: NodeView) -> bool:
@@ -61,7 +68,7 @@ _DEQUANTIZE = parsed_by(
     "DequantizeOperationParser",
     *version_up_to(3),
     *conversion.DEQUANTIZE,
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     *where(
         _is_constant,
         "of a constant",
@@ -86,6 +93,7 @@ _DEQUANTIZE = parsed_by(
         *before(SINCE_2_2, *where(_has_parameters, "with quantisation parameters", *readable(0))),
         *since(SINCE_2_2, *readable(0)),
     ),
+    *RESULTS_BEFORE_2_1_5,
 )
 
 
@@ -94,15 +102,21 @@ def _unscaled_result(node: NodeView) -> Found | None:
     return None if node.output(0).quantization is not None else Found("an output without quantisation parameters", said)
 
 
+def _element_bits(name: str) -> int:
+    """Bytes of an element as ``GetSizeOfType`` gives them, in bits; 0 where it gives none. Types below a byte take one."""
+    bits = schema.BITS_PER_ELEMENT.get(name, 0)
+    return max(bits, 8) if bits else 0
+
+
 def _reshaped_bits(node: NodeView) -> Found | None:
     """``BITCAST``: the last dimension takes up the ratio of the sizes of the elements."""
     source, result = node.input(0), node.output(0)
-    wide, narrow = (source, result) if element_bits(source.type) >= element_bits(result.type) else (result, source)
+    wide, narrow = (source, result) if _element_bits(source.type) >= _element_bits(result.type) else (result, source)
     found = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
     for name, tensor in (("input", source), ("output", result)):
-        if not element_bits(tensor.type):
+        if not _element_bits(tensor.type):
             return Found(found, f"Could not parse {name} type")
-    if element_bits(wide.type) == element_bits(narrow.type):
+    if _element_bits(wide.type) == _element_bits(narrow.type):
         said = "If input and output types have the same element size, they must have the same shapes"
         return None if source.shape == result.shape else Found(found, said)
     one, other = ("input", "output") if wide is source else ("output", "input")
@@ -111,40 +125,44 @@ def _reshaped_bits(node: NodeView) -> Found | None:
         return Found(found, f"{said}than {one} rank")
     if wide.shape != narrow.shape[:-1]:
         return Found(found, "Shapes must match in all but last dim")
-    if narrow.shape[-1] * element_bits(narrow.type) != element_bits(wide.type):
+    if narrow.shape[-1] * _element_bits(narrow.type) != _element_bits(wide.type):
         said = f"Last {other} dim must be equal to {one} element size divided by {other} element size"
         return Found(found, said)
     return None
 
 
-RULES = with_tensors(
-    {
-        "BITCAST": parsed_by(
-            "BitcastOperationParser",
-            runtime_operands(1, 1),
-            asked(SHAPE, "an output of as many bytes, the last dimension taking up the ratio", _reshaped_bits).from_source(
-                COMPATIBILITY
-            ),
-            *RESULTS,
-            available(0),
-            *readable(0),
-            *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
+_ANY = tensors(*ANY_NUMBERS)
+
+RULES = {
+    "BITCAST": parsed_by(
+        "BitcastOperationParser",
+        runtime_operands(1, 1),
+        asked(SHAPE, "an output of as many bytes, the last dimension taking up the ratio", _reshaped_bits).from_source(
+            COMPATIBILITY
         ),
-        "CAST": parsed_by(
-            "CastOperationParser",
-            *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
-            *since(SINCE_2_2, inputs_at_least(1), inputs_at_most(1), results(1), runtime_inputs(1), other_inputs(0)),
-            *RESULTS,
-            *readable(0),
-        ),
-        "DEQUANTIZE": _DEQUANTIZE,
-        "QUANTIZE": parsed_by(
-            "QuantizeOperationParser",
-            *version_up_to(2),
-            *conversion.QUANTIZE,
-            *readable(0),
-            asked(QUANTIZATION, "an output with quantisation parameters", _unscaled_result),
-            *RESULTS,
-        ),
-    }
-)
+        *RESULTS_FROM_2_1_5,
+        available(0),
+        *readable(0),
+        *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=_ANY,
+    ),
+    "CAST": parsed_by(
+        "CastOperationParser",
+        *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
+        *since(SINCE_2_2, inputs_at_least(1), inputs_at_most(1), results(1), runtime_inputs(1), other_inputs(0)),
+        *RESULTS_FROM_2_1_5,
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=_ANY,
+    ),
+    "DEQUANTIZE": _DEQUANTIZE,
+    "QUANTIZE": parsed_by(
+        "QuantizeOperationParser",
+        *version_up_to(2),
+        *conversion.QUANTIZE,
+        *readable(0),
+        asked(QUANTIZATION, "an output with quantisation parameters", _unscaled_result),
+        *RESULTS,
+    ),
+}

@@ -7,10 +7,22 @@ from ....rules.kinds import CONSTANT
 from ....rules.vocabulary import refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
-from ..demands.checks import FUSED, ONE_OR_TWO_RUNTIME_INPUTS, SINCE_2_2, since, version_up_to
-from ..demands.parsing import parsed_by
-from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
-from ..demands.tensors import with_tensors
+from .checks import (
+    ONE_OR_TWO_RUNTIME_INPUTS,
+    BFLOAT16,
+    FUSED,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SINCE_2_2,
+    available,
+    float_constant,
+    parsed_by,
+    quantized_weights,
+    readable,
+    since,
+    tensors,
+    version_up_to,
+)
 
 
 def has_runtime_weights(node: NodeView) -> bool:
@@ -35,42 +47,42 @@ _CONSTANT_INPUT = refused_if(
 ).saying("input must be a runtime tensor")
 
 
-RULES = with_tensors(
-    {
-        "CONV_2D": parsed_by(
-            "Conv2DOperationParser",
-            *version_up_to(6),
-            *convolution.CONV_2D,
-            *RESULTS,
-            available(0),
-            *readable(0),
-            _CONSTANT_INPUT,
-            available(1),
-            *where(_is_convertible, "with quantised 1x1 weights", quantized_weights(1)),
-            *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
-            *FUSED,
-        ),
-        "DEPTHWISE_CONV_2D": parsed_by(
-            "DepthwiseConvolutionOperationParser",
-            *version_up_to(6),
-            *convolution.DEPTHWISE_CONV_2D,
-            *RESULTS,
-            *readable(0),
-            *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
-            ONE_OR_TWO_RUNTIME_INPUTS.saying("Unsupported Depthwise Convolution case."),
-            *where(lambda node: runtime_input_count(node) == 1, "with constant weights", *float_constant(1, "filter")),
-            *FUSED,
-        ),
-        "TRANSPOSE_CONV": parsed_by(
-            "TransposeConvBuiltinOperationParser",
-            *version_up_to(3),
-            *convolution.TRANSPOSE_CONV,
-            *readable(2),
-            *RESULTS,
-            *where(has_runtime_weights, "with 2 runtime inputs", *readable(1)),
-            *where(
-                lambda node: not has_runtime_weights(node), "with another number of runtime inputs", *float_constant(1, "filter")
-            ),
-        ),
-    }
-)
+RULES = {
+    "CONV_2D": parsed_by(
+        "Conv2DOperationParser",
+        *version_up_to(6),
+        *convolution.CONV_2D,
+        *RESULTS_FROM_2_1_5,
+        available(0),
+        *readable(0),
+        _CONSTANT_INPUT,
+        available(1),
+        *where(_is_convertible, "with quantised 1x1 weights", quantized_weights(1)),
+        *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
+        *FUSED,
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=tensors(*BFLOAT16),
+    ),
+    "DEPTHWISE_CONV_2D": parsed_by(
+        "DepthwiseConvolutionOperationParser",
+        *version_up_to(6),
+        *convolution.DEPTHWISE_CONV_2D,
+        *RESULTS_FROM_2_1_5,
+        *readable(0),
+        *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
+        ONE_OR_TWO_RUNTIME_INPUTS.saying("Unsupported Depthwise Convolution case."),
+        *where(lambda node: runtime_input_count(node) == 1, "with constant weights", *float_constant(1, "filter")),
+        *FUSED,
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "TRANSPOSE_CONV": parsed_by(
+        "TransposeConvBuiltinOperationParser",
+        *version_up_to(3),
+        *convolution.TRANSPOSE_CONV,
+        *readable(2),
+        *RESULTS_FROM_2_1_5,
+        *where(has_runtime_weights, "with 2 runtime inputs", *readable(1)),
+        *where(lambda node: not has_runtime_weights(node), "with another number of runtime inputs", *float_constant(1, "filter")),
+        *RESULTS_BEFORE_2_1_5,
+    ),
+}

@@ -6,33 +6,58 @@ runtime has no stub.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....rules.rule import Check, OpRule
 from ...gpu_compatibility import custom
-from ..demands.checks import SINCE_2_2, SINCE_2_3, version_up_to
-from ..demands.composites import ABSOLUTE, ROTARY, carried
-from ..demands.normalization import normalization
-from ..demands.parsing import parsed_by
-from ..demands.reading import RESULTS, float_constant, readable
-from ..demands.tensors import tensor_checks, with_tensors
+from .checks import (
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SINCE_2_2,
+    SINCE_2_3,
+    Checks,
+    carrier_tensors,
+    float_constant,
+    parsed_by,
+    readable,
+    version_up_to,
+)
+from .composites import ABSOLUTE, ROTARY, carried
+from .composites.normalization import normalization
 
 
-def _custom(parser: str, *checks: Check[object]) -> OpRule[object]:
-    return with_tensors({"": parsed_by(parser, *checks)}, tensor_checks())[""]
+def _custom(parser: str, *checks: Check[object]) -> OpRule[Any]:
+    return parsed_by(parser, *checks, all_tensors=carrier_tensors())
 
 
-CUSTOM_RULES: dict[str, OpRule[object]] = {
+def _normalization(*, with_bias: bool) -> Checks:
+    return (*normalization(RESULTS_FROM_2_1_5, with_bias=with_bias), *RESULTS_BEFORE_2_1_5)
+
+
+CUSTOM_RULES: dict[str, OpRule[Any]] = {
     "Convolution2DTransposeBias": _custom(
-        "TransposeConvCustomOperationParser", *custom.TRANSPOSE_CONV, *readable(0), *RESULTS, *float_constant(1, "filter")
+        "TransposeConvCustomOperationParser",
+        *custom.TRANSPOSE_CONV,
+        *readable(0),
+        *RESULTS_FROM_2_1_5,
+        *float_constant(1, "filter"),
+        *RESULTS_BEFORE_2_1_5,
     ),
     "MaxPoolingWithArgmax2D": _custom(
-        "Pooling2DOperationParser", *version_up_to(2), *custom.MAX_POOLING_WITH_ARGMAX, *RESULTS, *readable(0)
+        "Pooling2DOperationParser",
+        *version_up_to(2),
+        *custom.MAX_POOLING_WITH_ARGMAX,
+        *RESULTS_FROM_2_1_5,
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
     ),
     "MaxUnpooling2D": _custom("Unpooling2DOperationParser", *custom.MAX_UNPOOLING, *readable(0), *readable(1), *RESULTS),
     "Resampler": _custom("ResamplerOperationParser", *custom.RESAMPLER, *readable(0), *readable(1), *RESULTS),
-    "custom_call.GroupNorm": _custom("GroupNormParser", *normalization(with_bias=True)),
-    "custom_call.LayerNorm": _custom("LayerNormParser", *normalization(with_bias=True)),
+    "custom_call.GroupNorm": _custom("GroupNormParser", *_normalization(with_bias=True)),
+    "custom_call.LayerNorm": _custom("LayerNormParser", *_normalization(with_bias=True)),
     "custom_call.PixelShuffle": _custom("PixelShuffleParser", *readable(0), *RESULTS),
-    "custom_call.RmsNorm": _custom("RmsNormParser", *normalization(with_bias=False)),
+    "custom_call.RmsNorm": _custom("RmsNormParser", *_normalization(with_bias=False)),
     "custom_call.absolute_positional_embedding": _custom("PositionalEmbeddingParser", *ABSOLUTE),
     "custom_call.rotary_positional_embedding": _custom("RoPEParser", *ROTARY),
     "gated_delta_update": carried("gated_delta_update", SINCE_2_3),

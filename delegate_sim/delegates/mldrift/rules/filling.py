@@ -8,21 +8,23 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check
 from ...gpu_compatibility import shape
 from ...gpu_compatibility.checks import runtime_operands
-from ..demands.checks import (
+from .checks import (
+    INT32,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SIGNED,
     SINCE_2_2,
+    available,
     before,
     inputs_at_least,
+    parsed_by,
+    readable,
     results,
     since,
+    tensors,
     version_up_to,
 )
-from ..demands.parsing import parsed_by
-from ..demands.reading import (
-    RESULTS,
-    available,
-    readable,
-)
-from ..demands.tensors import with_tensors
 
 
 def _deep_indices(node: NodeView) -> str | None:
@@ -41,7 +43,7 @@ _OLD_ONE_HOT = tuple([_misspelt(each) if each.kind is SHAPE else each for each i
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
-    *before(SINCE_2_2, *_OLD_ONE_HOT),
+    *before(SINCE_2_2, *_OLD_ONE_HOT, *RESULTS_FROM_2_1_5),
     *since(
         SINCE_2_2,
         inputs_at_least(4),
@@ -51,13 +53,12 @@ _ONE_HOT = parsed_by(
         shape.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
         check(SHAPE, "indices of one channel", _deep_indices).saying("OneHot indices channel dimension must be 1."),
     ),
-    *before(SINCE_2_2, *RESULTS),
     *readable(0),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(inputs=INT32),
 )
 
-RULES = with_tensors(
-    {
-        "ONE_HOT": _ONE_HOT,
-        "TILE": parsed_by("TileOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS),
-    }
-)
+RULES = {
+    "ONE_HOT": _ONE_HOT,
+    "TILE": parsed_by("TileOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=tensors(*SIGNED)),
+}

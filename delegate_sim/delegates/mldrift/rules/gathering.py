@@ -8,20 +8,22 @@ from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import shape
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
-from ..demands.checks import (
-    SINCE_2_2,
-    before,
-    since,
-    version_up_to,
-)
-from ..demands.parsing import parsed_by
-from ..demands.reading import (
+from .checks import (
+    ANY_NUMBERS,
+    BFLOAT16,
+    INT32,
     RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SINCE_2_2,
     available,
+    parsed_by,
     quantized_weights,
     readable,
+    saying_by_release,
+    tensors,
+    version_up_to,
 )
-from ..demands.tensors import with_tensors
 
 
 def _more_than_one(node: NodeView) -> str | None:
@@ -37,16 +39,19 @@ def _other_type(node: NodeView) -> Found | None:
     return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
 
 
-_ONE_DIMENSION, _INT32_INDICES = shape.GATHER[1:]
+_COUNT, _ONE_DIMENSION, _INT32_INDICES = shape.GATHER
+_RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
 _GATHER = parsed_by(
     "GatherOperationParser",
-    shape.GATHER[0],
-    *before(SINCE_2_2, _ONE_DIMENSION.saying("Only support 1D indices\n"), _INT32_INDICES.saying("Only accept INT32 indices\n")),
-    *since(SINCE_2_2, _ONE_DIMENSION, _INT32_INDICES),
+    _COUNT,
+    saying_by_release(SINCE_2_2, f"{_RANK_SAYS}\n", _RANK_SAYS, _ONE_DIMENSION),
+    saying_by_release(SINCE_2_2, f"{_TYPE_SAYS}\n", _TYPE_SAYS, _INT32_INDICES),
     *readable(0),
     *readable(1),
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     asked(TENSOR_TYPE, "input and output of one type", _other_type),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(*BFLOAT16, *ANY_NUMBERS),
 )
 
 
@@ -90,22 +95,22 @@ _EMBEDDING_LOOKUP = parsed_by(
         asked(SHAPE, "ids of rank 1, and a table and an output that differ in the first dimension only", _looked_up),
     ),
     *RESULTS,
+    all_tensors=tensors(inputs=INT32),
 )
 
-RULES = with_tensors(
-    {
-        "TOPK_V2": parsed_by(
-            "TopKOperationParser",
-            *version_up_to(1),
-            runtime_operands(1, 2).from_source(COMPATIBILITY),
-            *readable(0),
-            available(1),
-            constant(operand(1, "k")).saying("TopK k must be constant tensor."),
-            check(CONSTANT, "k of one element", _more_than_one).saying("TopK k must be scalar."),
-            operand_count(outputs=2).saying("TopK requires 2 output tensors"),
-            *RESULTS,
-        ),
-        "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
-        "GATHER": _GATHER,
-    }
-)
+RULES = {
+    "TOPK_V2": parsed_by(
+        "TopKOperationParser",
+        *version_up_to(1),
+        runtime_operands(1, 2).from_source(COMPATIBILITY),
+        *readable(0),
+        available(1),
+        constant(operand(1, "k")).saying("TopK k must be constant tensor."),
+        check(CONSTANT, "k of one element", _more_than_one).saying("TopK k must be scalar."),
+        operand_count(outputs=2).saying("TopK requires 2 output tensors"),
+        *RESULTS,
+        all_tensors=tensors(outputs=INT32),
+    ),
+    "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
+    "GATHER": _GATHER,
+}

@@ -6,26 +6,30 @@ from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_COUNT, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
-from ..demands.checks import (
-    FUSED,
-    other_inputs,
-    runtime_inputs,
-    version_up_to,
-)
-from ..demands.parsing import SEEN_FIRST, parsed_by
-from ..demands.reading import (
+from ..shapes import Bhwc, bhwc
+from .checks import (
     ALL_RUNTIME_OR_CONSTANT,
+    ANY_NUMBERS,
+    FUSED,
     RANKED_RESULT,
     RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SINCE_2_1_5,
     available,
     axes,
+    before,
     integers,
+    one_scale,
+    other_inputs,
+    parsed_by,
     ranked,
     readable,
     readable_tensor,
+    runtime_inputs,
+    tensors,
+    version_up_to,
 )
-from ..demands.tensors import with_tensors
-from ..shapes import Bhwc, bhwc
 
 # Joining
 
@@ -54,13 +58,15 @@ def _all_given(node: NodeView) -> Found | None:
 _CONCATENATION = parsed_by(
     "ConcatenationOperationParser",
     *version_up_to(6, older=2),
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     asked(OPERAND_COUNT, "all inputs", _all_given),
     *readable_tensor("an input", lambda node: node.inputs),
     check(SHAPE, "inputs that differ from the first in one dimension only", _no_axis).saying(
         "Couldn't find an axis to concatenate by."
     ),
     *FUSED,
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(*ANY_NUMBERS),
 )
 
 
@@ -100,7 +106,7 @@ _SPLIT_V = parsed_by(
     "SplitVOperationParser",
     runtime_inputs(1),
     other_inputs(2),
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     *readable(0),
     *where(
         _is_split,
@@ -109,6 +115,7 @@ _SPLIT_V = parsed_by(
         available(2),
         axes("the input", lambda node: node.input(0), lambda node: integers(node, 2)[:1]),
     ),
+    *RESULTS_BEFORE_2_1_5,
 )
 
 
@@ -129,29 +136,27 @@ _UNPACK = parsed_by(
         available(0),
         *ranked(0),
         axes("the input", lambda node: node.input(0), lambda node: (node.options.axis,)),
-        *readable(0),
-        *RANKED_RESULT,
+        one_scale(0),
         *RESULTS,
     ),
 )
 
-RULES = with_tensors(
-    {
-        "CONCATENATION": _CONCATENATION,
-        "PACK": parsed_by(
-            "PackOperationParser",
-            *where(_has_one_input, "of one input", *readable(0), *RESULTS),
-            *where(_has_other_inputs, "of several inputs", *SEEN_FIRST),
-            *where(_has_other_inputs, "of several inputs", *ALL_RUNTIME_OR_CONSTANT),
-            *where(
-                _has_other_inputs,
-                "of several inputs",
-                axes("the output", lambda node: node.output(0), lambda node: (node.options.axis,)),
-                *RANKED_RESULT,
-            ),
+RULES = {
+    "CONCATENATION": _CONCATENATION,
+    "PACK": parsed_by(
+        "PackOperationParser",
+        *where(_has_one_input, "of one input", *readable(0), *RESULTS),
+        *where(_has_other_inputs, "of several inputs", *RESULTS_FROM_2_1_5),
+        *where(_has_other_inputs, "of several inputs", *ALL_RUNTIME_OR_CONSTANT),
+        *where(
+            _has_other_inputs,
+            "of several inputs",
+            axes("the output", lambda node: node.output(0), lambda node: (node.options.axis,)),
+            *before(SINCE_2_1_5, *RANKED_RESULT),
         ),
-        "SPLIT": _SPLIT,
-        "SPLIT_V": _SPLIT_V,
-        "UNPACK": _UNPACK,
-    }
-)
+        all_tensors=tensors(*ANY_NUMBERS),
+    ),
+    "SPLIT": _SPLIT,
+    "SPLIT_V": _SPLIT_V,
+    "UNPACK": _UNPACK,
+}

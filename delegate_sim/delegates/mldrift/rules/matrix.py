@@ -9,10 +9,19 @@ from ....rules.kinds import CONSTANT, RANK
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from ..demands.checks import FUSED, ONE_OR_TWO_RUNTIME_INPUTS, results, version_up_to
-from ..demands.parsing import parsed_by
-from ..demands.reading import RESULTS, available, float_constant, quantized_weights, readable
-from ..demands.tensors import with_tensors
+from .checks import (
+    ONE_OR_TWO_RUNTIME_INPUTS,
+    FUSED,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    available,
+    float_constant,
+    parsed_by,
+    quantized_weights,
+    readable,
+    results,
+    version_up_to,
+)
 
 
 def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:
@@ -57,28 +66,28 @@ def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
     return holds
 
 
-RULES = with_tensors(
-    {
-        "BATCH_MATMUL": parsed_by(
-            "BatchedMatMulOperationParser",
-            *matrix.BATCH_MATMUL,
-            results(1),
-            *RESULTS,
-            *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
-            *where(_has_runtime_inputs(2), "for 2 runtime inputs", *readable(0), *readable(1)),
-            ONE_OR_TWO_RUNTIME_INPUTS.saying(f"{_CASE} too many inputs"),
-        ),
-        "FULLY_CONNECTED": parsed_by(
-            "FullyConnectedOperationParser",
-            *version_up_to(14),
-            *matrix.FULLY_CONNECTED,
-            *RESULTS,
-            available(0),
-            *readable(0),
-            available(1),
-            *where(_quantization_of_weights("affine"), "with quantised weights", quantized_weights(1)),
-            *where(_quantization_of_weights(None), "with other weights", *readable(1)),
-            *FUSED,
-        ),
-    }
-)
+RULES = {
+    "BATCH_MATMUL": parsed_by(
+        "BatchedMatMulOperationParser",
+        *matrix.BATCH_MATMUL,
+        results(1),
+        *RESULTS_FROM_2_1_5,
+        *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
+        *where(_has_runtime_inputs(2), "for 2 runtime inputs", *readable(0), *readable(1)),
+        ONE_OR_TWO_RUNTIME_INPUTS.saying(f"{_CASE} too many inputs"),
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "FULLY_CONNECTED": parsed_by(
+        "FullyConnectedOperationParser",
+        *version_up_to(14),
+        *matrix.FULLY_CONNECTED,
+        *RESULTS_FROM_2_1_5,
+        available(0),
+        *readable(0),
+        available(1),
+        *where(_quantization_of_weights("affine"), "with quantised weights", quantized_weights(1)),
+        *where(_quantization_of_weights(None), "with other weights", *readable(1)),
+        *FUSED,
+        *RESULTS_BEFORE_2_1_5,
+    ),
+}

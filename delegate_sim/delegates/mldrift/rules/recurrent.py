@@ -9,10 +9,17 @@ from ....rules.kinds import OPERAND_COUNT
 from ....rules.vocabulary import check, operand_count, where
 from ...gpu_compatibility import recurrent
 from ...gpu_compatibility.questions import is_full_lstm
-from ..demands.checks import Checks, version_up_to
-from ..demands.parsing import parsed_by
-from ..demands.reading import READABLE_RESULT, RESULTS, available, float_constant, readable
-from ..demands.tensors import with_tensors
+from .checks import (
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    Checks,
+    available,
+    float_constant,
+    parsed_by,
+    readable,
+    readable_result,
+    version_up_to,
+)
 
 _OUTPUT_STATE, _CELL_STATE = 18, 19
 _INPUT_TO_INPUT, _CELL_TO_FORGET = 1, 10
@@ -53,7 +60,7 @@ _FULL: Checks = (
     *where(_gives(_INPUT_TO_INPUT), "with an input gate", *_gate(1, 5, 12, 20, 9)),
     *_gate(3, 7, 14, 22, None),
     *_gate(4, 8, 15, 23, 11),
-    *READABLE_RESULT,
+    *readable_result(0),
 )
 _BASIC: Checks = (
     check(
@@ -66,15 +73,14 @@ _BASIC: Checks = (
     *readable(4),
 )
 
-RULES = with_tensors(
-    {
-        "LSTM": parsed_by(
-            "LSTMOperationParser",
-            *version_up_to(4),
-            *recurrent.LSTM,
-            *RESULTS,
-            *where(is_full_lstm, "in the full form", *_FULL),
-            *where(recurrent.is_basic, "in the basic form", *_BASIC),
-        )
-    }
-)
+RULES = {
+    "LSTM": parsed_by(
+        "LSTMOperationParser",
+        *version_up_to(4),
+        *recurrent.LSTM,
+        *RESULTS_FROM_2_1_5,
+        *where(is_full_lstm, "in the full form", *_FULL),
+        *where(recurrent.is_basic, "in the basic form", *_BASIC),
+        *RESULTS_BEFORE_2_1_5,
+    )
+}

@@ -5,10 +5,32 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....rules.vocabulary import where
 from ...gpu_compatibility import reduction
-from ..demands.checks import SINCE_2_2, other_inputs, results, runtime_inputs, since, version_up_to
-from ..demands.parsing import parsed_by
-from ..demands.reading import INPUT_AXES, RANKED_RESULT, RESULTS, available, axes, integer_constant, integers, readable
-from ..demands.tensors import with_tensors
+from .checks import (
+    BOOL,
+    INPUT_AXES,
+    INT32,
+    RANKED_RESULT,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SIGNED,
+    SINCE_2_2,
+    SINCE_2_3,
+    USUAL_INPUTS,
+    available,
+    axes,
+    integer_constant,
+    integers,
+    only_tensors,
+    other_inputs,
+    parsed_by,
+    readable,
+    results,
+    runtime_inputs,
+    since,
+    tensors,
+    version_up_to,
+)
 
 
 def _drops_dimensions(node: NodeView) -> bool:
@@ -21,27 +43,30 @@ _AFTER_AXES = (
     *where(_drops_dimensions, "without keep_dims", *RANKED_RESULT),
     *RESULTS,
 )
-_REDUCTION = parsed_by("ReduceOperationParser", *reduction.REDUCTION, *_AFTER_AXES)
+_LOGICAL = parsed_by("ReduceOperationParser", *reduction.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
+_REDUCTION = parsed_by("ReduceOperationParser", *reduction.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
 
-RULES = with_tensors(
-    {
-        "ARG_MAX": parsed_by(
-            "ArgMaxOperationParser",
-            results(1),
-            *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
-            *RESULTS,
-            *integer_constant(1, "scalar"),
-            available(0),
-            axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
-            *readable(0),
-        ),
-        "CUMSUM": parsed_by("CumsumOperationParser", *version_up_to(1), *reduction.CUMSUM, *RESULTS, *readable(0)),
-        "MEAN": parsed_by("ReduceOperationParser", *reduction.MEAN, *_AFTER_AXES),
-        "REDUCE_ALL": _REDUCTION,
-        "REDUCE_ANY": _REDUCTION,
-        "REDUCE_MAX": _REDUCTION,
-        "REDUCE_MIN": _REDUCTION,
-        "REDUCE_PROD": _REDUCTION,
-        "SUM": _REDUCTION,
-    }
-)
+RULES = {
+    "ARG_MAX": parsed_by(
+        "ArgMaxOperationParser",
+        results(1),
+        *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
+        *RESULTS_FROM_2_1_5,
+        *integer_constant(1, "scalar"),
+        available(0),
+        axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=only_tensors(USUAL_INPUTS, INT32, (SINCE_2_3, (*USUAL_INPUTS, *INT32))),
+    ),
+    "CUMSUM": parsed_by(
+        "CumsumOperationParser", *version_up_to(1), *reduction.CUMSUM, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+    ),
+    "MEAN": parsed_by("ReduceOperationParser", *reduction.MEAN, *_AFTER_AXES),
+    "REDUCE_ALL": _LOGICAL,
+    "REDUCE_ANY": _LOGICAL,
+    "REDUCE_MAX": _REDUCTION,
+    "REDUCE_MIN": _REDUCTION,
+    "REDUCE_PROD": _REDUCTION,
+    "SUM": _REDUCTION,
+}

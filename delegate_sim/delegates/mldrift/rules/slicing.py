@@ -1,22 +1,286 @@
-"""Slices that are read, written or reversed."""
+"""Slices that are read, whose bounds ML Drift works out itself and compares with the output, and slices that are written."""
 
 from __future__ import annotations
 
-from ...gpu_compatibility import reduction
-from ..demands.parsing import parsed_by
-from ..demands.reading import (
-    INPUT_AXES,
-    RESULTS,
-    readable,
-)
-from ..demands.slicing import DYNAMIC_UPDATE_SLICE, SLICE, STRIDED_SLICE
-from ..demands.tensors import with_tensors
+from collections.abc import Callable
+from dataclasses import replace
 
-RULES = with_tensors(
-    {
-        "DYNAMIC_UPDATE_SLICE": DYNAMIC_UPDATE_SLICE,
-        "REVERSE_V2": parsed_by("ReverseOperationParser", *reduction.MEAN, *readable(0), *RESULTS, INPUT_AXES),
-        "SLICE": SLICE,
-        "STRIDED_SLICE": STRIDED_SLICE,
-    }
+from ....graph.graph import NodeView
+from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
+from ....rules.operands import operand
+from ....rules.rule import Check
+from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
+from ...gpu_compatibility import reduction, shape
+from ...gpu_compatibility.checks import Found, asked, case
+from ..naming import type_number
+from ..shapes import Bhwc, axes_of, bhwc, filled
+from .checks import (
+    ANY_NUMBERS,
+    INPUT_AXES,
+    INT32,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    available,
+    inputs_at_least,
+    integer_constant,
+    integers,
+    parsed_by,
+    readable,
+    readable_result,
+    tensors,
+    version_up_to,
 )
+
+_ANY = tensors(*ANY_NUMBERS)
+
+_ZERO, _ONE = Bhwc(0, 0, 0, 0), Bhwc(1, 1, 1, 1)
+_WITHOUT_BATCH = (1, 2, 3)
+
+# SLICE
+
+
+def _other_count(node: NodeView) -> Found | None:
+    starts, sizes = node.input(1).element_count, node.input(2).element_count
+    said = f"The dimensionality of `starts` ({starts}D) must match `sizes` ({sizes}D)."
+    return None if starts == sizes else Found(f"{starts} starts and {sizes} sizes", said)
+
+
+def _unlike_rank(node: NodeView) -> Found | None:
+    rank, starts = node.input(0).rank, node.input(1).element_count
+    found = f"{starts} starts for an input of rank {rank}"
+    if not 1 <= rank <= 4:
+        return Found(found, "Slicing is unsupported for input with rank > 4")
+    if rank == 4:
+        return None if starts in (3, 4) else Found(found, "Slicing starts count must be 3 or 4 for 4d input")
+    return None if starts == rank else Found(found, f"Slicing starts count must be {rank} for {rank}d input")
+
+
+def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
+    """Return where a SLICE starts and ends; a size of -1 reaches to the end, and a negative end counts from there."""
+    rank, source = node.input(0).rank, bhwc(node.input(0).shape)
+    starts, sizes = tuple(integers(node, 1)), tuple(integers(node, 2))
+    named = _WITHOUT_BATCH if rank == 4 and len(starts) == 3 else axes_of(rank)
+    begin = filled(_ZERO, named, starts)
+    wanted = filled(source, named, sizes)
+    wanted = Bhwc(*[limit - at if size == -1 else size for at, size, limit in zip(begin, wanted, source, strict=True)])
+    return begin, _from_end(Bhwc(*[at + size for at, size in zip(begin, wanted, strict=True)]), source)
+
+
+def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
+    """``UpdateIfNegative``."""
+    return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
+
+
+_SAYS = (
+    "Output batch don't match",
+    "Output height doesn't match",
+    "Output width doesn't match",
+    "Output channels don't match",
+)
+
+
+def _unlike_output(node: NodeView) -> Found | None:
+    begin, end = _slice(node)
+    result = bhwc(node.output(0).shape)
+    for axis, said in enumerate(_SAYS):
+        if end[axis] - begin[axis] != result[axis]:
+            return Found(f"a slice from {list(begin)} to {list(end)} and output {list(node.output(0).shape)}", said)
+    return None
+
+
+_SLICE = parsed_by(
+    "SliceOperationParser",
+    *version_up_to(8, older=2),
+    inputs_at_least(3),
+    *RESULTS_FROM_2_1_5,
+    *readable(0),
+    refused_if(CONSTANT, "an input that is not constant", lambda node: node.input(0).is_constant, "a constant input").saying(
+        "Constant input is not supported."
+    ),
+    *integer_constant(1, "linear"),
+    *integer_constant(2, "linear"),
+    asked(SHAPE, "as many starts as sizes", _other_count),
+    asked(SHAPE, "a start for each dimension of the input, the batch of four left out or not", _unlike_rank),
+    asked(SHAPE, "an output of the size that is cut out", _unlike_output),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=_ANY,
+)
+
+# STRIDED_SLICE
+
+_MISMATCH = "STRIDED_SLICE input/params dimensions mismatch."
+
+
+def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        rank, starts = node.input(0).rank, count(node)
+        return None if rank in (starts, starts + 1) else f"{starts} starts for an input of rank {rank}"
+
+    found = check(SHAPE, "a start for each dimension of the input, or for all but the first", find)
+    return replace(found.saying(_MISMATCH), applies=words)
+
+
+def _masked(mask: int, rank: int) -> tuple[bool, ...]:
+    """``UpdateMask``: which axes a mask is about, by the rank of the input whatever the number of starts."""
+    axes = axes_of(rank)
+    return tuple([any(mask >> bit & 1 and axis == wanted for bit, axis in enumerate(axes)) for wanted in range(4)])
+
+
+def _named_with_batch(count: int) -> tuple[int, ...]:
+    """``ReadBhwc``."""
+    return axes_of(count) if count <= 4 else ()
+
+
+def _named_without_batch(count: int) -> tuple[int, ...]:
+    """``ReadHwc``."""
+    return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
+
+
+def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
+    """Return where a STRIDED_SLICE starts and ends, and its strides. Nothing is clamped to the input."""
+    source, rank = bhwc(node.input(0).shape), node.input(0).rank
+    named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
+    begin, end, strides = (
+        filled(base, named(node.input(position).element_count), tuple(integers(node, position)))
+        for position, base in ((1, _ZERO), (2, source), (3, _ONE))
+    )
+    begin, end = _from_end(begin, source), _from_end(end, source)
+    from_start, to_end = _masked(node.options.begin_mask, rank), _masked(node.options.end_mask, rank)
+    begin = Bhwc(*[0 if is_masked else at for at, is_masked in zip(begin, from_start, strict=True)])
+    end = Bhwc(*[size if is_masked else at for at, is_masked, size in zip(end, to_end, source, strict=True)])
+    return begin, end, strides
+
+
+def _zero_strides(node: NodeView) -> str | None:
+    strides = _strided(node)[2]
+    return f"strides {list(strides)}" if 0 in strides else None
+
+
+def _negative_strides(node: NodeView) -> str | None:
+    strides = _strided(node)[2]
+    return f"strides {list(strides)}" if min(strides) < 0 else None
+
+
+def _divided(length: int, stride: int) -> int:
+    """``DivideRoundUp``, with C++'s division, which rounds towards zero."""
+    quotient = abs(length) // stride
+    quotient = quotient if length >= 0 else -quotient
+    return quotient if length == quotient * stride else quotient + 1
+
+
+def _unlike_strided_output(node: NodeView) -> str | None:
+    begin, end, strides = _strided(node)
+    size = Bhwc(*[_divided(last - first, step) for first, last, step in zip(begin, end, strides, strict=True)])
+    if size == bhwc(node.output(0).shape):
+        return None
+    return f"a slice from {list(begin)} to {list(end)} by {list(strides)} and output {list(node.output(0).shape)}"
+
+
+_STRIDED_SLICE = parsed_by(
+    "StridedSliceOperationParser",
+    *version_up_to(2),
+    *shape.SLICE_MASKS,
+    _other_rank("by the first size of the starts", lambda node: node.input(1).shape[0] if node.input(1).shape else 0),
+    available(0),
+    *integer_constant(1, "linear"),
+    _other_rank("by the number of starts", lambda node: node.input(1).element_count),
+    *integer_constant(2, "linear"),
+    *integer_constant(3, "linear"),
+    check(OPERAND_VALUE, "strides other than 0", _zero_strides).saying("stride values must be non-zero"),
+    check(OPERAND_VALUE, "positive strides", _negative_strides).saying("Reverse slices are not supported."),
+    check(SHAPE, "an output of the size that is cut out", _unlike_strided_output).saying("Output shape mismatch"),
+    *RESULTS,
+    all_tensors=_ANY,
+)
+
+# Slices that are written
+
+
+def _says_types(node: NodeView) -> str:
+    one, other = (type_number(node.input(position).type) for position in (0, 1))
+    start = "Array to update and updated slice must have the same data type, but got: array to update: "
+    return f"{start}{one}, updated slice: {other}"
+
+
+def _other_update_type(node: NodeView) -> str | None:
+    one, other = node.input(0).type, node.input(1).type
+    return None if one == other else f"{one} input and {other} update"
+
+
+def _other_update_rank(node: NodeView) -> Found | None:
+    one, other = node.input(0).rank, node.input(1).rank
+    said = f"Operand and update must have the same number of dimensions, but got: operand: {one}, update: {other}"
+    return None if one == other else Found(f"input of rank {one} and update of rank {other}", said)
+
+
+def _mapped(node: NodeView, position: int) -> Bhwc:
+    """``MapAxis``: the dimensions are the last axes."""
+    sizes = node.input(position).shape
+    return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
+
+
+def _too_large(node: NodeView) -> Found | None:
+    array, update = _mapped(node, 0), _mapped(node, 1)
+    if all(size <= most for size, most in zip(update, array, strict=True)):
+        return None
+    one, other = ("".join(map(str, sizes)) for sizes in (update, array))
+    said = "Updated_slice shape must be less or equal to the array to update, but they are "
+    found = f"update {list(node.input(1).shape)} of an input {list(node.input(0).shape)}"
+    return Found(found, f"{said}updated_slice: [{one}], array_to_update: [{other}]")
+
+
+def _mappable(position: int | None, name: str) -> Check[object]:
+    """``CanMapAxis``."""
+
+    def find(node: NodeView) -> str | None:
+        found = (node.output(0) if position is None else node.input(position)).rank
+        return None if 1 <= found <= 4 else f"{name} of rank {found}"
+
+    return check(RANK, f"{name} of rank 1 to 4", find).saying(f"{name} dims must be 1D-4D.")
+
+
+_STARTS = operand(2, "start indices")
+_DYNAMIC_UPDATE_SLICE = parsed_by(
+    "DynamicUpdateSliceOperationParser",
+    *case(
+        operand_count(3).saying("DynamicUpdateSlice requires 3 inputs."),
+        check(TENSOR_TYPE, "input and update of one type", _other_update_type).saying(_says_types),
+        rank(_STARTS, 1).saying(lambda node: f"Start indices must be 1D, but got: {node.input(2).rank}"),
+        typed(_STARTS, shape.INT32).saying("start_indices must be of type int32."),
+        asked(RANK, "input and update of one rank", _other_update_rank),
+    ),
+    *RESULTS_FROM_2_1_5,
+    available(0),
+    available(1),
+    available(2),
+    refused_if(
+        CONSTANT, "start indices that are not constant", lambda node: node.input(2).is_constant, "constant start indices"
+    ).saying("start_indices must be a runtime tensor"),
+    *readable(0),
+    _mappable(0, "operand"),
+    *readable(1),
+    _mappable(1, "update"),
+    asked(SHAPE, "an update no larger than the input", _too_large),
+    *readable(2),
+    _mappable(2, "start_indices"),
+    *readable_result(0),
+    _mappable(None, "output"),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(*ANY_NUMBERS, inputs=INT32),
+)
+
+RULES = {
+    "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
+    "REVERSE_V2": parsed_by(
+        "ReverseOperationParser",
+        *reduction.MEAN,
+        *readable(0),
+        *RESULTS_FROM_2_1_5,
+        INPUT_AXES,
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=_ANY,
+    ),
+    "SLICE": _SLICE,
+    "STRIDED_SLICE": _STRIDED_SLICE,
+}

@@ -18,18 +18,22 @@ from ...gpu_compatibility.checks import (
     case,
     operands,
 )
-from ..demands.composites import composite
-from ..demands.parsing import parsed_by
-from ..demands.reading import (
-    RANKED_RESULT,
+from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary
+from .checks import (
+    ANY_NUMBERS,
+    BFLOAT16,
     RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SIGNED,
     available,
     integer_constant,
     integers,
+    parsed_by,
     readable,
+    tensors,
 )
-from ..demands.tensors import with_tensors
-from .arithmetic import PAIRS, binary
+from .composites import composite
 
 
 def _other_than_first(node: NodeView) -> str | None:
@@ -61,10 +65,12 @@ _CLAMP = parsed_by(
     check(SHAPE, "a greatest value of the operand's shape, or a scalar", _unlike_operand(2, 2))
     .saying("Max tensor must be the same shape as the input, or a scalar")
     .from_source(COMPATIBILITY),
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     *readable(0),
     *readable(1),
     *readable(2),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=FLOATS_AND_INTEGERS,
 )
 _CBRT = parsed_by(
     "CbrtOperationParser",
@@ -79,8 +85,10 @@ _CBRT = parsed_by(
     )
     .saying("Input and output types must match")
     .from_source(COMPATIBILITY),
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     *readable(0),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(*BFLOAT16),
 )
 
 # Broadcasts
@@ -121,25 +129,26 @@ _BROADCAST_IN_DIM = parsed_by(
         typed(_DIMENSIONS, shape.INT32).saying("Only support int32 indices"),
         check(SHAPE, "a dimension for each of the input", _mapping_size).saying("Require size(indices) = rank(operand)"),
     ),
-    *RESULTS,
+    *RESULTS_FROM_2_1_5,
     available(0),
     _one_to_four(is_result=False),
     _one_to_four(is_result=True),
     *integer_constant(1, "linear"),
     asked(SHAPE, "different dimensions of the output, as large as those of the input unless these are 1", _mapping),
     *readable(0),
-    *RANKED_RESULT,
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(*ANY_NUMBERS),
 )
 
+_INTEGERS = tensors(*SIGNED)
+
 RULES = {
-    **with_tensors(
-        {
-            "STABLEHLO_BROADCAST_IN_DIM": _BROADCAST_IN_DIM,
-            "STABLEHLO_CBRT": _CBRT,
-            "STABLEHLO_CLAMP": _CLAMP,
-            "STABLEHLO_REMAINDER": parsed_by("RemainderOperationParser", *PAIRS, *readable(0), *readable(1), *RESULTS),
-            "STABLEHLO_SHIFT_LEFT": binary("shift_left"),
-        }
+    "STABLEHLO_BROADCAST_IN_DIM": _BROADCAST_IN_DIM,
+    "STABLEHLO_CBRT": _CBRT,
+    "STABLEHLO_CLAMP": _CLAMP,
+    "STABLEHLO_REMAINDER": parsed_by(
+        "RemainderOperationParser", *PAIRS, *readable(0), *readable(1), *RESULTS, all_tensors=_INTEGERS
     ),
+    "STABLEHLO_SHIFT_LEFT": binary("shift_left", all_tensors=_INTEGERS),
     "STABLEHLO_COMPOSITE": composite(),
 }

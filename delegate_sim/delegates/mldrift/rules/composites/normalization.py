@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....graph.graph import NodeView
-from ....model.flexbuffer import FlexbufferMap
-from ....rules.kinds import ATTRIBUTE, RANK, SHAPE
-from ....rules.rule import Check
-from ....rules.vocabulary import check, where
-from ...gpu_compatibility.checks import Found, asked
-from ..shapes import bhwc
-from .checks import SINCE_2_1_5, SOURCE, Checks, before, since
-from .reading import RESULTS, available, float_constant, readable
+from .....graph.graph import NodeView
+from .....model.flexbuffer import FlexbufferMap
+from .....rules.kinds import ATTRIBUTE, RANK, SHAPE
+from .....rules.rule import Check
+from .....rules.vocabulary import check, where
+from ....gpu_compatibility.checks import Found, asked
+from ...shapes import bhwc
+from ..checks import RESULTS, SINCE_2_1_5, SOURCE, Checks, available, before, float_constant, readable, since
 
 # With constants
 
@@ -35,10 +34,10 @@ def _factor(position: int, name: str) -> Checks:
     return where(_has_entry(position), "if given", *own)
 
 
-def normalization(*, with_bias: bool) -> Checks:
-    """Return what the custom operators ask, whose scale and bias are constants."""
+def normalization(all_results: Checks = RESULTS, *, with_bias: bool) -> Checks:
+    """Return the checks of the custom operators, whose scale and bias are constants; ``all_results`` are those of results."""
     bias = _factor(2, "Bias") if with_bias else ()
-    return (*readable(0), *RESULTS, available(0), *_factor(1, "Scale"), *bias)
+    return (*readable(0), *all_results, available(0), *_factor(1, "Scale"), *bias)
 
 
 RMS_NORM: Checks = tuple(

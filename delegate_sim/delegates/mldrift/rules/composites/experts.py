@@ -5,19 +5,18 @@ Source: ``MoeExpertsOperationParser`` (``ml_drift_delegate/delegate/composite/mo
 
 from __future__ import annotations
 
-from ....graph.graph import NodeView
-from ....model.flexbuffer import custom_options
-from ....model.model import Tensor
-from ....named_tuples import NamedTuple
-from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE
-from ....rules.numbers import counted
-from ....rules.rule import Check
-from ....rules.source import Source
-from ....rules.vocabulary import operand_count, where
-from ...gpu_compatibility.checks import FLOAT, Found, asked
-from ..shapes import Bhwc, bhwc
-from .checks import COMPOSITE, Checks
-from .reading import RESULTS, readable
+from .....graph.graph import NodeView
+from .....model.flexbuffer import custom_options
+from .....model.model import Tensor
+from .....named_tuples import NamedTuple
+from .....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE
+from .....rules.numbers import counted
+from .....rules.rule import Check
+from .....rules.source import Source
+from .....rules.vocabulary import operand_count, where
+from ....gpu_compatibility.checks import FLOAT, Found, asked
+from ...shapes import Bhwc, bhwc
+from ..checks import COMPOSITE, RESULTS, Checks, readable
 
 _PLACE = Source(
     COMPOSITE.repository, "ml_drift_delegate/delegate/composite/moe_experts_parser.cc", "MoeExpertsOperationParser::IsSupported"

@@ -6,18 +6,28 @@ Source: ``CompositeSdpaParser`` (``ml_drift_delegate/tflite/model_builder.cc``),
 
 from __future__ import annotations
 
-from ....graph.graph import NodeView
-from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, SHAPE
-from ....rules.numbers import counted, exactly, listed
-from ....rules.rule import Check
-from ....rules.source import Source
-from ....rules.vocabulary import check, operand_count, where
-from ...gpu_compatibility.checks import Found, asked
-from ...gpu_compatibility.questions import runtime_input_count
-from ..shapes import Bhwc, bhwc
-from .checks import COMPOSITE, SINCE_2_1_5, SOURCE, Checks, before, since
+from .....graph.graph import NodeView
+from .....rules.kinds import ATTRIBUTE, OPERAND_COUNT, SHAPE
+from .....rules.numbers import counted, exactly, listed
+from .....rules.rule import Check
+from .....rules.source import Source
+from .....rules.vocabulary import check, operand_count, where
+from ....gpu_compatibility.checks import Found, asked
+from ....gpu_compatibility.questions import runtime_input_count
+from ...shapes import Bhwc, bhwc
+from ..checks import (
+    COMPOSITE,
+    RESULTS,
+    SINCE_2_1_5,
+    SOURCE,
+    Checks,
+    available,
+    readable,
+    readable_tensor,
+    saying_by_release,
+    since,
+)
 from .normalization import has_attribute
-from .reading import RESULTS, available, readable, readable_tensor
 
 _FOLDER = "ml_drift_delegate/delegate/composite"
 
@@ -93,28 +103,25 @@ def _has_attributes(node: NodeView) -> bool:
     return not node.node.is_custom
 
 
-def _cache_update(name: str) -> Checks:
-    """The demands of ``odml.cache_update``, which ML Drift has called by two names."""
-    return _placed(
-        "add_values_to_cache_parser.cc",
-        "AddValuesToCacheOperationParser",
-        runtime_numbers((3, 7), f"{name} expects 3 or 7 inputs."),
-        *readable(0),
-        *readable(1),
-        *readable(2),
-        *RESULTS,
-        *since(SINCE_2_1_5, operand_count(outputs=2).saying(f"{name} expects 2 outputs.")),
-        *where(
-            _has_attributes,
-            "as a composite",
-            *[has_attribute(name, key) for key in ("kv_cache_batch_size", "cache_size", "head_size")],
-        ),
-    )
+def _of_cache(one: Check[object], said: str) -> Check[object]:
+    """Return a check of ``odml.cache_update``, which ML Drift called AddValuesToCache before LiteRT 2.1.5."""
+    return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {said}", f"odml.cache_update {said}", one)
 
 
-CACHE_UPDATE: Checks = (
-    *before(SINCE_2_1_5, *_cache_update("AddValuesToCache")),
-    *since(SINCE_2_1_5, *_cache_update("odml.cache_update")),
+CACHE_UPDATE: Checks = _placed(
+    "add_values_to_cache_parser.cc",
+    "AddValuesToCacheOperationParser",
+    _of_cache(runtime_numbers((3, 7), ""), "expects 3 or 7 inputs."),
+    *readable(0),
+    *readable(1),
+    *readable(2),
+    *RESULTS,
+    *since(SINCE_2_1_5, _of_cache(operand_count(outputs=2), "expects 2 outputs.")),
+    *where(
+        _has_attributes,
+        "as a composite",
+        *[_of_cache(has_attribute("", key), f"is missing {key}.") for key in ("kv_cache_batch_size", "cache_size", "head_size")],
+    ),
 )
 
 _MATMUL = "Runtime BatchedMatMul"

@@ -7,21 +7,32 @@ it makes. What LiteRT 2.3 added is known from its binary alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from ....graph.graph import NodeView
-from ....rules.kinds import OPERAND_COUNT, OPERATOR, SHAPE
-from ....rules.numbers import counted
-from ....rules.rule import Check, OpRule
-from ....rules.vocabulary import check, where
-from ...gpu_compatibility.checks import Found, asked
-from ..shapes import bhwc
+from .....graph.graph import NodeView
+from .....releases.catalogue import parse_release
+from .....rules.kinds import OPERAND_COUNT, OPERATOR, SHAPE
+from .....rules.numbers import counted
+from .....rules.rule import Check, OpRule
+from .....rules.vocabulary import check_for_target, where
+from ....gpu_compatibility.checks import Found, asked
+from ...shapes import bhwc
+from ...target import MlDriftTarget
+from ..checks import (
+    COMPOSITE,
+    RESULTS,
+    SINCE_2_2,
+    SINCE_2_3,
+    Checks,
+    available,
+    carrier_tensors,
+    parsed_by,
+    readable,
+    runtime_or_constant,
+)
 from .attention import ATTENTION, BATCH_MATMUL, CACHE_UPDATE, TRANSPOSED_ATTENTION
-from .checks import COMPOSITE, SINCE_2_2, SINCE_2_3, Checks, before, since
 from .experts import EXPERTS
 from .normalization import GROUP_NORM, RMS_NORM
-from .parsing import parsed_by
-from .reading import RESULTS, available, readable, runtime_or_constant
-from .tensors import tensor_checks, with_tensors
 
 # Positions
 
@@ -163,6 +174,7 @@ ADDED_IN_2_3: dict[str, Checks] = {
         asked(SHAPE, "keys and values whose last size is a power of 2, at least 16", _sizes_of_heads),
     ),
 }
+_ADDED = {SINCE_2_2: ADDED_IN_2_2, SINCE_2_3: ADDED_IN_2_3}
 INT32_INPUTS = (
     "odml.cache_update",
     "odml.runtime_bmm",
@@ -184,15 +196,23 @@ def _is_named(*names: str) -> Callable[[NodeView], bool]:
     return lambda node: composite_name(node) in names
 
 
-def _unknown_to(*known: dict[str, Checks]) -> Check[object]:
-    names = frozenset(name for each in known for name in each)
-    found = check(
+def _unknown(node: NodeView, target: MlDriftTarget) -> str | None:
+    name = composite_name(node)
+    added = next((release for release, names in _ADDED.items() if name in names), None)
+    is_known = name in ALWAYS or (added is not None and target.release.is_at_least(parse_release(added)))
+    return None if is_known else f"composite {name!r}"
+
+
+_KNOWN = (
+    check_for_target(
         OPERATOR,
         "a composite that ML Drift lowers",
-        lambda node: None if composite_name(node) in names else f"composite {composite_name(node)!r}",
+        _unknown,
         "leave other composites to their decomposition, which the GPU may take by itself",
     )
-    return found.saying(composite_name).from_source(COMPOSITE)
+    .saying(composite_name)
+    .from_source(COMPOSITE)
+)
 
 
 def _of_all(known: dict[str, Checks]) -> Checks:
@@ -200,36 +220,34 @@ def _of_all(known: dict[str, Checks]) -> Checks:
 
 
 TENSORS: Checks = (
-    *where(_is_named(WITH_BOOL), WITH_BOOL, *tensor_checks(("BOOL", "INT32"), ("BOOL",))),
+    *where(_is_named(WITH_BOOL), WITH_BOOL, *carrier_tensors(("BOOL", "INT32"), ("BOOL",))),
     *where(
         lambda node: composite_name(node) in INT32_INPUTS and composite_name(node) != WITH_BOOL,
         ", ".join(name for name in INT32_INPUTS if name != WITH_BOOL),
-        *tensor_checks(("INT32",)),
+        *carrier_tensors(("INT32",)),
     ),
-    *where(lambda node: composite_name(node) not in INT32_INPUTS, "other composites", *tensor_checks()),
+    *where(lambda node: composite_name(node) not in INT32_INPUTS, "other composites", *carrier_tensors()),
 )
 
 
-def composite() -> OpRule[object]:
+def composite() -> OpRule[Any]:
     """Return the rule of composites, whatever their name."""
-    rule = parsed_by(
+    return parsed_by(
         "CustomOperationParserFactory",
-        *before(SINCE_2_2, _unknown_to(ALWAYS)),
-        *before(SINCE_2_3, *since(SINCE_2_2, _unknown_to(ALWAYS, ADDED_IN_2_2))),
-        *since(SINCE_2_3, _unknown_to(ALWAYS, ADDED_IN_2_2, ADDED_IN_2_3)),
+        _KNOWN,
         *_of_all(ALWAYS),
         *_of_all(ADDED_IN_2_2),
         *_of_all(ADDED_IN_2_3),
+        all_tensors=TENSORS,
         source=COMPOSITE,
     )
-    return with_tensors({"": rule}, TENSORS)[""]
 
 
-def carried(name: str, release: str | None = None) -> OpRule[object]:
+def carried(name: str, release: str | None = None) -> OpRule[Any]:
     """Return the rule of the custom operator with a composite's name."""
     checks = {**ALWAYS, **ADDED_IN_2_2, **ADDED_IN_2_3}[name]
-    types = tensor_checks(("INT32",)) if name in INT32_INPUTS else tensor_checks()
+    types = carrier_tensors(("INT32",)) if name in INT32_INPUTS else carrier_tensors()
     if name == WITH_BOOL:
-        types = tensor_checks(("BOOL", "INT32"))
-    rule = with_tensors({"": parsed_by("CustomOperationParserFactory", *checks, source=COMPOSITE)}, types)[""]
+        types = carrier_tensors(("BOOL", "INT32"))
+    rule = parsed_by("CustomOperationParserFactory", *checks, all_tensors=types, source=COMPOSITE)
     return rule if release is None else rule.from_release(release)

@@ -1,0 +1,601 @@
+"""Checks that several families of operators share.
+
+Sources: ``TFLiteOperationParser::ValidateSupport`` and the functions ``PreCheck...``
+(``ml_drift_delegate/tflite/operation_parser.cc`` and ``operation_parser.h``), and ``GetOpsToReplaceWithOptions`` and
+``IsAllAllowedTensors`` (``ml_drift_delegate/tflite/model_builder.cc``).
+
+ML Drift stops at the first condition that a node does not meet: checks stand in its order. A check also knows the words of ML
+Drift's log. Where releases differ, a check has a range of releases; a check that moved stands at both of its places.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ....graph.graph import NodeView
+from ....model.model import Allocation, Tensor
+from ....model.numbers import StoredNumbers
+from ....releases.catalogue import Release, parse_release
+from ....rules import kinds
+from ....rules.kinds import Kind
+from ....rules.numbers import at_most, counted, listed
+from ....rules.rule import Check, OpRule
+from ....rules.source import LITERT, Source
+from ....rules.vocabulary import activation, check, check_for_target, operand_count, version
+from ...gpu_compatibility.checks import (
+    Found,
+    asked,
+    expected_constant_inputs,
+    expected_outputs,
+    expected_runtime_inputs,
+    joined,
+)
+from ...gpu_compatibility.questions import ACTIVATIONS, runtime_input_count
+from ..measured import as_measured
+from ..naming import name_of
+from ..shapes import is_linear
+from ..target import MlDriftTarget
+
+SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser")
+PARSER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.cc", "TFLiteOperationParser::ValidateSupport")
+READER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.h", "PreCheckTensorToTensor")
+COUNTS = Source(LITERT, "ml_drift_delegate/tflite/model_builder_helper.cc", "CheckInputsConstsOutputs")
+COMPOSITE = Source(LITERT, "ml_drift_delegate/delegate/composite/custom_parsers.cc", "CustomOperationParserFactory::Create")
+
+Checks = tuple[Check[Any], ...]
+
+SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.0"
+
+
+@functools.cache
+def before(release: str, *checks: Check[object]) -> Checks:
+    """Return those of the checks that count before a release, for releases before it."""
+    until = parse_release(release)
+    counting = [each for each in checks if each.introduced is None or not each.introduced.is_at_least(until)]
+    return tuple([each if _ends_by(each, until) else each.before_release(release) for each in counting])
+
+
+@functools.cache
+def since(release: str, *checks: Check[object]) -> Checks:
+    """Return those of the checks that count in a release or later, for releases from it on."""
+    start = parse_release(release)
+    counting = [each for each in checks if not _ends_by(each, start)]
+    return tuple([each if _starts_at(each, start) else each.from_release(release) for each in counting])
+
+
+def _ends_by(check: Check[object], release: Release) -> bool:
+    return check.withdrawn is not None and release.is_at_least(check.withdrawn)
+
+
+def _starts_at(check: Check[object], release: Release) -> bool:
+    return check.introduced is not None and check.introduced.is_at_least(release)
+
+
+def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDriftTarget], Found | None]) -> Check[Any]:
+    """Demand something that depends on the release, with a finder that also gives what ML Drift says."""
+
+    def find(node: NodeView, target: MlDriftTarget) -> str | None:
+        problem = finder(node, target)
+        return None if problem is None else problem.found
+
+    def say(node: NodeView, target: MlDriftTarget) -> str:
+        problem = finder(node, target)
+        return "" if problem is None else problem.said
+
+    return replace(check_for_target(kind, needed, find), said=say)
+
+
+def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> Check[Any]:
+    """Return a check of which ML Drift says something else from a release on."""
+    start = parse_release(release)
+    return replace(one, said=lambda _, target: newer if target.release.is_at_least(start) else older)
+
+
+@functools.cache
+def version_up_to(limit: int, *, older: int | None = None) -> Checks:
+    """``CheckMaxSupportedOpVersion``; ``older`` is the limit before LiteRT 2.2."""
+    if older is not None:
+        return (*before(SINCE_2_2, *version_up_to(older)), *since(SINCE_2_2, *version_up_to(limit)))
+
+    def say(node: NodeView) -> str:
+        return f"Max version supported: {limit}. Requested version {node.version}."
+
+    return (version(at_most(limit)).saying(say).from_source(PARSER.with_symbol("CheckMaxSupportedOpVersion")),)
+
+
+def _neither_one_nor_two(node: NodeView) -> str | None:
+    found = runtime_input_count(node)
+    return None if found in (1, 2) else counted(found, "runtime input")
+
+
+ONE_OR_TWO_RUNTIME_INPUTS = check(kinds.OPERAND_COUNT, "1 or 2 runtime inputs", _neither_one_nor_two)
+
+
+def inputs_at_least(fewest: int) -> Check[object]:
+    """Demand a number of entries for operands."""
+
+    def find(node: NodeView) -> Found | None:
+        found = len(node.node.inputs)
+        said = f"Invalid number of inputs: {found}, while expected at least {fewest}."
+        return None if found >= fewest else Found(counted(found, "input"), said)
+
+    return asked(kinds.OPERAND_COUNT, f"at least {counted(fewest, 'input')}", find).from_source(PARSER)
+
+
+def inputs_at_most(most: int) -> Check[object]:
+    """Demand a number of entries for operands."""
+
+    def find(node: NodeView) -> Found | None:
+        found = len(node.node.inputs)
+        said = f"Invalid number of inputs: {found}, while expected at most {most}."
+        return None if found <= most else Found(counted(found, "input"), said)
+
+    return asked(kinds.OPERAND_COUNT, f"at most {counted(most, 'input')}", find).from_source(PARSER)
+
+
+@functools.cache
+def results(expected: int) -> Check[object]:
+    """Demand a number of results."""
+    found = operand_count(outputs=expected).saying(lambda node: expected_outputs(expected, len(node.node.outputs)))
+    return found.from_source(PARSER)
+
+
+@functools.cache
+def runtime_inputs(expected: int) -> Check[object]:
+    """Demand a number of operands that are computed at run time."""
+
+    def find(node: NodeView) -> Found | None:
+        found = runtime_input_count(node)
+        return None if found == expected else Found(counted(found, "runtime input"), expected_runtime_inputs(expected, found))
+
+    return asked(kinds.OPERAND_COUNT, counted(expected, "runtime input"), find).from_source(PARSER)
+
+
+def other_input_count(node: NodeView) -> int:
+    """``GetNumberOfConstInputsForNode``: how many entries are no runtime operand; those left out count as constant."""
+    return len(node.node.inputs) - runtime_input_count(node)
+
+
+@functools.cache
+def other_inputs(expected: int) -> Check[object]:
+    """Demand a number of operands that are not computed at run time; one left out counts."""
+
+    def find(node: NodeView) -> Found | None:
+        found = other_input_count(node)
+        return None if found == expected else Found(counted(found, "constant input"), expected_constant_inputs(expected, found))
+
+    return asked(kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')}, left out ones included", find).from_source(PARSER)
+
+
+@functools.cache
+def exact_inputs(runtime: int, others: int, outputs: int) -> Checks:
+    """``CheckInputsConstsOutputs`` of ML Drift's own."""
+    return tuple([each.from_source(COUNTS) for each in (other_inputs(others), runtime_inputs(runtime), results(outputs))])
+
+
+def _unfused(node: NodeView) -> str:
+    return f"Unsupported fused activation: {node.options.fused_activation_function}"
+
+
+FUSABLE = activation(ACTIVATIONS).saying(_unfused).from_source(PARSER.with_symbol("PreCheckMaybeFuseActivationSkipSize"))
+ONE_RESULT = (
+    operand_count(outputs=1).saying("Number of outputs != 1").from_source(PARSER.with_symbol("PreCheckMaybeFuseActivation"))
+)
+FUSED: Checks = (ONE_RESULT, FUSABLE)
+"""``PreCheckMaybeFuseActivation``."""
+
+# Values and results
+
+_QUANTIZED = ("INT8", "UINT8")
+_MOST_OLD, _MOST = 4, 5
+"""The highest rank that is read, before LiteRT 2.2 and since. Where tensors are looked at as a whole, 4 is the limit in both."""
+
+
+@functools.cache
+def available(position: int) -> Check[object]:
+    """``PreGetInputTensor``: demand that an operand is given."""
+
+    def find(node: NodeView) -> Found | None:
+        is_given = position < len(node.node.inputs) and node.node.input(position) >= 0
+        return None if is_given else Found(f"no input {position}", f"input #{position} tensor is not available")
+
+    return asked(kinds.OPERAND_COUNT, f"input {position}", find).from_source(PARSER.with_symbol("PreGetInputTensor"))
+
+
+@functools.cache
+def named(position: int) -> Check[object]:
+    """``GetTensorId``: the same demand, in other words of ML Drift's."""
+
+    def find(node: NodeView) -> Found | None:
+        if position >= len(node.node.inputs):
+            return Found(f"no input {position}", f"Invalid input tensor index: {position}")
+        index = node.node.input(position)
+        return Found(f"no input {position}", f"Invalid Tensor index: {index}") if index < 0 else None
+
+    return asked(kinds.OPERAND_COUNT, f"input {position}", find).from_source(PARSER.with_symbol("GetTensorId"))
+
+
+TensorsOf = Callable[[NodeView], Sequence[Tensor]]
+
+
+def _ranked(name: str, tensors_of: TensorsOf) -> Checks:
+    def limited(limit: int) -> Check[object]:
+        def find(node: NodeView) -> Found | None:
+            tensor = next((each for each in tensors_of(node) if each.rank > limit), None)
+            return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
+
+        found = asked(kinds.RANK, f"{name} of rank at most {limit}", find)
+        return found.from_source(PARSER.with_symbol("CheckTensorShape"))
+
+    return (*before(SINCE_2_2, limited(_MOST_OLD)), *since(SINCE_2_2, limited(_MOST)))
+
+
+def bad_rank(node: NodeView, tensor: Tensor) -> str:
+    """Return what ML Drift says of a tensor of a rank that it cannot use."""
+    return f'Tensor "{name_of(node.graph, tensor)}" has bad input dims size: {tensor.rank}.'
+
+
+def _scaled(name: str, tensors_of: TensorsOf) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        for tensor in tensors_of(node):
+            if tensor.type in _QUANTIZED and tensor.is_per_channel:
+                return Found(f"{name} with one scale per channel", "Unsupported quantization scale size")
+        return None
+
+    hint = "quantise this tensor with one scale"
+    found = asked(kinds.QUANTIZATION, f"{name} with one scale, if quantised to 8 bits", find, hint)
+    return found.from_source(PARSER.with_symbol("PreCheckReadValueByTensorIdx"))
+
+
+@functools.cache
+def readable(position: int) -> Checks:
+    """``PreCheckReadValue``: demand that an operand, constant or not, can be read as a value."""
+    return (named(position), *readable_tensor(f"input {position}", lambda node: (node.input(position),)))
+
+
+def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
+    """``PreCheckReadValueByTensorIdx``."""
+    return (*_ranked(name, tensors_of), _scaled(name, tensors_of))
+
+
+RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
+"""``PreCheckOutputs``: demand that all results can be read."""
+RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
+"""The same, by release: most parsers looked at results last before LiteRT 2.1.5, and have looked at them earlier since."""
+RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])
+"""``PreCheckTensorShape`` of the first result."""
+
+
+@functools.cache
+def ranked(position: int) -> Checks:
+    """``PreCheckTensorShape`` of an operand."""
+    return _ranked(f"input {position}", lambda node: (node.input(position),))
+
+
+@functools.cache
+def one_scale(position: int) -> Check[object]:
+    """Demand one scale of an operand, if it is quantized to 8 bits: the last part of ``PreCheckReadValueByTensorIdx``."""
+    return _scaled(f"input {position}", lambda node: (node.input(position),))
+
+
+@functools.cache
+def readable_result(position: int) -> Checks:
+    """``PreCheckReadValueByTensorIdx`` of one result."""
+    return readable_tensor(f"output {position}", lambda node: (node.output(position),))
+
+
+def _runtime_or_constant(positions: Sequence[int] | None, limit: int) -> Check[object]:
+    def problem(node: NodeView, position: int) -> Found | None:
+        tensor = node.input(position)
+        if position >= len(node.node.inputs) or node.node.input(position) < 0:
+            return Found(f"no input {position}", f"input #{position} tensor is not available")
+        if tensor.rank <= limit and not (tensor.type in _QUANTIZED and tensor.is_per_channel):
+            return None
+        found = f"input {position} of type {tensor.type} and rank {tensor.rank}"
+        if tensor.type not in ("FLOAT32", "BOOL", "INT32"):
+            return Found(found, f"Unsupported tensor type in NewConstNode: {tensor.type}")
+        return Found(found, bad_rank(node, tensor) if has_data(tensor) else "src has no data.")
+
+    def find(node: NodeView) -> Found | None:
+        found = (problem(node, each) for each in (range(len(node.node.inputs)) if positions is None else positions))
+        return next((each for each in found if each is not None), None)
+
+    name = "all inputs" if positions is None else f"input {listed(map(str, positions))}"
+    needed = f"{name} of rank at most {limit}, with one scale if quantised to 8 bits"
+    return asked(kinds.SHAPE, needed, find).from_source(PARSER.with_symbol("PreCheckRuntimeOrConstantInput"))
+
+
+def _in_releases(positions: Sequence[int] | None) -> Checks:
+    old, new = _runtime_or_constant(positions, _MOST_OLD), _runtime_or_constant(positions, _MOST)
+    return (*before(SINCE_2_2, old), *since(SINCE_2_2, new))
+
+
+def runtime_or_constant(position: int) -> Checks:
+    """``PreCheckRuntimeOrConstantInput``."""
+    return _in_releases((position,))
+
+
+ALL_RUNTIME_OR_CONSTANT: Checks = _in_releases(None)
+"""The same of all operands."""
+
+
+def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
+    """``PreCheckTfLiteShape``: demand a rank from 1 to 4."""
+
+    def find(node: NodeView) -> Found | None:
+        tensor = next((each for each in tensors_of(node) if not 1 <= each.rank <= 4), None)
+        return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
+
+    return asked(kinds.RANK, f"{name} of rank 1 to 4", find).from_source(PARSER.with_symbol("PreCheckTfLiteShape"))
+
+
+# Constants
+
+
+def has_data(tensor: Tensor) -> bool:
+    """Whether the bytes of a tensor are known while delegates are applied: of constants, and of what Prepare computed."""
+    return tensor.is_constant or tensor.value is not None
+
+
+def _byte_count(tensor: Tensor) -> int:
+    if tensor.value is not None:
+        return tensor.value.nbytes
+    return tensor.data[1] if tensor.data is not None else 0
+
+
+ShapeFinder = Callable[[tuple[int, ...]], str | None]
+"""Returns what ML Drift says of a shape that does not fit, None of one that does."""
+
+
+def _scalar(shape: tuple[int, ...]) -> str | None:
+    return None if all(size == 1 for size in shape) else f"{joined(shape)}  cannot be reduced to scalar."
+
+
+def _linear(shape: tuple[int, ...]) -> str | None:
+    return None if is_linear(shape) else "Isn't linear convertible."
+
+
+def _hw(shape: tuple[int, ...]) -> str | None:
+    return None if len(shape) == 2 else f"Expected a 2D tensor of shape HxW but got {joined(shape)}"
+
+
+def _hwc(shape: tuple[int, ...]) -> str | None:
+    if len(shape) == 3:
+        return None
+    if len(shape) == 4:
+        return None if shape[0] == 1 else "Batch size is not equal to 1."
+    return f"Expected a 3D tensor of shape HxWxC or a 4D tensor of shape 1xHxWxC but got {joined(shape)}"
+
+
+def _ohwi(shape: tuple[int, ...]) -> str | None:
+    return None if len(shape) == 4 else f"Expected a 4D tensor of shape OxHxWxI but got {joined(shape)}"
+
+
+_SHAPES: dict[str, tuple[str, ShapeFinder]] = {
+    "scalar": ("of one element", _scalar),
+    "linear": ("with elements in the last dimension only", _linear),
+    "matrix": ("of rank 2", _hw),
+    "image": ("of rank 3, or 4 with a batch of 1", _hwc),
+    "filter": ("of rank 4", _ohwi),
+    "any": ("of any rank", lambda _: None),
+}
+
+
+def shape_of_constant(position: int, shape: str) -> Check[object]:
+    """``CheckAllDimensions``: demand that an operand has a shape, such as ``linear`` or ``matrix``."""
+    words, problem = _SHAPES[shape]
+
+    def find(node: NodeView) -> Found | None:
+        found = node.input(position).shape
+        said = problem(found)
+        return None if said is None else Found(f"input {position} of shape {list(found)}", said)
+
+    return asked(kinds.SHAPE, f"input {position} {words}", find).from_source(READER.with_symbol("CheckAllDimensions"))
+
+
+def _stored(position: int) -> Checks:
+    dense = check(
+        kinds.CONSTANT,
+        f"input {position} not sparse",
+        lambda node: "a sparse tensor" if node.input(position).sparsity is not None else None,
+        "convert without sparse tensors",
+    ).saying("ML Drift doesn't support sparsity.")
+    stored = check(
+        kinds.CONSTANT,
+        f"a constant input {position}",
+        lambda node: None if has_data(node.input(position)) else f"input {position} is not constant",
+    ).saying("src has no data.")
+    return (named(position), dense.from_source(READER), stored.from_source(READER.with_symbol("PreCheckCopyData")))
+
+
+_AS_FLOATS = ("FLOAT32", "FLOAT16", "INT4", "INT8", "UINT8", "INT32")
+
+
+def float_constant(position: int, shape: str) -> Checks:
+    """``PreCheckReadTensor`` of floats: demand a constant that can be read as float, of a shape."""
+
+    def find(node: NodeView) -> Found | None:
+        found = node.input(position).type
+        return None if found in _AS_FLOATS else Found(f"input {position} is {found}", "Unsupported data type for float32 tensor")
+
+    typed = asked(kinds.TENSOR_TYPE, f"input {position} of type FLOAT32, FLOAT16, INT32 or of 4 or 8 bits", find)
+    stored = (*_stored(position), typed.from_source(PARSER.with_symbol("PreCheckCopyData")))
+    if shape == "any":
+        return (*stored, *ranked(position))
+    return (*stored, shape_of_constant(position, shape))
+
+
+def integer_constant(position: int, shape: str) -> Checks:
+    """``PreCheckReadTensor`` of integers: demand a constant with 4 bytes for each element, of a shape."""
+
+    def find(node: NodeView) -> Found | None:
+        tensor = node.input(position)
+        size = _byte_count(tensor)
+        found = f"input {position} is {tensor.type}"
+        if size % 4:
+            return Found(found, f"Input data size {size} is not aligned to expected type: 4")
+        if size != 4 * tensor.element_count:
+            return Found(found, "src has wrong size.")
+        return None
+
+    whole = asked(kinds.TENSOR_TYPE, f"input {position} with 4 bytes for each element, such as INT32", find)
+    return (*_stored(position), whole.from_source(READER.with_symbol("PreCheckCopyData")), shape_of_constant(position, shape))
+
+
+def integers(node: NodeView, position: int) -> list[int]:
+    """Return the bytes of a constant as 32-bit integers, as ML Drift reads it whatever its type; empty if it has none."""
+    value = node.value(node.input(position))
+    return [] if value is None else StoredNumbers.read("<i4", value.tobytes()).tolist()
+
+
+# Axes
+
+
+def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[NodeView], Sequence[int]]) -> Check[object]:
+    """``PreCheckAxisFromIndex``: demand that axes are among those of a tensor, whose rank is 1 to 4."""
+
+    def find(node: NodeView) -> Found | None:
+        rank = tensor_of(node).rank
+        for axis in axes_of(node):
+            if not -rank <= axis < rank:
+                return Found(f"axis {axis} of {counted(rank, 'dimension')}", "Index for axis out of range")
+            if not 1 <= rank <= 4:
+                return Found(f"{name} of rank {rank}", "Unknown layout.")
+        return None
+
+    found = asked(kinds.RANK, f"axes inside {name}, of rank 1 to 4", find)
+    return found.from_source(PARSER.with_symbol("PreCheckAxisFromIndex"))
+
+
+INPUT_AXES: Check[object] = axes(
+    "the input", lambda node: node.input(0), lambda node: integers(node, 1)[: node.input(1).element_count]
+)
+"""Demand that the axes in operand 1 are among those of operand 0."""
+
+# Quantised weights
+
+_WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
+
+
+def quantized_weights(position: int) -> Check[object]:
+    """``PreCheckReadQuantizedValueByTensorIdx``: demand weights of 8, 4 or 2 bits, as a matrix."""
+
+    def find(node: NodeView) -> Found | None:
+        weights = node.input(position)
+        at = weights.index
+        if weights.quantization is None:
+            return Found("weights without scales", f"{_WEIGHTS}: Empty quantization params: {at}")
+        if weights.quantization.kind not in ("affine", "blockwise"):
+            return Found(f"{weights.quantization.kind} weights", f"{_WEIGHTS}: Tensor is not quantized: {at}")
+        if weights.type not in ("INT8", "INT4", "INT2"):
+            return Found(f"{weights.type} weights", f"Expected Int8, Int4, or Int2 quantized tensor: {at}")
+        if weights.rank not in (2, 4):
+            return Found(f"weights of rank {weights.rank}", f"{_WEIGHTS}: Expected 2D or 4D quantized tensor: {at}")
+        if weights.rank == 4 and weights.shape[1:3] != (1, 1):
+            said = f"{_WEIGHTS}: Expected 4D quantized tensor with height of 1 and width of 1: {at}"
+            return Found(f"weights of shape {list(weights.shape)}", said)
+        return None
+
+    needed = "quantised weights of type INT8, INT4 or INT2 and shape [o, i] or [o, 1, 1, i]"
+    return asked(kinds.QUANTIZATION, needed, find).from_source(PARSER.with_symbol(_WEIGHTS))
+
+
+# All tensors of a node
+
+_ALL_TENSORS = SOURCE.with_symbol("IsAllAllowedTensors")
+_MAX_RANK = 4
+
+BOOL, INT32, BFLOAT16 = ("BOOL",), ("INT32",), ("BFLOAT16",)
+SIGNED = ("INT8", "INT16", "INT32")
+UNSIGNED = ("UINT8", "UINT16", "UINT32")
+ANY_NUMBERS = (*SIGNED, *UNSIGNED, "BOOL", "BFLOAT16")
+USUAL_INPUTS = ("FLOAT32", "FLOAT16", "BOOL", "INT2", "INT4", "INT8", "UINT8")
+_USUAL_OUTPUTS = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
+_PACKED = ("INT2", "INT4")
+"""Types that are among those of inputs since LiteRT 2.2."""
+
+
+def _once(types: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(types))
+
+
+def _tensors(node: NodeView, is_output: bool) -> Iterator[tuple[int, Tensor]]:
+    indices = node.node.outputs if is_output else node.node.inputs
+    return ((position, node.graph.tensors[index]) for position, index in enumerate(indices) if index >= 0)
+
+
+_Since = tuple[str | None, tuple[str, ...]]
+"""A release, or None for the first, and the types allowed from it on."""
+
+
+@functools.cache
+def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
+    """``IsAllAllowedTensors``; tensor by tensor the rank is looked at first, then, of those in the arena, the type."""
+    side = "output" if is_output else "input"
+    starts = [(None if release is None else parse_release(release), types) for release, types in reversed(allowed)]
+
+    def has_other_type(tensor: Tensor, release: Release) -> bool:
+        types = next(types for start, types in starts if start is None or release.is_at_least(start))
+        return tensor.allocation is Allocation.ARENA and tensor.type not in types
+
+    def find_rank(node: NodeView, target: MlDriftTarget) -> Found | None:
+        for position, tensor in _tensors(node, is_output):
+            if tensor.rank > _MAX_RANK:
+                found = f"{side} {position} of rank {tensor.rank}"
+                return Found(found, f"Tensor dimensions must be less than 5. {name_of(node.graph, tensor)}")
+            if has_other_type(tensor, target.release):
+                return None
+        return None
+
+    def find_type(node: NodeView, target: MlDriftTarget) -> Found | None:
+        for position, tensor in _tensors(node, is_output):
+            if has_other_type(tensor, target.release):
+                said = f"Tensor type({tensor.type}) is not supported. {name_of(node.graph, tensor)}"
+                return Found(f"{side} {position} of type {tensor.type}", said)
+        return None
+
+    def typed(position: int) -> Check[Any]:
+        release, types = allowed[position]
+        found = asked_for_target(kinds.TENSOR_TYPE, f"{side}s of type {listed(types)}", find_type)
+        found = found if release is None else found.from_release(release)
+        return found if position + 1 == len(allowed) else found.before_release(str(allowed[position + 1][0]))
+
+    ranks = asked_for_target(kinds.RANK, f"{side}s of rank at most {_MAX_RANK}", find_rank)
+    return tuple([each.from_source(_ALL_TENSORS) for each in (ranks, *map(typed, range(len(allowed))))])
+
+
+def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
+    """Return the checks of all tensors of a composite, or of a custom operator, that takes the usual types and these."""
+    return (
+        *_side((None, _once(USUAL_INPUTS + inputs)), is_output=False),
+        *_side((None, _once(_USUAL_OUTPUTS + outputs)), is_output=True),
+    )
+
+
+def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
+    """Return the checks of all tensors of a builtin operator that takes the usual types and these; ``also`` on both sides."""
+    return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
+
+
+def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
+    """Return the checks of all tensors of a builtin operator; ``newer`` are types of inputs from later releases on."""
+    inputs = _once(inputs)
+    older = tuple([name for name in inputs if name not in _PACKED])
+    dated: tuple[_Since, ...] = ((None, inputs),) if older == inputs else ((None, older), (SINCE_2_2, inputs))
+    return (*_side(*dated, *newer, is_output=False), *_side((None, _once(outputs)), is_output=True))
+
+
+USUAL_TENSORS: Checks = tensors()
+
+
+def parsed_by(parser: str, *checks: Check[Any], all_tensors: Checks = USUAL_TENSORS, source: Source = SOURCE) -> OpRule[Any]:
+    """Return the rule of an operator that a class reads; checks that name no place are those of its ``IsSupported``.
+
+    ``all_tensors`` come last: ``GetOpsToReplaceWithOptions`` looks at the ranks and types of all tensors after the parser.
+    """
+    place = source.with_symbol(f"{parser}::IsSupported")
+    own = [each if each.source else each.from_source(place) for each in as_measured(*checks)]
+    return OpRule((*own, *all_tensors), source=(place,))
