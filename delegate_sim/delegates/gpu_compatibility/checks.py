@@ -20,6 +20,7 @@ T = TypeVar("T")
 COMPATIBILITY = Source(LITERT, "tflite/tools/versioning/gpu_compatibility.cc", "CheckGpuDelegateCompatibility")
 
 FLOAT = ("FLOAT32", "FLOAT16")
+INT32 = ("INT32",)
 TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 output"
 
 

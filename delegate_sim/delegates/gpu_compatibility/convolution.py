@@ -1,12 +1,12 @@
-"""Convolutions, pooling and resizing."""
+"""Convolutions."""
 
 from __future__ import annotations
 
 from ...graph.graph import NodeView
-from ...rules.kinds import ATTRIBUTE, SHAPE
+from ...rules.kinds import SHAPE
 from ...rules.operands import OUTPUT, operand
 from ...rules.vocabulary import check, rank
-from .checks import KNOWN_ACTIVATION, case, convolution_operands, dilation, runtime_operands, strides, window
+from .checks import KNOWN_ACTIVATION, case, convolution_operands, dilation, strides
 
 
 def _other_batch(node: NodeView) -> str | None:
@@ -50,18 +50,3 @@ DEPTHWISE_CONV_2D = case(
     of="CheckDepthwiseConvGpuDelegateCompatibility",
 )
 TRANSPOSE_CONV = (*convolution_operands(), strides())
-
-
-def _centers_and_corners(node: NodeView) -> str | None:
-    both = node.options.align_corners and node.options.half_pixel_centers
-    return "align_corners and half_pixel_centers" if both else None
-
-
-POOL_2D = (runtime_operands(1, 1), window(), strides(), KNOWN_ACTIVATION)
-RESIZE_BILINEAR = case(
-    runtime_operands(1, 1),
-    check(ATTRIBUTE, "align_corners or half_pixel_centers, not both", _centers_and_corners).saying(
-        "If half_pixel_centers is True, align_corners must be False."
-    ),
-)
-RESIZE_NEAREST_NEIGHBOR = (runtime_operands(1, 1),)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...gpu_compatibility import shape
+from ...gpu_compatibility import filling
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
 from .checks import INT32, UP_TO_1, gpu_rule
 
 RULES = {
     "ONE_HOT": gpu_rule(
         "OneHotOperationParser",
-        *shape.ONE_HOT,
+        *filling.ONE_HOT,
         version_in=UP_TO_1,
         cases=(COMPATIBILITY.symbol, "CheckOneHotGpuDelegateCompatibility"),
         inputs=INT32,

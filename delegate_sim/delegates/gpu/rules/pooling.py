@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...gpu_compatibility import convolution
+from ...gpu_compatibility import pooling
 from ...gpu_compatibility.checks import COMPATIBILITY
 from .checks import UP_TO_2, UP_TO_3, gpu_rule
 
 _POOL = gpu_rule(
     "Pooling2DOperationParser",
-    *convolution.POOL_2D,
+    *pooling.POOL_2D,
     version_in=UP_TO_2,
     cases=(COMPATIBILITY.symbol, "CheckPooling2DGpuDelegateCompatibility"),
 )
@@ -16,6 +16,6 @@ _POOL = gpu_rule(
 RULES = {
     "AVERAGE_POOL_2D": _POOL,
     "MAX_POOL_2D": _POOL,
-    "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *convolution.RESIZE_BILINEAR, version_in=UP_TO_3),
-    "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *convolution.RESIZE_NEAREST_NEIGHBOR, version_in=UP_TO_3),
+    "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *pooling.RESIZE_BILINEAR, version_in=UP_TO_3),
+    "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *pooling.RESIZE_NEAREST_NEIGHBOR, version_in=UP_TO_3),
 }

@@ -6,7 +6,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import SHAPE
 from ....rules.rule import Check
 from ....rules.vocabulary import check
-from ...gpu_compatibility import shape
+from ...gpu_compatibility import filling
 from ...gpu_compatibility.checks import runtime_operands
 from .checks import (
     INT32,
@@ -39,7 +39,7 @@ def _misspelt(check: Check[object]) -> Check[object]:
     return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))
 
 
-_OLD_ONE_HOT = tuple([_misspelt(each) if each.kind is SHAPE else each for each in shape.ONE_HOT])
+_OLD_ONE_HOT = tuple([_misspelt(each) if each.kind is SHAPE else each for each in filling.ONE_HOT])
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
@@ -50,7 +50,7 @@ _ONE_HOT = parsed_by(
         results(1),
         *RESULTS,
         available(0),
-        shape.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
+        filling.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
         check(SHAPE, "indices of one channel", _deep_indices).saying("OneHot indices channel dimension must be 1."),
     ),
     *readable(0),

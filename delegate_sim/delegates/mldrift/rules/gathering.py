@@ -6,7 +6,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
-from ...gpu_compatibility import shape
+from ...gpu_compatibility import gathering
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
 from .checks import (
     ANY_NUMBERS,
@@ -39,7 +39,7 @@ def _other_type(node: NodeView) -> Found | None:
     return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
 
 
-_COUNT, _ONE_DIMENSION, _INT32_INDICES = shape.GATHER
+_COUNT, _ONE_DIMENSION, _INT32_INDICES = gathering.GATHER
 _RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
 _GATHER = parsed_by(
     "GatherOperationParser",

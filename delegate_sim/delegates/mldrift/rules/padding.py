@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.vocabulary import where
-from ...gpu_compatibility import shape
+from ...gpu_compatibility import padding
 from .checks import (
     ANY_NUMBERS,
     RESULTS_BEFORE_2_1_5,
@@ -26,15 +26,15 @@ def _has_value(node: NodeView) -> bool:
     return len(node.node.inputs) == 3
 
 
-_PAD = parsed_by("PadOperationParser", *version_up_to(5), *shape.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
+_PAD = parsed_by("PadOperationParser", *version_up_to(5), *padding.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
 
 RULES = {
-    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *shape.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
+    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *padding.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
     "PAD": _PAD,
     "PADV2": parsed_by(
         "PadOperationParser",
         *version_up_to(5),
-        *shape.PAD,
+        *padding.PAD,
         *_PADDINGS,
         *where(_has_value, "with a value", *float_constant(2, "scalar")),
         *RESULTS_BEFORE_2_1_5,

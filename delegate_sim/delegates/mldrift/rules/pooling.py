@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...gpu_compatibility import convolution
+from ...gpu_compatibility import pooling
 from .checks import FUSABLE, RESULTS, RESULTS_BEFORE_2_1_5, RESULTS_FROM_2_1_5, parsed_by, readable, version_up_to
 
 _POOL = parsed_by(
     "Pooling2DOperationParser",
     *version_up_to(2),
-    *convolution.POOL_2D,
+    *pooling.POOL_2D,
     *RESULTS_FROM_2_1_5,
     *readable(0),
     FUSABLE,
@@ -18,10 +18,8 @@ _POOL = parsed_by(
 RULES = {
     "AVERAGE_POOL_2D": _POOL,
     "MAX_POOL_2D": _POOL,
-    "RESIZE_BILINEAR": parsed_by(
-        "Resize2DOperationParser", *version_up_to(3), *convolution.RESIZE_BILINEAR, *readable(0), *RESULTS
-    ),
+    "RESIZE_BILINEAR": parsed_by("Resize2DOperationParser", *version_up_to(3), *pooling.RESIZE_BILINEAR, *readable(0), *RESULTS),
     "RESIZE_NEAREST_NEIGHBOR": parsed_by(
-        "Resize2DOperationParser", *version_up_to(3), *convolution.RESIZE_NEAREST_NEIGHBOR, *readable(0), *RESULTS
+        "Resize2DOperationParser", *version_up_to(3), *pooling.RESIZE_NEAREST_NEIGHBOR, *readable(0), *RESULTS
     ),
 }

@@ -6,7 +6,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import SHAPE
 from ....rules.numbers import counted
 from ....rules.vocabulary import check
-from ...gpu_compatibility import shape
+from ...gpu_compatibility import reshaping
 from ...gpu_compatibility.checks import runtime_operands
 from .checks import (
     ANY_NUMBERS,
@@ -33,7 +33,7 @@ _ANY = tensors(*ANY_NUMBERS)
 
 RULES = {
     "DEPTH_TO_SPACE": parsed_by(
-        "DepthToSpaceOperationParser", *shape.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+        "DepthToSpaceOperationParser", *reshaping.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
     ),
     "RESHAPE": parsed_by(
         "ReshapeOperationParser", *version_up_to(1), runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=_ANY
@@ -41,7 +41,7 @@ RULES = {
     "SPACE_TO_DEPTH": parsed_by(
         "SpaceToDepthOperationParser",
         *version_up_to(2),
-        *shape.BLOCKS,
+        *reshaping.BLOCKS,
         results(1),
         runtime_inputs(1),
         other_inputs(0),

@@ -10,7 +10,7 @@ from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
-from ...gpu_compatibility import reduction, shape
+from ...gpu_compatibility import reduction, slicing
 from ...gpu_compatibility.checks import Found, asked, case
 from ..naming import type_number
 from ..shapes import Bhwc, axes_of, bhwc, filled
@@ -180,7 +180,7 @@ def _unlike_strided_output(node: NodeView) -> str | None:
 _STRIDED_SLICE = parsed_by(
     "StridedSliceOperationParser",
     *version_up_to(2),
-    *shape.SLICE_MASKS,
+    *slicing.SLICE_MASKS,
     _other_rank("by the first size of the starts", lambda node: node.input(1).shape[0] if node.input(1).shape else 0),
     available(0),
     *integer_constant(1, "linear"),
@@ -247,7 +247,7 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
         operand_count(3).saying("DynamicUpdateSlice requires 3 inputs."),
         check(TENSOR_TYPE, "input and update of one type", _other_update_type).saying(_says_types),
         rank(_STARTS, 1).saying(lambda node: f"Start indices must be 1D, but got: {node.input(2).rank}"),
-        typed(_STARTS, shape.INT32).saying("start_indices must be of type int32."),
+        typed(_STARTS, INT32).saying("start_indices must be of type int32."),
         asked(RANK, "input and update of one rank", _other_update_rank),
     ),
     *RESULTS_FROM_2_1_5,

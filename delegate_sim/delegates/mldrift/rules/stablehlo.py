@@ -9,7 +9,6 @@ from ....rules.kinds import RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed
-from ...gpu_compatibility import shape
 from ...gpu_compatibility.checks import (
     COMPATIBILITY,
     FLOAT,
@@ -22,6 +21,7 @@ from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,
+    INT32,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
@@ -126,7 +126,7 @@ _BROADCAST_IN_DIM = parsed_by(
     *case(
         operands(1, 1, 1).saying("requires one runtime input, one const input, and one output"),
         rank(_DIMENSIONS, 1).saying("Only support 1D indices"),
-        typed(_DIMENSIONS, shape.INT32).saying("Only support int32 indices"),
+        typed(_DIMENSIONS, INT32).saying("Only support int32 indices"),
         check(SHAPE, "a dimension for each of the input", _mapping_size).saying("Require size(indices) = rank(operand)"),
     ),
     *RESULTS_FROM_2_1_5,

@@ -1,0 +1,16 @@
+"""Slices."""
+
+from __future__ import annotations
+
+from ...rules.numbers import at_least
+from ...rules.vocabulary import operand_count, option
+
+SLICE_MASKS = (
+    option("ellipsis_mask", 0, hint="write the slice without an ellipsis").saying("Slice does not support ellipsis_mask."),
+    option("new_axis_mask", 0, hint="add the dimension with RESHAPE").saying("Slice does not support new_axis_mask."),
+    option("shrink_axis_mask", 0, hint="drop the dimension with RESHAPE").saying(
+        "Slice does not support shrink_axis_mask parameter. "
+    ),
+    operand_count(at_least(4)).saying("STRIDED_SLICE requires 4 inputs."),
+)
+"""What is asked first of STRIDED_SLICE, here and in the same words by ML Drift's own parser."""
