@@ -59,3 +59,7 @@ def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
 def is_full_lstm(node: NodeView) -> bool:
     """``kTfLiteLSTMFullKernel``: the LSTM with an operand for each gate, as its options say."""
     return node.op == "LSTM" and node.options.kernel_type != 1
+
+
+OUTPUT_STATE, CELL_STATE = 18, 19
+"""The operands of an LSTM in its full form that it gives new values."""

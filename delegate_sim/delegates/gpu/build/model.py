@@ -9,6 +9,11 @@ from typing import Any
 
 from ....model.model import Tensor
 
+QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
+"""Rounds float values as the quantised tensor would, since all tensors are float here."""
+GATE_SUM = "LSTM_GATE_SUM"
+"""The ADD in each gate of an LSTM, which the original makes without attributes."""
+
 Shape = tuple[int, int, int, int]
 """Batch, height, width and channels."""
 

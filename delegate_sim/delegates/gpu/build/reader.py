@@ -33,12 +33,12 @@ class Elements(NamedTuple):
     types: frozenset[str]
 
 
-FLOAT = Elements("float", frozenset({"FLOAT32", "FLOAT16"}) | DEQUANTIZED_TYPES)
-INT32 = Elements(
+FLOAT_VALUES = Elements("float", frozenset({"FLOAT32", "FLOAT16"}) | DEQUANTIZED_TYPES)
+INT32_VALUES = Elements(
     "INT32",
     frozenset({"FLOAT32", "INT32", "UINT8", "INT64", "BOOL", "INT16", "INT8", "FLOAT64", "UINT64", "UINT32", "UINT16"}),
 )
-BOOL = Elements("BOOL", INT32.types)
+BOOL_VALUES = Elements("BOOL", INT32_VALUES.types)
 _INT32_BYTES = 4
 
 
@@ -212,7 +212,7 @@ class NodeReader:
         """Whether an operand is in the model file."""
         return self.view.input(position).is_constant
 
-    def read(self, position: int, layout: Layout, elements: Elements = FLOAT) -> tuple[int, ...]:
+    def read(self, position: int, layout: Layout, elements: Elements = FLOAT_VALUES) -> tuple[int, ...]:
         """Read a constant and return its sizes in a layout (``ReadTensor``)."""
         tensor = self.view.input(position)
         if tensor.index < 0:
@@ -233,7 +233,7 @@ class NodeReader:
 
     def integers(self, position: int) -> list[int]:
         """Read a vector as INT32 and return its elements."""
-        self.read(position, LINEAR, INT32)
+        self.read(position, LINEAR, INT32_VALUES)
         value = self.view.value(self.view.input(position))
         assert value is not None  # what has no elements cannot be read
         is_read_as_is = self.view.input(position).type == "INT32"
@@ -252,10 +252,19 @@ class NodeReader:
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
     """``CreateVectorCopyData``, and the types that sparse constants can have."""
     types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
-    is_whole = elements is not INT32 or tensor.byte_size % _INT32_BYTES == 0
+    is_whole = elements is not INT32_VALUES or tensor.byte_size % _INT32_BYTES == 0
     if tensor.type not in types or not is_whole:
         raise BuildError("gpu-build-constant-type", tensor, wanted=elements.name)
-    if elements is FLOAT and tensor.type in DEQUANTIZED_TYPES and tensor.quantization is None:
+    if elements is FLOAT_VALUES and tensor.type in DEQUANTIZED_TYPES and tensor.quantization is None:
         raise BuildError("gpu-build-unscaled-constant", tensor)
     if not tensor.is_constant and tensor.value is None and tensor.element_count:
         raise BuildError("gpu-build-runtime-operand", tensor)
+
+
+Parser = Callable[[NodeReader], None]
+"""Adds a node to the model; beside the rules of each family, ``PARSERS`` has those of its operators."""
+
+
+def parse_one_to_one(reader: NodeReader) -> None:
+    """Parse an operator that needs nothing but its first operand and its results."""
+    reader.add_one_to_one(reader.view.op)

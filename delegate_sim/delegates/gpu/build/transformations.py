@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from ....graph.graph import Graph
 from ....model.model import Tensor
-from .model import BuildError, GpuModel, Operation, Value, consume, produce, replace_input
-from .quantization import QUANTIZE_AND_DEQUANTIZE
+from .model import GATE_SUM, QUANTIZE_AND_DEQUANTIZE, BuildError, GpuModel, Operation, Value, consume, produce, replace_input
 from .reader import DEQUANTIZED_TYPES
-from .recurrent import GATE_SUM
 
 _NO_STARTS = (0, 0, 0, 0)
 _NO_STRIDES = (1, 1, 1, 1)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...gpu_compatibility import activation, arithmetic
 from ...gpu_compatibility.checks import runtime_operands
+from ..build.model import BuildError
+from ..build.reader import HWC, LINEAR, NodeReader, Parser, parse_one_to_one
+from .arithmetic import parse_one_operand
 from .checks import UP_TO_1, UP_TO_2, gpu_rule
 
 _ELEMENTWISE = gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_in=UP_TO_2)
@@ -22,4 +27,36 @@ RULES = {
     "RELU_N1_TO_1": _RELU,
     "SOFTMAX": gpu_rule("SoftmaxOperationParser", *activation.SOFTMAX, version_in=UP_TO_2),
     "TANH": _ELEMENTWISE,
+}
+
+
+# Building the model
+
+
+def parse_prelu(reader: NodeReader) -> None:
+    """``PReLUOperationParser``: slopes for each channel, or for each element but the batch."""
+    operation = reader.add("PRELU")
+    _, *sizes = reader.add_input(operation, 0).shape
+    slopes = reader.view.input(1)
+    layout = LINEAR if LINEAR.sizes(slopes.shape) is not None else HWC
+    found = reader.read(1, layout)
+    wanted = tuple(sizes[-1:] if layout is LINEAR else sizes)
+    if found != wanted:
+        raise BuildError("gpu-build-shape", slopes, needed=f"shape {list(wanted)}")
+    reader.add_outputs(operation)
+
+
+PARSERS: Mapping[str, Parser] = {
+    "ELU": parse_one_operand,
+    "GELU": parse_one_operand,
+    "HARD_SWISH": parse_one_to_one,
+    "LEAKY_RELU": parse_one_to_one,
+    "LOGISTIC": parse_one_operand,
+    "PRELU": parse_prelu,
+    "RELU": parse_one_to_one,
+    "RELU6": parse_one_to_one,
+    "RELU_0_TO_1": parse_one_to_one,
+    "RELU_N1_TO_1": parse_one_to_one,
+    "SOFTMAX": parse_one_to_one,
+    "TANH": parse_one_operand,
 }

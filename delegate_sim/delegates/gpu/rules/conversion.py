@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ....graph.graph import NodeView
@@ -12,6 +13,9 @@ from ....rules.rule import OpRule
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import FLOAT, runtime_operands
+from ...gpu_compatibility.questions import runtime_input_count
+from ..build.model import QUANTIZE_AND_DEQUANTIZE, BuildError
+from ..build.reader import BHWC, NodeReader, Parser, parse_one_to_one
 from ..target import GpuTarget
 from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
 
@@ -76,4 +80,40 @@ RULES = {
     "DENSIFY": gpu_rule("DensifyOperationParser", runtime_operands(0, 1), version_in=UP_TO_1),
     "DEQUANTIZE": _quantized(gpu_rule("DequantizeOperationParser", *conversion.DEQUANTIZE, version_in=UP_TO_3)),
     "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *conversion.QUANTIZE, version_in=UP_TO_2)),
+}
+
+
+# Building the model
+
+
+def parse_quantize(reader: NodeReader) -> None:
+    """``QuantizeOperationParser``."""
+    operation = reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+    if not operation.output(0).is_quantized:
+        raise BuildError("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
+
+
+def parse_dequantize(reader: NodeReader) -> None:
+    """``DequantizeOperationParser``."""
+    if runtime_input_count(reader.view):
+        reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+        return
+    reader.read(0, BHWC)
+    reader.add_outputs(reader.add("CONSTANT", reader.view.input(0)))
+
+
+def parse_densify(reader: NodeReader) -> None:
+    """``DensifyOperationParser``."""
+    source = reader.view.input(0)
+    if source.sparsity is None:
+        raise BuildError("gpu-build-sparsity", source)
+    reader.read(0, BHWC)
+    reader.add_outputs(reader.add("DENSIFY"))
+
+
+PARSERS: Mapping[str, Parser] = {
+    "CAST": parse_one_to_one,
+    "DENSIFY": parse_densify,
+    "DEQUANTIZE": parse_dequantize,
+    "QUANTIZE": parse_quantize,
 }

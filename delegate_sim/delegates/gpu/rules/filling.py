@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...gpu_compatibility import filling
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
+from ..build.reader import Parser, parse_one_to_one
 from .checks import INT32, UP_TO_1, gpu_rule
 
 RULES = {
@@ -15,4 +18,13 @@ RULES = {
         inputs=INT32,
     ),
     "TILE": gpu_rule("TileOperationParser", runtime_operands(1, 1)),
+}
+
+
+# Building the model
+
+
+PARSERS: Mapping[str, Parser] = {
+    "ONE_HOT": parse_one_to_one,
+    "TILE": parse_one_to_one,
 }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...gpu_compatibility import pooling
 from ...gpu_compatibility.checks import COMPATIBILITY
+from ..build.reader import NodeReader, Parser, parse_one_to_one
 from .checks import UP_TO_2, UP_TO_3, gpu_rule
 
 _POOL = gpu_rule(
@@ -18,4 +21,21 @@ RULES = {
     "MAX_POOL_2D": _POOL,
     "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *pooling.RESIZE_BILINEAR, version_in=UP_TO_3),
     "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *pooling.RESIZE_NEAREST_NEIGHBOR, version_in=UP_TO_3),
+}
+
+
+# Building the model
+
+
+def parse_pool(reader: NodeReader) -> None:
+    """``Pooling2DOperationParser``."""
+    operation = reader.add_one_to_one("POOLING_2D")
+    reader.fuse_activation(operation)
+
+
+PARSERS: Mapping[str, Parser] = {
+    "AVERAGE_POOL_2D": parse_pool,
+    "MAX_POOL_2D": parse_pool,
+    "RESIZE_BILINEAR": parse_one_to_one,
+    "RESIZE_NEAREST_NEIGHBOR": parse_one_to_one,
 }

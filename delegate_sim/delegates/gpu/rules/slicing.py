@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ....rules.numbers import at_least, exactly
 from ....rules.operands import operand
 from ....rules.vocabulary import operand_count, rank
 from ...gpu_compatibility import slicing
+from ..build.model import BuildError, Operation, Shape
+from ..build.reader import NodeReader, Parser
 from .checks import UP_TO_2, UP_TO_4, gpu_rule
 
 _INPUT = operand(0, "input")
@@ -18,4 +22,75 @@ RULES = {
         rank(_INPUT, exactly(3, 4)),
         version_in=UP_TO_4,
     ),
+}
+
+
+# Building the model
+_AXIS_NAMES = ("batch", "height", "width", "channels")
+
+
+def parse_slice(reader: NodeReader) -> None:
+    """``SliceOperationParser``. Three starts mean height, width and channels of four, or batch, width and channels."""
+    operation, shape = _add_slice(reader)
+    starts, sizes = reader.integers(1), reader.integers(2)
+    rank = reader.view.input(0).rank
+    if len(starts) != len(sizes) or (rank, len(starts)) not in ((4, 4), (4, 3), (3, 3)):
+        found = f"{len(starts)} starts and {len(sizes)} sizes for rank {rank}"
+        raise BuildError("gpu-build-slice", found=found, needed="as many starts and sizes as the input has dimensions, 3 or 4")
+    axes = {(4, 4): (0, 1, 2, 3), (4, 3): (1, 2, 3), (3, 3): (0, 2, 3)}[rank, len(starts)]
+    begin, extent = [0, 0, 0, 0], list(shape)
+    for axis, start, size in zip(axes, starts, sizes, strict=True):
+        begin[axis] = start
+        extent[axis] = shape[axis] - start if size == -1 else size
+    ends = [_from_end(begin[axis] + extent[axis], shape[axis]) for axis in range(4)]
+    _finish_slice(operation, begin, ends, [1, 1, 1, 1])
+
+
+def parse_strided_slice(reader: NodeReader) -> None:
+    """``StridedSliceOperationParser``. Three values mean height, width and channels, whatever the rank."""
+    operation, shape = _add_slice(reader)
+    count = len(reader.integers(1))
+    if count not in (3, 4):
+        raise BuildError("gpu-build-slice", found=f"{count} starts", needed="3 or 4")
+    options = reader.view.options
+    first = 4 - count
+    values = [reader.integers(position) for position in (1, 2, 3)]
+    if min(map(len, values)) < count:
+        found = ", ".join([f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)])
+        raise BuildError("gpu-build-slice", found=found, needed="as many ends and strides as starts")
+    starts, ends, strides = ([0] * first + value[:count] for value in values)
+    for axis in range(4):
+        mask = 1 << (axis - first) if axis >= first else 0
+        starts[axis] = 0 if options.begin_mask & mask else _from_end(starts[axis], shape[axis])
+        ends[axis] = shape[axis] if options.end_mask & mask else _from_end(ends[axis], shape[axis])
+    if first:
+        starts[0], ends[0], strides[0] = 0, shape[0], 1
+    if min(strides) <= 0:
+        raise BuildError("gpu-build-slice", found=f"strides {strides[first:]}", needed="strides above 0")
+    _finish_slice(operation, starts, ends, strides)
+
+
+def _add_slice(reader: NodeReader) -> tuple[Operation, Shape]:
+    operation = reader.add("SLICE")
+    reader.add_outputs(operation)
+    return operation, reader.add_input(operation, 0).shape
+
+
+def _from_end(position: int, size: int) -> int:
+    return position + size if position < 0 else position
+
+
+def _finish_slice(operation: Operation, starts: list[int], ends: list[int], strides: list[int]) -> None:
+    result = operation.output(0).shape
+    for axis, name in enumerate(_AXIS_NAMES):
+        # Division towards zero, as in C++.
+        found = int((ends[axis] - starts[axis] + strides[axis] - 1) / strides[axis])
+        if found != result[axis]:
+            raise BuildError("gpu-build-slice", found=f"{found} of {name}", needed=f"{result[axis]}, the output's")
+    operation.attributes = (tuple(starts), tuple(ends), tuple(strides))
+
+
+PARSERS: Mapping[str, Parser] = {
+    "SLICE": parse_slice,
+    "STRIDED_SLICE": parse_strided_slice,
 }

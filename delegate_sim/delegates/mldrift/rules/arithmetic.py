@@ -47,7 +47,7 @@ from .checks import (
     parsed_by,
     positive_rank,
     readable,
-    readable_result,
+    READABLE_RESULT,
     runtime_or_constant,
     since,
     tensors,
@@ -119,7 +119,7 @@ _BROADCASTABLE = check(BROADCAST, "operands whose sizes are equal or 1, from the
 _BROADCAST: Checks = (
     _BROADCASTABLE,
     positive_rank("operands", lambda node: node.inputs[:2]),
-    *readable_result(0),
+    *READABLE_RESULT,
     positive_rank("output", lambda node: (node.output(0),)),
 )
 

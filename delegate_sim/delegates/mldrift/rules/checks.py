@@ -265,6 +265,8 @@ RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """``PreCheckOutputs``: demand that all results can be read."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
 """The same, by release: most parsers looked at results last before LiteRT 2.1.5, and have looked at them earlier since."""
+READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
+"""``PreCheckReadValueByTensorIdx`` of the first result."""
 RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])
 """``PreCheckTensorShape`` of the first result."""
 
@@ -279,12 +281,6 @@ def ranked(position: int) -> Checks:
 def one_scale(position: int) -> Check[object]:
     """Demand one scale of an operand, if it is quantized to 8 bits: the last part of ``PreCheckReadValueByTensorIdx``."""
     return _scaled(f"input {position}", lambda node: (node.input(position),))
-
-
-@functools.cache
-def readable_result(position: int) -> Checks:
-    """``PreCheckReadValueByTensorIdx`` of one result."""
-    return readable_tensor(f"output {position}", lambda node: (node.output(position),))
 
 
 def _runtime_or_constant(positions: Sequence[int] | None, limit: int) -> Check[object]:

@@ -17,7 +17,7 @@ from .checks import (
     float_constant,
     parsed_by,
     readable,
-    readable_result,
+    READABLE_RESULT,
     version_up_to,
 )
 
@@ -60,7 +60,7 @@ _FULL: Checks = (
     *where(_gives(_INPUT_TO_INPUT), "with an input gate", *_gate(1, 5, 12, 20, 9)),
     *_gate(3, 7, 14, 22, None),
     *_gate(4, 8, 15, 23, 11),
-    *readable_result(0),
+    *READABLE_RESULT,
 )
 _BASIC: Checks = (
     check(

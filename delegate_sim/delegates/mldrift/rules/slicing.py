@@ -27,7 +27,7 @@ from .checks import (
     integers,
     parsed_by,
     readable,
-    readable_result,
+    READABLE_RESULT,
     tensors,
     version_up_to,
 )
@@ -264,7 +264,7 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
     asked(SHAPE, "an update no larger than the input", _too_large),
     *readable(2),
     _mappable(2, "start_indices"),
-    *readable_result(0),
+    *READABLE_RESULT,
     _mappable(None, "output"),
     *RESULTS_BEFORE_2_1_5,
     all_tensors=tensors(*ANY_NUMBERS, inputs=INT32),
