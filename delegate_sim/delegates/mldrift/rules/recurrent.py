@@ -10,6 +10,7 @@ from ....rules.vocabulary import check, operand_count, where
 from ...gpu_compatibility import recurrent
 from ...gpu_compatibility.questions import is_full_lstm
 from .checks import (
+    READABLE_RESULT,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     Checks,
@@ -17,7 +18,6 @@ from .checks import (
     float_constant,
     parsed_by,
     readable,
-    READABLE_RESULT,
     version_up_to,
 )
 

@@ -18,6 +18,7 @@ from .checks import (
     ANY_NUMBERS,
     INPUT_AXES,
     INT32,
+    READABLE_RESULT,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
@@ -27,7 +28,6 @@ from .checks import (
     integers,
     parsed_by,
     readable,
-    READABLE_RESULT,
     tensors,
     version_up_to,
 )
