@@ -8,9 +8,9 @@ from ....rules.vocabulary import refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
 from .checks import (
-    ONE_OR_TWO_RUNTIME_INPUTS,
     BFLOAT16,
     FUSED,
+    ONE_OR_TWO_RUNTIME_INPUTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     SINCE_2_2,

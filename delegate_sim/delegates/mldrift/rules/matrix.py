@@ -10,8 +10,8 @@ from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
 from .checks import (
-    ONE_OR_TWO_RUNTIME_INPUTS,
     FUSED,
+    ONE_OR_TWO_RUNTIME_INPUTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     available,
