@@ -11,13 +11,13 @@ import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ..graph.graph import Graph, file_graphs
+from ..graph.graph import Graph
 from ..model import schema
 from ..model.model import Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import RepeatedNumber, StoredNumbers
 from ..single_precision import float32
-from ..versions.why import expected_version
-from .editing import Edited, Editor, NodeKey, edited, unchanged
+from .converted_versions import with_converted_versions
+from .editing import Edited, Editor, edited, unchanged
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
@@ -139,24 +139,6 @@ def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
 
 def _with_versions(changed: Edited) -> Edited:
     return changed.then(with_converted_versions)
-
-
-def with_converted_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
-    """Give operators the versions that a converter would: the highest that any of an operator's nodes demands.
-
-    Nodes of which a version is ``supposed`` demand that one.
-    """
-    highest: dict[str, int] = {}
-    for graph in file_graphs(model):
-        for node in graph.nodes:
-            if not node.is_custom:
-                demanded = supposed.get(NodeKey(graph.index, node.index)) or expected_version(graph.view(node))
-                highest[node.op] = max(demanded, highest.get(node.op, 1))
-
-    def set_versions(editor: Editor) -> None:
-        editor.nodes = [(origin, node._replace(version=highest.get(node.op, node.version))) for origin, node in editor.nodes]
-
-    return edited(model, set_versions)
 
 
 def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> None:

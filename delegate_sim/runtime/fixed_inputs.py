@@ -12,7 +12,7 @@ from ..model.model import Allocation, Model, Subgraph, Tensor
 from ..prepare.folding import FoldedGraph
 from ..prepare.preparation import fold
 from ..releases.catalogue import Release
-from ..versions.why import expected_version
+from .converted_versions import demanded_versions, with_versions
 from .editing import Edited, Editor, edited, unchanged
 from .simplification import simplify
 
@@ -54,7 +54,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
 def _explained_versions(model: Model) -> frozenset[str]:
     """Return the operators whose nodes have the version that a converter gives them."""
-    versions = _versions(model)
+    versions = demanded_versions(model)
     own: dict[str, set[int]] = {}
     for graph in file_graphs(model):
         for node in graph.nodes:
@@ -62,24 +62,9 @@ def _explained_versions(model: Model) -> frozenset[str]:
     return frozenset([op for op, version in versions.items() if own[op] == {version}])
 
 
-def _versions(model: Model) -> dict[str, int]:
-    """Return the version that each operator's nodes share: the highest that any of them demands."""
-    highest: dict[str, int] = {}
-    for graph in file_graphs(model):
-        for node in graph.nodes:
-            if not node.is_custom:
-                highest[node.op] = max(expected_version(graph.view(node)), highest.get(node.op, 1))
-    return highest
-
-
 def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
     """Write the versions anew of operators whose versions in the file are known to follow from their nodes."""
-    versions = {op: version for op, version in _versions(model).items() if op in explained}
-
-    def set_versions(editor: Editor) -> None:
-        editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]
-
-    return edited(model, set_versions)
+    return with_versions(model, {op: version for op, version in demanded_versions(model).items() if op in explained})
 
 
 def _with_known_inputs(subgraph: Subgraph, batch: int | None, all_sizes: bool) -> Subgraph:

@@ -10,7 +10,8 @@ from ..errors import OptionError
 from ..graph.graph import file_graphs
 from ..model.model import Model, Node
 from ..releases.catalogue import NEWEST, Release
-from .conversions import CONVERSIONS, with_converted_versions
+from .conversions import CONVERSIONS
+from .converted_versions import with_converted_versions
 from .editing import Edited, Editor, NodeKey, edited, unchanged
 from .fixed_inputs import with_inputs
 from .interpreter import Assumptions, Run, simulate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 from ...model import schema
 from ...model.model import Allocation
@@ -15,8 +14,6 @@ from ..quantization import (
     dequantized_types,
 )
 
-if TYPE_CHECKING:
-    pass
 _BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
 _QUANTIZE_TYPES = {
     "FLOAT32": ("UINT8", "INT8", "INT16", "INT4", "UINT4"),

@@ -5,16 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
 from ...single_precision import float32, quotient
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
-
-if TYPE_CHECKING:
-    pass
 
 
 @kernel("ZEROS_LIKE")

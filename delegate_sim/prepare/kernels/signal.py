@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..kernel import KernelNode, kernel
 from ..operands import first_unknown, only_operand
 
-if TYPE_CHECKING:
-    pass
 _COMPLEX_PARTS = {"COMPLEX64": "FLOAT32", "COMPLEX128": "FLOAT64"}
 
 

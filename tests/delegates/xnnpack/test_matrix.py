@@ -35,7 +35,6 @@ accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.withou
 
 MATRIX = arena("FLOAT32", 3, 4)
 INT8_MATRIX = quantized(arena("INT8", 3, 4), 0.5)
-UINT8_MATRIX = quantized(arena("UINT8", 3, 4), 0.5)
 accepted("FULLY_CONNECTED", [MATRIX, weights(2, 4), weights(2)], [arena("FLOAT32", 3, 2)])
 variant("FULLY_CONNECTED", None, inputs=[MATRIX, weights(2, 4)])
 variant("FULLY_CONNECTED", None, inputs=[MATRIX, weights(2, 4), None])
