@@ -9,7 +9,8 @@ import numpy as np
 
 from delegate_sim.graph.graph import Graph, NodeView
 from delegate_sim.model import schema
-from delegate_sim.model.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from delegate_sim.model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
+from delegate_sim.model.options import Options
 
 MODEL = Model(
     path=None,

@@ -6,16 +6,21 @@ bytes behind it, and the old bytes are not touched: whatever they hold stays as 
 
 from __future__ import annotations
 
+import functools
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..errors import FixError
+from ..model import schema
 from ..model.flatbuffer import IDENTIFIER
+from ..named_tuples import NamedTuple
 
 ALIGNMENT = 64
 """Bytes. The old bytes move by a multiple of it, which keeps every alignment that the schema and the kernels ask for."""
+_FILE_POSITIONS = frozenset({("Buffer", "offset"), ("Operator", "large_custom_options_offset")})
+"""Numbers that are positions in the file; 0 and 1 are none."""
 _GREATEST = (1 << 31) - 1
 """Bytes that the references of a flatbuffer may span."""
 
@@ -47,12 +52,15 @@ class NewReferences:
 
 @dataclass(eq=False)
 class NewTable:
-    """A table: numbers as (struct format, value) and references, by slot."""
+    """A table of the schema, with its fields by name: numbers, and what the others refer to."""
 
-    numbers: dict[int, tuple[str, Any]] = field(default_factory=dict)
-    references: dict[int, TargetPlace] = field(default_factory=dict)
-    positions: frozenset[int] = frozenset()
-    """Slots of numbers that are positions in the existing file; 0 and 1 are none."""
+    name: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def layout(self) -> _Layout:
+        """Where the table keeps these fields."""
+        return _layout(self.name, tuple(self.fields))
 
 
 TargetPlace: TypeAlias = "Old | NewVector | NewReferences | NewTable"
@@ -94,13 +102,13 @@ class Front:
             if self._end > _GREATEST:
                 raise FixError("the rewritten model would exceed 2 GiB, which a flatbuffer cannot hold")
             if isinstance(item, NewTable):
-                waiting += item.references.values()
+                waiting += [item.fields[name] for name, (form, _) in item.layout.places.items() if form is None]
             elif isinstance(item, NewReferences):
                 waiting += item.targets
 
     def _start(self, item: TargetPlace) -> int:
         if isinstance(item, NewTable):
-            return _aligned(self._end + _vtable_size(item), 8)
+            return _aligned(self._end + len(item.layout.vtable), 8)
         alignment = max(4, item.alignment) if isinstance(item, NewVector) else 4
         return _aligned(self._end + 4, alignment) - 4
 
@@ -110,8 +118,7 @@ class Front:
         position = 8
         for start, item in self._chunks:
             if isinstance(item, NewTable):
-                vtable_size = _vtable_size(item)
-                yield bytes(start - vtable_size - position) + self._table(item, start)
+                yield bytes(start - len(item.layout.vtable) - position) + self._table(item, start)
             elif isinstance(item, NewReferences):
                 places = [self._distance(target, start + 4 + 4 * number) for number, target in enumerate(item.targets)]
                 yield bytes(start - position) + struct.pack(f"<I{len(places)}I", len(places), *places)
@@ -131,38 +138,45 @@ class Front:
 
     def _table(self, table: NewTable, start: int) -> bytes:
         """Return a vtable and its table."""
-        offsets, size = _fields(table)
-        slots = max(offsets, default=-1) + 1
-        content = bytearray(size)
-        struct.pack_into("<i", content, 0, _vtable_size(table))
-        for slot, (kind, value) in table.numbers.items():
-            is_position = slot in table.positions and value > 1
-            struct.pack_into(kind, content, offsets[slot], value + self.size if is_position else value)
-        for slot, target in table.references.items():
-            struct.pack_into("<I", content, offsets[slot], self._distance(target, start + offsets[slot]))
-        entries = [offsets.get(slot, 0) for slot in range(slots)]
-        return struct.pack(f"<HH{slots}H", 4 + 2 * slots, size, *entries) + bytes(content)
+        layout = table.layout
+        content = bytearray(layout.size)
+        struct.pack_into("<i", content, 0, len(layout.vtable))
+        for name, (form, offset) in layout.places.items():
+            value = table.fields[name]
+            if form is None:
+                value = self._distance(value, start + offset)
+            elif (table.name, name) in _FILE_POSITIONS and value > 1:
+                value += self.size
+            struct.pack_into(form or "<I", content, offset, value)
+        return layout.vtable + bytes(content)
 
 
-def _fields(table: NewTable) -> tuple[dict[int, int], int]:
-    """Return where each field of a table is, from its start, and the table's size."""
-    sizes = {slot: struct.calcsize(kind) for slot, (kind, _) in table.numbers.items()}
-    sizes |= dict.fromkeys(table.references, 4)
+class _Layout(NamedTuple):
+    """A vtable, the size of its table, and (struct format, offset) of each field; a reference has no format."""
+
+    vtable: bytes
+    size: int
+    places: Mapping[str, tuple[str | None, int]]
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _layout(table: str, names: tuple[str, ...]) -> _Layout:
+    """Lay out a table with these fields, large ones first."""
+    declared = [schema.table_fields(table)[name] for name in names]
     offsets, end = {}, 4
-    for slot, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
-        end = _aligned(end, size)
-        offsets[slot] = end
-        end += size
-    return offsets, _aligned(end, 4)
-
-
-def _vtable_size(table: NewTable) -> int:
-    return 4 + 2 * (max([*table.numbers, *table.references], default=-1) + 1)
+    for one in sorted(declared, key=lambda one: (-one.size, one.slot)):
+        end = _aligned(end, one.size)
+        offsets[one.slot] = end
+        end += one.size
+    size, slots = _aligned(end, 4), max(offsets, default=-1) + 1
+    entries = [offsets.get(slot, 0) for slot in range(slots)]
+    vtable = struct.pack(f"<HH{slots}H", 4 + 2 * slots, size, *entries)
+    return _Layout(vtable, size, {one.name: (one.format, offsets[one.slot]) for one in declared})
 
 
 def _size(item: TargetPlace) -> int:
     if isinstance(item, NewTable):
-        return _fields(item)[1]
+        return item.layout.size
     if isinstance(item, NewReferences):
         return 4 + 4 * len(item.targets)
     assert isinstance(item, NewVector)

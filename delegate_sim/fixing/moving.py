@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from ..model.model import Model
-from .tables import FileTables
+from ..model.table import Table
 
 _PIECE = 1 << 26
 """Bytes handed on at once."""
@@ -37,14 +37,13 @@ def _pieces(content: memoryview) -> Iterator[memoryview]:
 
 def _patches(model: Model, distance: int) -> dict[int, bytes]:
     content = model.content
-    tables = FileTables(content)
-    places = []
-    for table in tables.children(tables.root, 4):
-        fields = tables.fields(table)
-        if 0 not in fields and 1 in fields:
-            places.append(fields[1])
-    for subgraph in tables.children(tables.root, 2):
-        places += [place for node in tables.children(subgraph, 3) if (place := tables.fields(node).get(9)) is not None]
+    root = Table.root(content)
+    places = [place for buffer in root.children("buffers") if not buffer.place("data") and (place := buffer.place("offset"))]
+    for subgraph in root.children("subgraphs"):
+        for node in subgraph.children("operators"):
+            place = node.place("large_custom_options_offset")
+            if place:
+                places.append(place)
     patches = {}
     for place in places:
         (offset,) = struct.unpack_from("<Q", content, place)

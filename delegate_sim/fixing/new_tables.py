@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from ..errors import FixError
 from ..model import schema
-from ..model.model import Node, OperatorCode, Options, Signature, Tensor
+from ..model.model import Node, OperatorCode, Signature, Tensor
+from ..model.options import Options
 from .layout import NewReferences, NewTable, TargetPlace, string, vector
 
 _GREATEST_OLD_CODE = 127
-
-
-def enum_member(enum: str, name: str) -> int:
-    """Return the number of a member of an enumeration."""
-    return schema.enum_values(enum)[name]
+_OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
+    {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
+)
+"""The field of a node for each union of options tables."""
 
 
 def operator_code_of(node: Node) -> OperatorCode:
@@ -25,14 +26,15 @@ def operator_code_of(node: Node) -> OperatorCode:
 def operator_code_table(code: OperatorCode) -> NewTable:
     """Return an entry of the table of operators."""
     table = NewTable(
+        "OperatorCode",
         {
-            0: ("<b", min(code.builtin_code, _GREATEST_OLD_CODE)),
-            2: ("<i", code.version),
-            3: ("<i", code.builtin_code),
-        }
+            "deprecated_builtin_code": min(code.builtin_code, _GREATEST_OLD_CODE),
+            "version": code.version,
+            "builtin_code": code.builtin_code,
+        },
     )
     if code.custom_code is not None:
-        table.references[1] = string(code.custom_code)
+        table.fields["custom_code"] = string(code.custom_code)
     return table
 
 
@@ -44,49 +46,60 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
     if not parameters.is_affine:
         raise FixError("quantisation other than affine cannot be written anew")
     return NewTable(
-        {6: ("<i", parameters.dimension)},
-        {2: vector(parameters.scales.tolist(), "f"), 3: vector(parameters.zero_points.tolist(), "q")},
+        "QuantizationParameters",
+        {
+            "scale": vector(parameters.scales.tolist(), "f"),
+            "zero_point": vector(parameters.zero_points.tolist(), "q"),
+            "quantized_dimension": parameters.dimension,
+        },
     )
 
 
 def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
     """Give the table of a node options of the kind ``name`` in place of those that it has."""
-    for slot in (3, 11):
-        table.numbers.pop(slot, None)
-        table.references.pop(slot + 1, None)
-    for slot, union in ((3, "BuiltinOptions"), (11, "BuiltinOptions2")):
-        number = schema.enum_values(union).get(name)
+    for union in _OPTIONS_UNIONS.values():
+        table.fields.pop(f"{union}_type", None)
+        table.fields.pop(union, None)
+    for enum, union in _OPTIONS_UNIONS.items():
+        number = schema.enum_values(enum).get(name)
         if number is not None:
-            table.numbers[slot] = ("<B", number)
-            table.references[slot + 1] = target
+            table.fields[f"{union}_type"] = number
+            table.fields[union] = target
             return
     raise FixError(f"options of the kind {name} cannot be written")
 
 
 def options_table(name: str, options: Options) -> NewTable:
     """Return options without the fields that have the schema's defaults."""
-    table = NewTable()
+    table = NewTable(name)
     values = dict(iter(options))
     for field in schema.table_fields(name).values():
         value = values.get(field.name, field.default)
         if field.format is not None:
             if value != field.default:
-                table.numbers[field.slot] = (field.format, value)
+                table.fields[field.name] = value
         elif field.element is not None:
             if len(value):
-                table.references[field.slot] = vector(value, field.element)
+                table.fields[field.name] = vector(value, field.element)
         elif value:
-            table.references[field.slot] = string(value)
+            table.fields[field.name] = string(value)
     return table
 
 
 def signature_table(signature: Signature) -> NewTable:
     """Return a signature."""
     return NewTable(
-        {4: ("<I", signature.subgraph)},
-        {0: _arguments(signature.inputs), 1: _arguments(signature.outputs), 2: string(signature.key)},
+        "SignatureDef",
+        {
+            "inputs": _arguments(signature.inputs),
+            "outputs": _arguments(signature.outputs),
+            "signature_key": string(signature.key),
+            "subgraph_index": signature.subgraph,
+        },
     )
 
 
 def _arguments(tensors: Mapping[str, int]) -> NewReferences:
-    return NewReferences([NewTable({1: ("<I", index)}, {0: string(name)}) for name, index in tensors.items()])
+    return NewReferences(
+        [NewTable("TensorMap", {"name": string(name), "tensor_index": index}) for name, index in tensors.items()]
+    )

@@ -16,7 +16,6 @@ from ..runtime.editing import Edited, Editor, NodeKey, edited
 from .applying import Rewritten
 from .layout import Front, NewReferences, NewTable, NewVector, string, vector
 from .new_tables import (
-    enum_member,
     operator_code_of,
     operator_code_table,
     options_table,
@@ -151,7 +150,7 @@ class _Second:
         self._model = split.whole.model
         self._weights: Weights = split.whole.weights
         self._graph = self._model.subgraphs[0]
-        self._buffers = [NewTable()]
+        self._buffers = [NewTable("Buffer")]
         self._buffer_numbers: dict[tuple[Any, ...], int] = {}
         self._tensors: list[NewTable] = []
         self.numbers: dict[int, int] = {-1: -1}
@@ -164,22 +163,27 @@ class _Second:
         inputs, outputs = self._places(split.inputs), self._places(split.outputs)
         nodes = [self._node(node) for node in split.nodes]
         graph = NewTable(
-            {},
+            "SubGraph",
             {
-                0: NewReferences([*self._tensors]),
-                1: vector(inputs, "i"),
-                2: vector(outputs, "i"),
-                3: NewReferences([*nodes]),
-                4: string(self._graph.name),
+                "tensors": NewReferences([*self._tensors]),
+                "inputs": vector(inputs, "i"),
+                "outputs": vector(outputs, "i"),
+                "operators": NewReferences([*nodes]),
+                "name": string(self._graph.name),
             },
         )
         signatures = [_second_signature(each, split) for each in self._signatures()]
-        root = NewTable({0: ("<I", _SCHEMA_VERSION)}, {3: string(self._model.description)})
-        root.references[1] = NewReferences([operator_code_table(code) for code in self._codes])
-        root.references[2] = NewReferences([graph])
-        root.references[4] = NewReferences([*self._buffers])
-        root.references[7] = NewReferences([signature_table(self._numbered(each)) for each in signatures])
-        return root
+        return NewTable(
+            "Model",
+            {
+                "version": _SCHEMA_VERSION,
+                "description": string(self._model.description),
+                "operator_codes": NewReferences([operator_code_table(code) for code in self._codes]),
+                "subgraphs": NewReferences([graph]),
+                "buffers": NewReferences([*self._buffers]),
+                "signature_defs": NewReferences([signature_table(self._numbered(signature)) for signature in signatures]),
+            },
+        )
 
     def _signatures(self) -> Sequence[Signature]:
         return [each for each in self._model.signatures if each.subgraph == 0]
@@ -203,14 +207,20 @@ class _Second:
         if tensor.sparsity is not None:
             raise FixError(f"a sparse constant cannot be written anew, and the trailing nodes read {tensor.name!r}")
         table = NewTable(
-            {1: ("<b", enum_member("TensorType", tensor.type)), 2: ("<I", self._buffer(tensor)), 8: ("<?", tensor.has_rank)},
-            {0: vector(tensor.shape, "i"), 3: string(tensor.name)},
+            "Tensor",
+            {
+                "shape": vector(tensor.shape, "i"),
+                "name": string(tensor.name),
+                "type": schema.enum_values("TensorType")[tensor.type],
+                "buffer": self._buffer(tensor),
+                "has_rank": tensor.has_rank,
+            },
         )
         quantization = quantization_table(tensor)
         if quantization is not None:
-            table.references[4] = quantization
+            table.fields["quantization"] = quantization
         if tensor.shape_signature is not None:
-            table.references[7] = vector(tensor.shape_signature, "i")
+            table.fields["shape_signature"] = vector(tensor.shape_signature, "i")
         return table
 
     def _buffer(self, tensor: Tensor) -> int:
@@ -221,7 +231,7 @@ class _Second:
         if key not in self._buffer_numbers:
             content = self._elements(tensor)
             self._buffer_numbers[key] = len(self._buffers)
-            self._buffers.append(NewTable(references={0: NewVector(len(content), content, 16)}))
+            self._buffers.append(NewTable("Buffer", {"data": NewVector(len(content), content, 16)}))
         return self._buffer_numbers[key]
 
     def _elements(self, tensor: Tensor) -> memoryview:
@@ -235,12 +245,18 @@ class _Second:
         return memoryview(stored.tobytes())
 
     def _node(self, node: Node) -> NewTable:
-        table = NewTable({0: ("<I", self._codes.index(operator_code_of(node)))})
-        for slot, indices in ((1, node.inputs), (2, node.outputs), (8, node.intermediates)):
-            table.references[slot] = vector(self._places(indices), "i")
+        table = NewTable(
+            "Operator",
+            {
+                "opcode_index": self._codes.index(operator_code_of(node)),
+                "inputs": vector(self._places(node.inputs), "i"),
+                "outputs": vector(self._places(node.outputs), "i"),
+                "intermediates": vector(self._places(node.intermediates), "i"),
+            },
+        )
         if node.options is not None:
             set_options(table, node.options[0], options_table(node.options[0], self._model.options(node)))
         if node.custom_options is not None:
             offset, size = node.custom_options
-            table.references[5] = NewVector(size, self._model.content[offset : offset + size], 16)
+            table.fields["custom_options"] = NewVector(size, self._model.content[offset : offset + size], 16)
         return table

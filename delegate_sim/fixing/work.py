@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..late_numpy import np
 from ..model import schema
-from ..model.model import NO_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
+from ..model.options import Options
 from ..prepare.preparation import fold
 from ..rules.malformed import is_whole
 from ..runtime.editing import Editor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,11 +13,11 @@ from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.precompiled import precompiled
+from ..model.table import Table
 from ..runtime.editing import Edited
 from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, string, vector
 from .moving import moved
 from .new_tables import (
-    enum_member,
     operator_code_of,
     operator_code_table,
     options_table,
@@ -26,7 +25,7 @@ from .new_tables import (
     set_options,
     signature_table,
 )
-from .tables import FileTables
+from .tables import copied
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -76,8 +75,8 @@ class _Writer:
         self._original = original
         self._change = change
         self._weights = weights
-        self._file = FileTables(original.content)
-        self._buffers: list[TargetPlace] = [Old(position) for position in self._file.children(self._file.root, 4)]
+        self._file = Table.root(original.content)
+        self._buffers: list[TargetPlace] = [Old(buffer.position) for buffer in self._file.children("buffers")]
         self._new_buffers: dict[int, int] = {}
         self._codes = {code: index for index, code in reversed(list(enumerate(change.model.operator_codes)))}
 
@@ -86,82 +85,83 @@ class _Writer:
         file, model = self._file, self._change.model
         if METADATA_NAME in self._original.metadata and not keeps_nodes(self._original, self._change):
             raise FixError("the model's metadata gives an order of its nodes, which the change would not keep")
-        root = file.copied("Model", file.root)
-        root.references[1] = NewReferences(self._operator_codes(model))
-        places = file.children(file.root, 2)
-        root.references[2] = NewReferences([self._subgraph(graph, places[graph.index]) for graph in model.subgraphs])
-        root.references[4] = NewReferences(self._buffers)
+        root = copied(file)
+        root.fields["operator_codes"] = NewReferences(self._operator_codes(model))
+        subgraphs = file.children("subgraphs")
+        root.fields["subgraphs"] = NewReferences([self._subgraph(graph, subgraphs[graph.index]) for graph in model.subgraphs])
+        root.fields["buffers"] = NewReferences(self._buffers)
         gone = self._original.metadata.keys() - model.metadata.keys() - {METADATA_NAME}
         if gone:
-            root.references[6] = NewReferences(
-                [Old(entry) for entry in file.children(file.root, 6) if file.text(entry, 0) not in gone]
+            root.fields["metadata"] = NewReferences(
+                [Old(entry.position) for entry in file.children("metadata") if entry.value("name") not in gone]
             )
         if model.signatures is not self._original.signatures:
-            root.references[7] = NewReferences([signature_table(signature) for signature in model.signatures])
+            root.fields["signature_defs"] = NewReferences([signature_table(signature) for signature in model.signatures])
         return root
 
     def _operator_codes(self, model: Model) -> list[TargetPlace]:
         old: dict[OperatorCode, int] = {}
-        for code, place in zip(self._original.operator_codes, self._file.children(self._file.root, 1), strict=True):
-            old.setdefault(code, place)
+        for code, table in zip(self._original.operator_codes, self._file.children("operator_codes"), strict=True):
+            old.setdefault(code, table.position)
         return [Old(old[code]) if code in old else operator_code_table(code) for code in model.operator_codes]
 
-    def _subgraph(self, graph: Subgraph, place: int) -> TargetPlace:
+    def _subgraph(self, graph: Subgraph, old: Table) -> TargetPlace:
         before = self._original.subgraphs[graph.index]
         if before is graph:
-            return Old(place)
-        table = self._file.copied("SubGraph", place)
-        tensors = self._file.children(place, 0)
-        table.references[0] = NewReferences(
+            return Old(old.position)
+        table = copied(old)
+        tensors = old.children("tensors")
+        table.fields["tensors"] = NewReferences(
             [
                 self._tensor(tensor, before.tensors[index], tensors[index])
                 if index < len(tensors)
-                else self._tensor(tensor, None, 0)
+                else self._tensor(tensor, None, None)
                 for index, tensor in enumerate(graph.tensors)
             ]
         )
-        nodes = self._file.children(place, 3)
-        table.references[3] = NewReferences(
+        nodes = old.children("operators")
+        table.fields["operators"] = NewReferences(
             [
-                self._node(node, before.nodes[origin], nodes[origin]) if origin >= 0 else self._node(node, None, 0)
+                self._node(node, before.nodes[origin], nodes[origin]) if origin >= 0 else self._node(node, None, None)
                 for node, origin in zip(graph.nodes, self._change.origins[graph.index], strict=True)
             ]
         )
         if graph.inputs != before.inputs:
-            table.references[1] = vector(graph.inputs, "i")
+            table.fields["inputs"] = vector(graph.inputs, "i")
         if graph.outputs != before.outputs:
-            table.references[2] = vector(graph.outputs, "i")
+            table.fields["outputs"] = vector(graph.outputs, "i")
         return table
 
-    def _tensor(self, tensor: Tensor, before: Tensor | None, place: int) -> TargetPlace:
-        if before is tensor:
-            return Old(place)
-        table = NewTable() if before is None else self._file.copied("Tensor", place)
+    def _tensor(self, tensor: Tensor, before: Tensor | None, old: Table | None) -> TargetPlace:
+        """Return a tensor's table; ``before`` and ``old`` are the tensor in the file, None for a new one."""
+        if old is not None and before is tensor:
+            return Old(old.position)
+        table = NewTable("Tensor") if old is None else copied(old)
         if before is None:
-            table.references[3] = string(tensor.name)
+            table.fields["name"] = string(tensor.name)
         if before is None or tensor.shape != before.shape:
-            table.references[0] = vector(tensor.shape, "i")
-        table.numbers[1] = ("<b", enum_member("TensorType", tensor.type))
-        table.numbers[2] = ("<I", self._buffer(tensor, before))
+            table.fields["shape"] = vector(tensor.shape, "i")
+        table.fields["type"] = schema.enum_values("TensorType")[tensor.type]
+        table.fields["buffer"] = self._buffer(tensor, before)
         if before is None or tensor.quantization is not before.quantization:
-            self._set(table, 4, quantization_table(tensor))
+            self._set(table, "quantization", quantization_table(tensor))
         if before is None or tensor.sparsity is not before.sparsity:
             if tensor.sparsity is not None:
                 raise FixError("a sparse constant cannot be written anew")
-            table.references.pop(6, None)
+            table.fields.pop("sparsity", None)
         if before is None or tensor.shape_signature != before.shape_signature:
-            self._set(table, 7, None if tensor.shape_signature is None else vector(tensor.shape_signature, "i"))
-        table.numbers[5] = ("<?", tensor.is_variable)
-        table.numbers[8] = ("<?", tensor.has_rank)
+            self._set(table, "shape_signature", None if tensor.shape_signature is None else vector(tensor.shape_signature, "i"))
+        table.fields["is_variable"] = tensor.is_variable
+        table.fields["has_rank"] = tensor.has_rank
         if tensor.data is None:
-            table.numbers.pop(10, None)
+            table.fields.pop("external_buffer", None)
         return table
 
     @staticmethod
-    def _set(table: NewTable, slot: int, target: TargetPlace | None) -> None:
-        table.references.pop(slot, None)
+    def _set(table: NewTable, field: str, target: TargetPlace | None) -> None:
+        table.fields.pop(field, None)
         if target is not None:
-            table.references[slot] = target
+            table.fields[field] = target
 
     def _buffer(self, tensor: Tensor, before: Tensor | None) -> int:
         """Return the number of the buffer of a tensor, a new one where its elements are not those of the file."""
@@ -185,26 +185,24 @@ class _Writer:
         if stored.size != tensor.element_count:
             raise FixError(f"a new constant of {tensor.element_count} elements would get {stored.size}")
         content = stored.view(np.uint8)
-        self._buffers.append(NewTable(references={0: NewVector(content.size, content, _DATA_ALIGNMENT)}))
+        self._buffers.append(NewTable("Buffer", {"data": NewVector(content.size, content, _DATA_ALIGNMENT)}))
         return len(self._buffers) - 1
 
-    def _node(self, node: Node, before: Node | None, place: int) -> TargetPlace:
+    def _node(self, node: Node, before: Node | None, old: Table | None) -> TargetPlace:
+        """Return a node's table; ``before`` and ``old`` are the node in the file, None for a new one."""
         code = self._codes[operator_code_of(node)]
-        if before is not None and node._replace(index=before.index) == before and self._old_code(place) == code:
-            return Old(place)
-        table = NewTable() if before is None else self._file.copied("Operator", place)
-        table.numbers[0] = ("<I", code)
+        is_same = before is not None and node._replace(index=before.index) == before
+        if is_same and old is not None and old.value("opcode_index") == code:
+            return Old(old.position)
+        table = NewTable("Operator") if old is None else copied(old)
+        table.fields["opcode_index"] = code
         if before is None or node.inputs != before.inputs:
-            table.references[1] = vector(node.inputs, "i")
+            table.fields["inputs"] = vector(node.inputs, "i")
         if before is None or node.outputs != before.outputs:
-            table.references[2] = vector(node.outputs, "i")
+            table.fields["outputs"] = vector(node.outputs, "i")
         if node.options is not None and (before is None or node.options != before.options):
             self._set_options(table, node)
         return table
-
-    def _old_code(self, place: int) -> int:
-        position = self._file.fields(place).get(0)
-        return 0 if position is None else int(struct.unpack_from("<I", self._original.content, position)[0])
 
     def _set_options(self, table: NewTable, node: Node) -> None:
         assert node.options is not None

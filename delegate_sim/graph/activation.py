@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..model import schema
-from ..model.model import Options
+from ..model.options import Options
 
 
 class HasOptions(Protocol):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
-from ..model.model import NO_TENSOR, Model, Node, Options, Subgraph, Tensor
+from ..model.model import NO_TENSOR, Model, Node, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
+from ..model.options import Options
 from ..named_tuples import NamedTuple
 
 

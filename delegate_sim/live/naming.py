@@ -9,13 +9,10 @@ import struct
 from collections import Counter
 from collections.abc import Mapping
 
-from tflite.Model import Model as FileModel
-
 from ..delegates.base import FileNode
 from ..model.model import Model
+from ..model.table import Table
 
-_NAME_SLOT = 10
-"""Where a tensor's table says where its name is."""
 _ALIGNMENT = 4
 
 
@@ -38,18 +35,16 @@ def with_distinct_names(model: Model) -> bytes:
     if not places:
         return bytes(content)
     taken = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
-    root = FileModel.GetRootAs(bytes(content), 0)
+    tables = [subgraph.children("tensors") for subgraph in Table.root(model.content).children("subgraphs")]
     for subgraph, tensor in places:
-        table = root.Subgraphs(subgraph).Tensors(tensor)._tab
-        offset = table.Offset(_NAME_SLOT)
-        if not offset:
+        where = tables[subgraph][tensor].place("name")
+        if not where:
             continue
         name = f"{model.subgraphs[subgraph].tensors[tensor].name}/{subgraph}:{tensor}"
         while name in taken:
             name += "'"
         taken.add(name)
         content += bytes(-len(content) % _ALIGNMENT)
-        where = table.Pos + offset
         struct.pack_into("<I", content, where, len(content) - where)
         text = name.encode("utf-8", "replace")
         content += struct.pack("<I", len(text)) + text + b"\0"

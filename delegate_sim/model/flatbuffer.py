@@ -181,12 +181,12 @@ class Tables:
 
     def lengths(self, field: str, what: str) -> list[int]:
         """Return how many elements the vector has that each table refers to; absent ones have none."""
-        return self.buffer.lengths(self.targets(field, what), self._fields[field].width, what)
+        return self.buffer.lengths(self.targets(field, what), self._fields[field].element_size, what)
 
     def vectors(self, field: str, what: str) -> tuple[list[int], list[int]]:
         """Return where the elements of the vector begin that each table refers to, and how many they are; 0 and 0 if absent."""
         targets = self.targets(field, what)
-        counts = self.buffer.lengths(targets, self._fields[field].width, what)
+        counts = self.buffer.lengths(targets, self._fields[field].element_size, what)
         return [target and target + 4 for target in targets], counts
 
     def numbers(self, field: str) -> list[Any]:
@@ -205,7 +205,7 @@ class Tables:
         assert element is not None
         what = f"a vector of {self.what}"
         targets = self.targets(field, what)
-        return self.buffer.rows(targets, self.buffer.lengths(targets, self._fields[field].width, what), element, what)
+        return self.buffer.rows(targets, self.buffer.lengths(targets, self._fields[field].element_size, what), element, what)
 
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table; ``limits`` is how many tensors each may choose from."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from types import MappingProxyType
 from typing import Any
 
 from ..bundles.address import split_address
@@ -18,8 +16,7 @@ from ..named_tuples import NamedTuple
 from ..text import printable
 from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
-
-_OFFSET, _REFERENCE, _SIZE = struct.Struct("<i"), struct.Struct("<I"), struct.Struct("<H")
+from .options import Options, OptionsReader, absent_options
 
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
@@ -214,33 +211,6 @@ class Signature(NamedTuple):
     outputs: Mapping[str, int]
 
 
-class Options:
-    """The builtin options of a node, by the schema's field names.
-
-    Without an options table (``table`` is None) every field reads as 0, an empty vector or an empty string, as in the
-    runtime's zero-initialised parameters.
-    """
-
-    __slots__ = ("_values", "table")
-
-    def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:
-        self.table = table
-        self._values = values
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._values.get(name, 0)
-
-    def __iter__(self) -> Iterator[tuple[str, Any]]:
-        return iter(self._values.items())
-
-
-@functools.cache
-def _absent_options(table: str) -> Options:
-    return Options(None, {name: type(default)() for name, default in schema.default_values(table).items()})
-
-
 @dataclass(frozen=True, eq=False)
 class Model:
     """A model: its subgraphs and tables, and the bytes they were read from (mapped, not loaded)."""
@@ -295,17 +265,15 @@ class Model:
         """Read the builtin options of a node. A table that is not that of its operator counts as absent."""
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
-            return _absent_options(own_table)
+            return absent_options(own_table)
         position = node.options[1]
         if position < 0:
             return Options(own_table, self.changed_options[position])
-        key = _table_bytes(self.content, own_table, position, self._layouts)
-        found = self._options_by_bytes.get(key) if key is not None else None
-        if found is None:
-            found = Options(own_table, _read_table(self.content, own_table, position))
-            if key is not None:
-                self._options_by_bytes[key] = found
-        return found
+        return self._options.read(own_table, position)
+
+    @functools.cached_property
+    def _options(self) -> OptionsReader:
+        return OptionsReader(self.content)
 
     def with_same_bytes(self, **changes: Any) -> Model:
         """Return a model of the same bytes with other fields changed; what was read of the bytes is kept.
@@ -313,33 +281,14 @@ class Model:
         A position of changed options stands for the same in all of them.
         """
         made = replace(self, **changes)
-        vars(made).update({name: getattr(self, name) for name in _OF_BYTES})
+        vars(made)["_options"] = self._options
         return made
 
     def has_option(self, node: Node, name: str) -> bool:
         """Whether the options table of a node has a field, which otherwise reads as its default."""
         if node.options is None or node.options[1] < 0:
             return node.options is not None
-        table, position = node.options
-        field = schema.table_fields(table).get(name)
-        entry = 0 if field is None else 4 + 2 * field.slot
-        try:
-            vtable = position - _OFFSET.unpack_from(self.content, position)[0]
-            if vtable < 0 or entry < 4 or entry + 2 > _SIZE.unpack_from(self.content, vtable)[0]:
-                return False
-            return bool(_SIZE.unpack_from(self.content, vtable + entry)[0])
-        except struct.error:
-            return False
-
-    @functools.cached_property
-    def _layouts(self) -> dict[tuple[str, int], _Layout]:
-        """The layouts of tables that were read, by the position of their vtables: many tables share one."""
-        return {}
-
-    @functools.cached_property
-    def _options_by_bytes(self) -> dict[tuple[str, bytes, bytes], Options]:
-        """Options that were read: most nodes have the same as some other."""
-        return {}
+        return self._options.has(*node.options, name)
 
     def constant(self, tensor: Tensor) -> FlatNumbers | None:
         """Return the elements of a constant or persistent tensor, flat; None if unknown or of a type numpy cannot read."""
@@ -350,79 +299,3 @@ class Model:
             return None
         offset, size = tensor.data
         return StoredNumbers(kind, self.content, offset, size // int(kind[2:]))
-
-
-_OF_BYTES = ("_layouts", "_options_by_bytes")
-
-
-class _Layout(NamedTuple):
-    """A table's vtable, where the fields end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
-
-    vtable: bytes
-    end: int
-    elsewhere: tuple[tuple[int, int], ...]
-
-
-@functools.lru_cache(maxsize=1 << 10)
-def _layout(name: str, vtable: bytes) -> _Layout:
-    """Return the layout of a table."""
-    end, elsewhere = 4, []
-    for slot_field in schema.table_fields(name).values():
-        entry = 4 + 2 * slot_field.slot
-        offset = int.from_bytes(vtable[entry : entry + 2], "little") if entry + 2 <= len(vtable) else 0
-        if offset:
-            end = max(end, offset + (4 if slot_field.format is None else slot_field.width))
-            if slot_field.format is None:
-                elsewhere.append((offset, slot_field.width))
-    return _Layout(vtable, end, tuple(elsewhere))
-
-
-def _table_bytes(
-    content: memoryview, name: str, position: int, layouts: dict[tuple[str, int], _Layout]
-) -> tuple[str, bytes, bytes] | None:
-    """Return all bytes that decide about what ``_read_table`` reads; None where it would leave the file."""
-    try:
-        vtable = position - _OFFSET.unpack_from(content, position)[0]
-        known = layouts.get((name, vtable))
-        if known is None:
-            if vtable < 0:
-                return None
-            known = _layout(name, bytes(content[vtable : vtable + _SIZE.unpack_from(content, vtable)[0]]))
-            layouts[name, vtable] = known
-        layout, end, elsewhere = known
-        if not elsewhere:
-            return name, layout, bytes(content[position + 4 : position + end])
-        found = [bytes(content[position + 4 : position + end])]
-        for offset, width in elsewhere:
-            # The distance to what lies elsewhere differs between tables that are alike.
-            (distance,) = _REFERENCE.unpack_from(content, position + offset)
-            start = position + offset + distance
-            (count,) = _REFERENCE.unpack_from(content, start)
-            found[0] = found[0][: offset - 4] + bytes(4) + found[0][offset:]
-            found.append(bytes(content[start : start + 4 + count * width]))
-    except struct.error:
-        return None
-    return name, layout, b"".join(found)
-
-
-def _read_table(content: memoryview, name: str, position: int) -> Mapping[str, Any]:
-    """Read the scalars, vectors of numbers and strings of one table. What lies outside the file reads as absent."""
-    values = schema.default_values(name)
-    try:
-        vtable = position - struct.unpack_from("<i", content, position)[0]
-        vtable_size = struct.unpack_from("<H", content, vtable)[0] if vtable >= 0 else 0
-        for slot_field in schema.table_fields(name).values():
-            entry = 4 + 2 * slot_field.slot
-            offset = struct.unpack_from("<H", content, vtable + entry)[0] if entry + 2 <= vtable_size else 0
-            if not offset:
-                continue
-            if slot_field.format is not None:
-                values[slot_field.name] = struct.unpack_from(slot_field.format, content, position + offset)[0]
-                continue
-            start = position + offset + struct.unpack_from("<I", content, position + offset)[0]
-            (count,) = struct.unpack_from("<I", content, start)
-            elements = struct.unpack_from(f"<{count}{slot_field.element or 's'}", content, start + 4)
-            values[slot_field.name] = elements if slot_field.element else elements[0].decode("utf-8", "replace")
-    except struct.error:
-        pass
-    return MappingProxyType(values)

@@ -316,7 +316,7 @@ def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> Non
     """Check and count what the vectors and strings in options tables claim to hold."""
     for field in references:
         counts = tables.lengths(field.name, f"a vector of {tables.what}")
-        tables.buffer.spend(sum(counts) * field.width, f"a vector of {tables.what}")
+        tables.buffer.spend(sum(counts) * field.element_size, f"a vector of {tables.what}")
 
 
 def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:

@@ -113,13 +113,14 @@ class Field(NamedTuple):
         return name if name in TABLES else None
 
     @property
-    def width(self) -> int:
-        """Bytes of a number, or of an element of what the field refers to."""
-        if self.format is not None:
-            return struct.calcsize(self.format)
-        if self.target is not None:
-            return 4
-        return struct.calcsize(f"<{self.element or 's'}")
+    def size(self) -> int:
+        """Bytes that the field takes in its table: those of a number, or of a reference."""
+        return struct.calcsize(self.format or "<I")
+
+    @property
+    def element_size(self) -> int:
+        """Bytes of each element of what the field refers to: a number, a reference to a table or a character."""
+        return 4 if self.target is not None else struct.calcsize(f"<{self.element or 's'}")
 
 
 def enum_names(name: str) -> Mapping[int, str]:

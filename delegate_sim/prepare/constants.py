@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..late_numpy import np
 from ..model import schema
-from ..model.model import Options
+from ..model.options import Options
 
 if TYPE_CHECKING:
     import numpy.typing as npt

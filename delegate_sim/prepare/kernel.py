@@ -17,8 +17,9 @@ from typing import NoReturn, Protocol
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import raised
 from ..model import schema
-from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Options, Quantization, Tensor
+from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, flat
+from ..model.options import Options
 from ..releases.catalogue import NEWEST, Release
 
 _MOST_COMPUTED_AT_ONCE = 1 << 16

@@ -11,7 +11,8 @@ from typing import Any
 from ..graph.graph import file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
-from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Options, Subgraph, Tensor
+from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
+from ..model.options import Options
 from ..named_tuples import NamedTuple
 
 _POSITIONS = itertools.count(1)

@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from ..graph.graph import file_graph
 from ..model import schema
-from ..model.model import Model, Node, Options
+from ..model.model import Model, Node
+from ..model.options import Options
 from ..named_tuples import NamedTuple
 
 

@@ -13,8 +13,8 @@ from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.passes.catalogue import PASSES
-from delegate_sim.fixing.tables import FileTables
 from delegate_sim.fixing.writing import write
+from delegate_sim.model.table import Table
 from fixtures.builder import ModelBuilder
 
 
@@ -150,25 +150,25 @@ def with_unknown_field(content, table, slot):
     return bytes(content)
 
 
+def first_subgraph(content):
+    return Table.root(memoryview(content)).children("subgraphs")[0]
+
+
 def test_fields_that_the_schema_does_not_know_are_kept():
     content = model_bytes()
-    tables = FileTables(memoryview(content))
-    tensor = tables.children(tables.children(tables.root, 2)[0], 0)[1]
-    changed = with_unknown_field(content, tensor, 30)
+    changed = with_unknown_field(content, first_subgraph(content).children("tensors")[1].position, 30)
     found, _ = rewritten(changed, "neg-as-mul")
-    kept = FileTables(memoryview(found))
-    place = kept.children(kept.children(kept.root, 2)[0], 0)[1]
-    assert 30 in kept.fields(place)
-    assert 30 in FileTables(memoryview(changed)).fields(tensor)
+    assert 30 in first_subgraph(found).children("tensors")[1].places()
+    assert 30 in first_subgraph(changed).children("tensors")[1].places()
 
 
 @pytest.mark.parametrize("name", ["Model", "SubGraph", "Operator"])
 def test_a_table_that_changes_and_has_such_a_field_is_refused(name):
     content = model_bytes()
-    tables = FileTables(memoryview(content))
-    subgraph = tables.children(tables.root, 2)[0]
-    table = {"Model": tables.root, "SubGraph": subgraph, "Operator": tables.children(subgraph, 3)[1]}[name]
-    changed = with_unknown_field(content, table, 30)
+    subgraph = first_subgraph(content)
+    tables = (Table.root(memoryview(content)), subgraph, subgraph.children("operators")[1])
+    (position,) = [table.position for table in tables if table.name == name]
+    changed = with_unknown_field(content, position, 30)
     with pytest.raises(FixError, match=rf"one of its {name} tables has a field .*\(number 30\)"):
         rewritten(changed, "own-versions")
 
@@ -232,12 +232,8 @@ def test_buffers_behind_two_gibibytes_are_found_where_they_are(tmp_path):
     chunks = list(write(model, made.change, made.weights))
     distance = sum(map(len, chunks)) - size
     beginning = b"".join([bytes(chunk[:4096]) for chunk in chunks[:40]])
-    tables = FileTables(memoryview(beginning))
-    (offset,) = (
-        struct.unpack_from("<Q", beginning, fields[1])[0]
-        for table in tables.children(tables.root, 4)
-        if 1 in (fields := tables.fields(table))
-    )
+    buffers = Table.root(memoryview(beginning)).children("buffers")
+    (offset,) = [buffer.value("offset") for buffer in buffers if buffer.place("offset")]
     assert offset == model.subgraphs[0].tensors[weights].data[0] + distance
     position = 0
     for chunk in chunks:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from delegate_sim.model import schema
-from delegate_sim.model.model import Allocation, Node, Options, Tensor
+from delegate_sim.model.model import Allocation, Node, Tensor
+from delegate_sim.model.options import Options
 from delegate_sim.prepare.kernel import KernelNode, KernelTensor
 from delegate_sim.prepare.kernels import find_kernel
 from delegate_sim.releases.catalogue import NEWEST, Release

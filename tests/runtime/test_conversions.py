@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from delegate_sim import load
-from delegate_sim.model.model import Options
+from delegate_sim.model.options import Options
 from delegate_sim.model.schema import enum_names
 from delegate_sim.prepare.constants import evaluate
 from delegate_sim.runtime.fixed_inputs import open_inputs

@@ -11,7 +11,7 @@ from flatbuffers import flexbuffers
 import delegate_sim
 from delegate_sim.delegates.mldrift.rules import RULES
 from delegate_sim.delegates.mldrift.target import MlDriftTarget
-from delegate_sim.model.model import Options
+from delegate_sim.model.options import Options
 from delegate_sim.releases.catalogue import parse_release
 from fixtures.builder import ModelBuilder
 from tests.graphs import arena, constant, node_view

@@ -1,0 +1,126 @@
+"""The builtin options of nodes, read when they are asked for."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ..named_tuples import NamedTuple
+from . import schema
+from .table import Table
+
+_REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "<i", "<H"))
+
+
+class Options:
+    """The builtin options of a node, by the schema's field names.
+
+    Without an options table (``table`` is None) every field reads as 0, an empty vector or an empty string, as in the
+    runtime's zero-initialised parameters.
+    """
+
+    __slots__ = ("_values", "table")
+
+    def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:
+        self.table = table
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._values.get(name, 0)
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter(self._values.items())
+
+
+@functools.cache
+def absent_options(table: str) -> Options:
+    """Return the options of a node without an options table."""
+    return Options(None, {name: type(default)() for name, default in schema.default_values(table).items()})
+
+
+class OptionsReader:
+    """Reads the options tables of a file. Most nodes have the same options as some other, and share one object with it."""
+
+    def __init__(self, content: memoryview) -> None:
+        self._content = content
+        self._layouts: dict[tuple[str, int], _Layout] = {}
+        """By the positions of vtables, which many tables share."""
+        self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
+
+    def read(self, name: str, position: int) -> Options:
+        """Return the options that a table of the file holds. What lies outside the file reads as absent."""
+        key = self._key(name, position)
+        options = self._by_bytes.get(key) if key is not None else None
+        if options is None:
+            options = Options(name, _values(Table(self._content, name, position)))
+            if key is not None:
+                self._by_bytes[key] = options
+        return options
+
+    def has(self, name: str, position: int, field: str) -> bool:
+        """Whether an options table of the file has a field, which otherwise reads as its default."""
+        table = Table(self._content, name, position)
+        try:
+            return field in table.fields and table.place(field) > 0
+        except struct.error:
+            return False
+
+    def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
+        """Return all bytes that decide about the values of a table; None where it would leave the file."""
+        content = self._content
+        try:
+            vtable = position - _TO_VTABLE.unpack_from(content, position)[0]
+            known = self._layouts.get((name, vtable))
+            if known is None:
+                if vtable < 0:
+                    return None
+                size = _VTABLE_SIZE.unpack_from(content, vtable)[0]
+                known = self._layouts[name, vtable] = _layout(name, bytes(content[vtable : vtable + size]))
+            parts = [bytes(content[position + 4 : position + known.end])]
+            for offset, width in known.elsewhere:
+                # The distance to what lies elsewhere differs between tables that are alike.
+                parts[0] = parts[0][: offset - 4] + bytes(4) + parts[0][offset:]
+                start = position + offset + _REFERENCE.unpack_from(content, position + offset)[0]
+                (count,) = _REFERENCE.unpack_from(content, start)
+                parts.append(bytes(content[start : start + 4 + count * width]))
+        except struct.error:
+            return None
+        return name, known.vtable, b"".join(parts)
+
+
+class _Layout(NamedTuple):
+    """A table's vtable, where the fields end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
+
+    vtable: bytes
+    end: int
+    elsewhere: tuple[tuple[int, int], ...]
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _layout(name: str, vtable: bytes) -> _Layout:
+    """Return the layout of a table."""
+    end, elsewhere = 4, []
+    for field in schema.table_fields(name).values():
+        entry = 4 + 2 * field.slot
+        offset = int.from_bytes(vtable[entry : entry + 2], "little") if entry + 2 <= len(vtable) else 0
+        if offset:
+            end = max(end, offset + field.size)
+            if field.format is None:
+                elsewhere.append((offset, field.element_size))
+    return _Layout(vtable, end, tuple(elsewhere))
+
+
+def _values(table: Table) -> Mapping[str, Any]:
+    """Read all fields; those from the first on that lies outside the file read as absent."""
+    values = schema.default_values(table.name)
+    try:
+        for name in values:
+            values[name] = table.value(name)
+    except struct.error:
+        pass
+    return MappingProxyType(values)

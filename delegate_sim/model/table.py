@@ -1,0 +1,83 @@
+"""One table of a flatbuffer at a time, by the names of the schema.
+
+For what looks at few tables of a file that is loaded; loading reads columns of tables and checks them (``flatbuffer.py``).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from ..named_tuples import NamedTuple
+from . import schema
+
+_REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", "<i", "<H"))
+
+
+class Table(NamedTuple):
+    """A table, by its position in the file. Reading behind the end of the file raises struct.error."""
+
+    content: memoryview
+    name: str
+    position: int
+
+    @classmethod
+    def root(cls, content: memoryview) -> Table:
+        """Return the table that a model begins with."""
+        return cls(content, "Model", _REFERENCE.unpack_from(content)[0])
+
+    @property
+    def fields(self) -> Mapping[str, schema.Field]:
+        """The fields that the schema declares; none for a table that it lacks."""
+        return schema.table_fields(self.name)
+
+    def place(self, field: str) -> int:
+        """Return where the table keeps a field, 0 if it lacks it."""
+        return self._place(self.fields[field].slot)
+
+    def _place(self, slot: int) -> int:
+        vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
+        entry = 4 + 2 * slot
+        if vtable < 0 or entry + 2 > _VTABLE_ENTRY.unpack_from(self.content, vtable)[0]:
+            return 0
+        offset: int = _VTABLE_ENTRY.unpack_from(self.content, vtable + entry)[0]
+        return offset and self.position + offset
+
+    def places(self) -> dict[int, int]:
+        """Return where the table keeps each field that it has, by slot, whether or not the schema declares it."""
+        vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
+        slots = (_VTABLE_ENTRY.unpack_from(self.content, vtable)[0] - 4) // 2
+        offsets = struct.unpack_from(f"<{slots}H", self.content, vtable + 4)
+        return {slot: self.position + offset for slot, offset in enumerate(offsets) if offset}
+
+    def target(self, field: str) -> int:
+        """Return where that lies which a field refers to, 0 if the table lacks the field."""
+        place = self.place(field)
+        return place and self._follow(place)
+
+    def value(self, field: str) -> Any:
+        """Return a number, a vector of numbers or a string; the default if the table lacks the field."""
+        declared = self.fields[field]
+        place = self.place(field)
+        if not place:
+            return declared.default
+        if declared.format is not None:
+            return struct.unpack_from(declared.format, self.content, place)[0]
+        start = self._follow(place)
+        (count,) = _REFERENCE.unpack_from(self.content, start)
+        elements = struct.unpack_from(f"<{count}{declared.element or 's'}", self.content, start + 4)
+        return elements if declared.element else elements[0].decode("utf-8", "replace")
+
+    def children(self, field: str) -> list[Table]:
+        """Return the tables of the vector that a field refers to."""
+        name, start = self.fields[field].target, self.target(field)
+        if not start:
+            return []
+        assert name is not None
+        (count,) = _REFERENCE.unpack_from(self.content, start)
+        return [Table(self.content, name, self._follow(start + 4 + 4 * number)) for number in range(count)]
+
+    def _follow(self, place: int) -> int:
+        distance: int = _REFERENCE.unpack_from(self.content, place)[0]
+        return place + distance
