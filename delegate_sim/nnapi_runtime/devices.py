@@ -14,16 +14,7 @@ from ..single_precision import float32
 from .model import NnModel, NnOperation
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .slicing import visible_operations
-from .types import (
-    MAX_FEATURE_LEVEL,
-    AndroidRelease,
-    OperandType,
-    OperationType,
-    Preference,
-    ResultCode,
-    Version,
-    is_extension,
-)
+from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version, is_extension
 
 CPU_NAME = "nnapi-reference"
 

@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING
 from ..named_tuples import NamedTuple
 from ..single_precision import float32
 from .refusal import Call, Rule, refuse
-from .types import (
-    OperandType,
-    ResultCode,
-    Version,
-    element_size,
-    is_extension,
-    is_known_type,
-    is_tensor,
-    type_level,
-    type_name,
-)
+from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_name
 
 if TYPE_CHECKING:
     from .model import NnModel

@@ -1,4 +1,4 @@
-"""What the runtime demands of each operation, by families.
+"""What the runtime demands of each operation, by the families of ``model/operator_families.py``.
 
 Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl, which leads to one validator for each operation
 under common/types/operations/src.
@@ -11,18 +11,46 @@ from collections.abc import Sequence
 from ..operands import NnOperand
 from ..refusal import Call, Rule, refuse
 from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
-from . import control_flow, convolution, detection, elementwise, normalization, recurrent, shapes
+from . import (
+    activation,
+    arithmetic,
+    control_flow,
+    conversion,
+    convolution,
+    detection,
+    filling,
+    gathering,
+    joining,
+    matrix,
+    padding,
+    pooling,
+    random,
+    recurrent,
+    reduction,
+    reshaping,
+    slicing,
+)
 from .signature import OperationRule, OperationView
 
 __all__ = ["OPERATIONS", "OperationRule", "OperationView", "validate_operation"]
 
 OPERATIONS: dict[int, OperationRule] = {
-    **elementwise.RULES,
+    **activation.RULES,
+    **arithmetic.RULES,
+    **conversion.RULES,
     **convolution.RULES,
-    **shapes.RULES,
-    **normalization.RULES,
-    **recurrent.RULES,
     **detection.RULES,
+    **filling.RULES,
+    **gathering.RULES,
+    **joining.RULES,
+    **matrix.RULES,
+    **padding.RULES,
+    **pooling.RULES,
+    **random.RULES,
+    **recurrent.RULES,
+    **reduction.RULES,
+    **reshaping.RULES,
+    **slicing.RULES,
 }
 
 OPERATION_CODE = Rule(

@@ -1,11 +1,11 @@
-"""Convolutions, matrix products and pooling."""
+"""Convolutions."""
 
 from __future__ import annotations
 
-from ...single_precision import float32
 from ..refusal import ProcessAborted, Rule, Violation
-from ..types import AndroidRelease, OperandType, OperationType, element_count
-from .levels import FLOAT_1, REAL_1, REAL_3, levels
+from ..types import AndroidRelease, OperandType, OperationType
+from .levels import REAL_1, REAL_3
+from .shared import integers, product_level
 from .signature import (
     BIAS,
     BOOL,
@@ -17,7 +17,6 @@ from .signature import (
     OperationRule,
     OperationView,
     SignatureCheck,
-    Slot,
     form,
     operation_rule,
 )
@@ -40,16 +39,6 @@ DEPTHWISE_CHANNEL = operation_rule(
     "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
-FULLY_CONNECTED_SHAPE = operation_rule(
-    "fully-connected-shape",
-    "FULLY_CONNECTED has an input of rank 2 to 4, weights of rank 2 and a bias of rank 1 that go together.",
-    "FullyConnected.cpp: fully_connected::validateShapes",
-    AndroidRelease.ANDROID_11,
-)
-
-
-def _integers(count: int) -> tuple[Slot, ...]:
-    return (INT32,) * count
 
 
 _TENSORS = (SAME, FILTER, BIAS)
@@ -62,7 +51,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
-        base = (*_TENSORS, *_integers(numbers))
+        base = (*_TENSORS, *integers(numbers))
         forms += [form(*base), form(*base, BOOL, level=3), form(*base, BOOL, INT32, INT32, level=3)]
     return tuple(forms)
 
@@ -91,47 +80,13 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 def _scale_level(view: OperationView) -> int:
     """Before level 3 the output's scale had to exceed input x filter; the runtime reads the input's scale for the output's."""
-    return _product_level(view, view.inputs[0].scale)
+    return product_level(view, view.inputs[0].scale)
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
     """Android 10 still read the real output's scale."""
     is_real = view.android < AndroidRelease.ANDROID_11
-    return _product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
-
-
-def _fully_connected_scale_level(view: OperationView) -> int:
-    return _product_level(view, view.outputs[0].scale)
-
-
-def _product_level(view: OperationView, scale: float) -> int:
-    if view.inputs[0].type != _T.TENSOR_QUANT8_ASYMM:
-        return 1
-    return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
-
-
-def _fully_connected_shape(view: OperationView) -> Violation | None:
-    """Compare the shapes, all of which must have a known rank to count."""
-    given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
-    if not given or not weights or not bias:
-        return None
-    ranks = (len(given), len(weights), len(bias))
-    if not (2 <= ranks[0] <= 4 and ranks[1:] == (2, 1)):
-        return Violation("ranks of input, weights and bias", f"{ranks[0]}, {ranks[1]}, {ranks[2]}", "2 to 4, 2, 1")
-    units, columns = weights
-    elements = element_count(given)
-    if columns and elements % columns:
-        return Violation("elements of input 0", str(elements), f"a multiple of the {columns} columns of the weights")
-    if units and bias[0] and units != bias[0]:
-        return Violation("elements of input 2", str(bias[0]), f"{units}, the rows of the weights")
-    return None
-
-
-def _pooling(table: dict[int, int]) -> OperationRule:
-    forms: list[Form] = []
-    for numbers in (6, 9):
-        forms += [form(SAME, *_integers(numbers)), form(SAME, *_integers(numbers), BOOL, level=3)]
-    return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms))
+    return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 
 
 RULES: dict[int, OperationRule] = {
@@ -152,28 +107,13 @@ RULES: dict[int, OperationRule] = {
     _O.GROUPED_CONV_2D: OperationRule(
         "GroupedConv2D.cpp: grouped_conv2d::validate",
         REAL_3,
-        (form(*_TENSORS, *_integers(5), BOOL), form(*_TENSORS, *_integers(8), BOOL)),
+        (form(*_TENSORS, *integers(5), BOOL), form(*_TENSORS, *integers(8), BOOL)),
         checks=(_filter_channel(0, FILTER_CHANNEL),),
     ),
     _O.TRANSPOSE_CONV_2D: OperationRule(
         "TransposeConv2D.cpp: transpose_conv_2d::validate",
         REAL_3,
-        (form(*_TENSORS, TENSOR_INT32, *_integers(4), BOOL), form(*_TENSORS, *_integers(7), BOOL)),
+        (form(*_TENSORS, TENSOR_INT32, *integers(4), BOOL), form(*_TENSORS, *integers(7), BOOL)),
         checks=(_filter_channel(0, FILTER_CHANNEL),),
     ),
-    _O.FULLY_CONNECTED: OperationRule(
-        "FullyConnected.cpp: fully_connected::validate",
-        REAL_1,
-        (form(SAME, SAME, BIAS, INT32),),
-        checks=(SignatureCheck(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
-        raises=(_fully_connected_scale_level,),
-    ),
-    _O.BATCH_MATMUL: OperationRule(
-        "BatchMatmul.cpp: batch_matmul_op::validate",
-        levels(FLOAT16=6, FLOAT32=6, QUANT8_ASYMM_SIGNED=6, INT32=6),
-        (form(SAME, SAME, BOOL, BOOL),),
-    ),
-    _O.AVERAGE_POOL_2D: _pooling(REAL_1),
-    _O.MAX_POOL_2D: _pooling(REAL_1),
-    _O.L2_POOL_2D: _pooling(FLOAT_1),
 }

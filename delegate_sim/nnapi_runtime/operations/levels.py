@@ -23,3 +23,4 @@ REAL_2 = {**FLOAT_2, **QUANT8_2}
 REAL_3 = {**FLOAT_3, **QUANT8_3}
 BOOL_3 = levels(BOOL8=3)
 NUMBER_3 = {**REAL_3, **levels(INT32=3)}
+NUMBER_7 = dict.fromkeys(NUMBER_3, 7)

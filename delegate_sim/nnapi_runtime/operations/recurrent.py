@@ -1,4 +1,4 @@
-"""Recurrent networks and operations of the first release around them."""
+"""Recurrent layers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _QUANT8_SYMM = one_of(_T.TENSOR_QUANT8_SYMM)
 _QUANT16_SYMM = one_of(_T.TENSOR_QUANT16_SYMM)
 
 _LAYER_NORM = (SAME,) * 4
-
 
 RULES: dict[int, OperationRule] = {
     _O.RNN: OperationRule("RNN.cpp: rnn::validate", FLOAT_1, (form(*(SAME,) * 5, INT32),), (form(SAME, SAME),)),
@@ -79,21 +78,5 @@ RULES: dict[int, OperationRule] = {
             ),
         ),
         (form(SAME, _QUANT16_SYMM, SAME),),
-    ),
-    _O.LSH_PROJECTION: OperationRule(
-        "LSHProjection.cpp: lsh_projection::validate",
-        FLOAT_1,
-        (
-            form(
-                SAME,
-                one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM),
-                SAME,
-                INT32,
-            ),
-        ),
-        (form(TENSOR_INT32),),
-    ),
-    _O.RANDOM_MULTINOMIAL: OperationRule(
-        "Multinomial.cpp: multinomial::validate", FLOAT_3, (form(SAME, INT32, TENSOR_INT32),), (form(TENSOR_INT32),)
     ),
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ...single_precision import float32
 from ..refusal import Violation
 from ..types import AndroidRelease
-from .signature import OperationView, SignatureCheck, T, operation_rule
+from .signature import INT32, SAME, OperationRule, OperationView, SignatureCheck, Slot, T, form, operation_rule
 
 RANK_LIMIT = operation_rule(
     "rank",
@@ -49,3 +50,38 @@ def unequal_quantization(view: OperationView, index: int) -> Violation | None:
 
 
 EQUAL_QUANTIZATION = SignatureCheck(QUANTIZATION_EQUAL, lambda view: unequal_quantization(view, 0))
+
+
+def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> OperationRule:
+    """Return the rule of an operation with one operand, whose result has the same type."""
+    return OperationRule(source, table, (form(SAME),), checks=checks)
+
+
+def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
+    """Return the rule of an operation with two operands of one type."""
+    return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
+
+
+def integers(count: int) -> tuple[Slot, ...]:
+    """Return slots for this many INT32 scalars."""
+    return (INT32,) * count
+
+
+def product_level(view: OperationView, scale: float) -> int:
+    """Return the level for an output scale: before level 3 it had to exceed input scale x filter scale."""
+    if view.inputs[0].type != T.TENSOR_QUANT8_ASYMM:
+        return 1
+    return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
+
+
+def unequal_rank(view: OperationView) -> Violation | None:
+    """Compare the output's rank with the input's, where both are known."""
+    rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
+    if rank and output_rank and rank != output_rank:
+        return Violation("rank of output 0", str(output_rank), f"the input's, {rank}")
+    return None
+
+
+def zero_point_level(view: OperationView) -> int:
+    """Return the level for a zero point: before level 3 the padding was the number 0, which had to stand for 0."""
+    return 3 if view.inputs[0].type == T.TENSOR_QUANT8_ASYMM and view.inputs[0].zero_point != 0 else 1

@@ -9,12 +9,7 @@ from ...graph.activation import fused_activation
 from ...late_numpy import np
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import first_unknown, known_array, only_operand
-from ..quantization import (
-    affine_quantization,
-    check_activation_range,
-    check_symmetric,
-    power_of_two_exponent,
-)
+from ..quantization import affine_quantization, check_activation_range, check_symmetric, power_of_two_exponent
 
 if TYPE_CHECKING:
     import numpy.typing as npt

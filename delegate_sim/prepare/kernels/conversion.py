@@ -8,11 +8,7 @@ from ...model import schema
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import only_operand
-from ..quantization import (
-    affine_quantization,
-    check_symmetric,
-    dequantized_types,
-)
+from ..quantization import affine_quantization, check_symmetric, dequantized_types
 
 _BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
 _QUANTIZE_TYPES = {

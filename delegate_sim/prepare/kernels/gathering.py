@@ -12,10 +12,7 @@ from ...model.numbers import FlatNumbers, StoredNumbers, bounds, picked
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import first_unknown, has_unspecified_dimension, known_elements, wrapped
-from ..quantization import (
-    HYBRID_WEIGHT_TYPES,
-    affine_quantization,
-)
+from ..quantization import HYBRID_WEIGHT_TYPES, affine_quantization
 
 _GATHER_TYPES = frozenset(
     {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"}

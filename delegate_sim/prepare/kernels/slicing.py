@@ -11,12 +11,7 @@ from ...model.numbers import StoredNumbers, kind_of, picked, read_as
 from ...named_tuples import NamedTuple
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import (
-    first_unknown,
-    has_unspecified_dimension,
-    known_elements,
-    positions_in,
-)
+from ..operands import first_unknown, has_unspecified_dimension, known_elements, positions_in
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SMALLEST_INT32 = -(2**31)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import (
-    filling,
-)
+from delegate_sim.delegates.vx.rules import filling
 from tests.delegates.vx.cases import (
     AXIS,
     BOOL,

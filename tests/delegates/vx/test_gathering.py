@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import (
-    gathering,
-)
+from delegate_sim.delegates.vx.rules import gathering
 from tests.delegates.vx.cases import (
     COMPUTED_PAIR,
     FLOAT,

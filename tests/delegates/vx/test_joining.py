@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import (
-    joining,
-)
+from delegate_sim.delegates.vx.rules import joining
 from delegate_sim.model.model import Allocation
 from tests.delegates.vx.cases import (
     DYNAMIC,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import (
-    padding,
-)
+from delegate_sim.delegates.vx.rules import padding
 from tests.delegates.vx.cases import (
     ATTRIBUTE,
     COMPUTED_PAIR,

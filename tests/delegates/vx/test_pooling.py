@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import (
-    pooling,
-)
+from delegate_sim.delegates.vx.rules import pooling
 from tests.delegates.vx.cases import (
     COMPUTED_PAIR,
     FLOAT,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import (
-    reshaping,
-)
+from delegate_sim.delegates.vx.rules import reshaping
 from tests.delegates.vx.cases import (
     AXIS,
     BOOKS,

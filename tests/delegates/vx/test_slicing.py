@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import (
-    slicing,
-)
+from delegate_sim.delegates.vx.rules import slicing
 from tests.delegates.vx.cases import (
     ATTRIBUTE,
     AXIS,

@@ -13,18 +13,7 @@ from delegate_sim.delegates.xnnpack.rules import RULES, stablehlo
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
-from tests.delegates.xnnpack.rule_cases import (
-    ACTIVATION,
-    ATTRIBUTE,
-    COUNT,
-    DEFAULT,
-    FLOAT,
-    OPERATOR,
-    RANK,
-    SHAPE,
-    TANH,
-    TYPE,
-)
+from tests.delegates.xnnpack.rule_cases import ACTIVATION, ATTRIBUTE, COUNT, DEFAULT, FLOAT, OPERATOR, RANK, SHAPE, TANH, TYPE
 from tests.graphs import node_view
 
 _SAME, _VALID = 1, 2

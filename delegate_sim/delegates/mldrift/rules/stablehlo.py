@@ -9,14 +9,7 @@ from ....rules.kinds import RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed
-from ...gpu_compatibility.checks import (
-    COMPATIBILITY,
-    FLOAT,
-    Found,
-    asked,
-    case,
-    operands,
-)
+from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands
 from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary
 from .checks import (
     ANY_NUMBERS,

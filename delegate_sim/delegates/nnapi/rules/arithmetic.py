@@ -9,16 +9,7 @@ from ....rules.operands import INPUT, Operand, operand
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import check, typed
 from ..kinds import UNSUPPORTED_INPUT_TYPE
-from ..target import (
-    FEATURE_LEVEL_7,
-    NNAPI_1_1,
-    NNAPI_1_2,
-    NNAPI_1_3,
-    NnapiTarget,
-    below_level,
-    from_level,
-    with_accelerator,
-)
+from ..target import FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level, with_accelerator
 from .checks import (
     FLOAT,
     FLOAT_INT32,

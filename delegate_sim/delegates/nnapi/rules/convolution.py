@@ -9,13 +9,7 @@ from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, constants, operand_count, refused_if
 from ..kinds import PER_CHANNEL
 from ..target import NNAPI_1_2, NnapiTarget, below_level
-from .checks import (
-    FLOAT_UINT8_OPERAND,
-    NOT_HYBRID,
-    RESTRICTED_SCALES_ONLY,
-    max_op_version,
-    min_level,
-)
+from .checks import FLOAT_UINT8_OPERAND, NOT_HYBRID, RESTRICTED_SCALES_ONLY, max_op_version, min_level
 
 
 def _dilation(node: NodeView) -> str | None:

@@ -7,25 +7,10 @@ from ....model.model import Tensor
 from ....rules.kinds import OPERAND_VALUE
 from ....rules.operands import INPUT, operand
 from ....rules.rule import OpRule, Rules
-from ....rules.vocabulary import (
-    constant,
-    refused_if,
-    typed,
-)
+from ....rules.vocabulary import constant, refused_if, typed
 from ..kinds import UNSUPPORTED_INPUT_TYPE
-from ..target import (
-    NNAPI_1_2,
-    NNAPI_1_3,
-    NnapiTarget,
-)
-from .checks import (
-    FLOAT,
-    FLOAT_QUANT8_INT32,
-    INT32,
-    min_level,
-    op_version,
-    type_in,
-)
+from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget
+from .checks import FLOAT, FLOAT_QUANT8_INT32, INT32, min_level, op_version, type_in
 
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 _INDICES = ("INT32", "INT64")

@@ -7,21 +7,9 @@ from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
 from ....rules.numbers import at_least, counted
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
-from ....rules.vocabulary import (
-    check,
-    rank,
-    refused_if,
-    typed,
-)
-from ..kinds import (
-    OUTPUT_TYPE,
-    UNSUPPORTED_INPUT_TYPE,
-)
-from ..target import (
-    NNAPI_1_2,
-    NnapiTarget,
-    below_level,
-)
+from ....rules.vocabulary import check, rank, refused_if, typed
+from ..kinds import OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE
+from ..target import NNAPI_1_2, NnapiTarget, below_level
 from .checks import (
     FLOAT,
     FLOAT16_QUANT8_INT32,

@@ -7,28 +7,9 @@ from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
 from ....rules.numbers import at_least
 from ....rules.operands import INPUT
 from ....rules.rule import OpRule, Rules
-from ....rules.vocabulary import (
-    has_elements,
-    operand_count,
-    refused_if,
-    typed,
-    where,
-)
-from ..target import (
-    FEATURE_LEVEL_7,
-    NNAPI_1_1,
-    NNAPI_1_2,
-    NnapiTarget,
-    below_level,
-)
-from .checks import (
-    FLOAT,
-    FLOAT_QUANT8_INT32_OPERAND,
-    FLOAT_QUANT8_OPERAND,
-    SOURCE,
-    max_op_version,
-    min_level,
-)
+from ....rules.vocabulary import has_elements, operand_count, refused_if, typed, where
+from ..target import FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NnapiTarget, below_level
+from .checks import FLOAT, FLOAT_QUANT8_INT32_OPERAND, FLOAT_QUANT8_OPERAND, SOURCE, max_op_version, min_level
 
 _REFLECT, _SYMMETRIC = 0, 1
 

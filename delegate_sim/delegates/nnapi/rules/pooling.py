@@ -10,16 +10,7 @@ from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, constant, operand_count, rank, typed, unset, where
 from ..kinds import FILTER_AREA, UNSUPPORTED_OPERAND_VALUE
 from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, with_accelerator
-from .checks import (
-    FLOAT,
-    FLOAT_OPERAND,
-    FLOAT_QUANT8_OPERAND,
-    NO_ACTIVATION,
-    QUANT8,
-    max_op_version,
-    min_level,
-    op_version,
-)
+from .checks import FLOAT, FLOAT_OPERAND, FLOAT_QUANT8_OPERAND, NO_ACTIVATION, QUANT8, max_op_version, min_level, op_version
 
 _MAX_WINDOW = 256
 

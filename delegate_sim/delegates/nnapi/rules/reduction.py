@@ -11,15 +11,7 @@ from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, rank, refused_if, typed
 from ..kinds import OUTPUT_TYPE, SCALAR_OUTPUT, UNSUPPORTED_OPERAND_VALUE, UNSUPPORTED_OUTPUT_TYPE
 from ..target import NNAPI_1_1, NNAPI_1_2, NnapiTarget, below_level, from_level
-from .checks import (
-    FLOAT,
-    FLOAT_QUANT8,
-    max_op_version,
-    min_level,
-    op_version,
-    type_and_storage,
-    type_in,
-)
+from .checks import FLOAT, FLOAT_QUANT8, max_op_version, min_level, op_version, type_and_storage, type_in
 
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 

@@ -7,21 +7,8 @@ from ....rules.kinds import OPERAND_VALUE, RANK
 from ....rules.numbers import at_most
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
-from ....rules.vocabulary import (
-    check,
-    constant,
-    rank,
-    refused_if,
-    where,
-)
-from ..target import (
-    FEATURE_LEVEL_6,
-    NNAPI_1_1,
-    NNAPI_1_2,
-    NnapiTarget,
-    below_level,
-    from_level,
-)
+from ....rules.vocabulary import check, constant, rank, refused_if, where
+from ..target import FEATURE_LEVEL_6, NNAPI_1_1, NNAPI_1_2, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT16_QUANT8_INT32,
     FLOAT_QUANT8,

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from ....rules.operands import INPUT, operand
 from ....rules.rule import OpRule, Rules
-from ....rules.vocabulary import (
-    operand_count,
-    typed,
-)
-from ..target import (
-    FEATURE_LEVEL_7,
-    NNAPI_1_1,
-    NNAPI_1_2,
-    NnapiTarget,
-)
+from ....rules.vocabulary import operand_count, typed
+from ..target import FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NnapiTarget
 from .checks import (
     FLOAT_QUANT8_INT32,
     FLOAT_QUANT8_INT32_OPERAND,

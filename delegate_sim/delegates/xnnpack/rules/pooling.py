@@ -6,18 +6,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE
 from ....rules.operands import OUTPUT, operand
 from ....rules.vocabulary import check
-from .checks import (
-    BOUNDING_ACTIVATION,
-    INPUT,
-    PADDING,
-    integers,
-    operands,
-    positive,
-    shaped,
-    stored,
-    vector,
-    xnnpack_rule,
-)
+from .checks import BOUNDING_ACTIVATION, INPUT, PADDING, integers, operands, positive, shaped, stored, vector, xnnpack_rule
 from .types import FLOAT, FLOAT16_LAYERS, FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS_LAYERS, of_types
 from .upstream import method
 

@@ -1,13 +1,17 @@
-"""Normalisations and softmax."""
+"""Activation functions and normalization."""
 
 from __future__ import annotations
 
 from ..types import OperationType
-from .levels import FLOAT_1, FLOAT_3, QUANT8_3, REAL_1
-from .shared import max_rank
+from .levels import FLOAT_1, FLOAT_3, FLOAT_4, QUANT8_1, QUANT8_3, REAL_1, REAL_3, levels
+from .shared import binary, max_rank, unary
 from .signature import BOOL, INT32, SAME, SCALAR, OperationRule, OperationView, form
 
 _O = OperationType
+
+
+def _activation(quantised: dict[int, int]) -> OperationRule:
+    return OperationRule("Activation.cpp: activation::validate", {**FLOAT_1, **quantised}, (form(SAME),), checks=(max_rank(0),))
 
 
 def _rank_4_level(view: OperationView) -> int:
@@ -21,6 +25,17 @@ def _softmax_rank_level(view: OperationView) -> int:
 
 
 RULES: dict[int, OperationRule] = {
+    _O.RELU: _activation(QUANT8_1),
+    _O.RELU1: _activation(QUANT8_1),
+    _O.RELU6: _activation(QUANT8_1),
+    _O.LOGISTIC: _activation(QUANT8_1),
+    _O.TANH: _activation(QUANT8_3),
+    _O.HARD_SWISH: unary(
+        {**FLOAT_4, **levels(QUANT8_ASYMM=4, QUANT8_ASYMM_SIGNED=4)},
+        "Activation.cpp: activation::validateHardSwish",
+    ),
+    _O.ELU: OperationRule("Elu.cpp: elu::validate", FLOAT_4, (form(SAME, SCALAR),)),
+    _O.PRELU: binary(REAL_3, "PRelu.cpp: prelu::validate"),
     _O.L2_NORMALIZATION: OperationRule(
         "L2Normalization.cpp: l2_norm::validate",
         {**FLOAT_1, **QUANT8_3},

@@ -1,0 +1,50 @@
+"""Padding."""
+
+from __future__ import annotations
+
+from ..refusal import Violation
+from ..types import OperandType, OperationType
+from .levels import NUMBER_7, REAL_2, REAL_3
+from .shared import EQUAL_QUANTIZATION, max_rank, unequal_rank, zero_point_level
+from .signature import INT32, SAME, TENSOR_INT32, OperationRule, OperationView, SignatureCheck, by_type, form, operation_rule
+
+_T = OperandType
+_O = OperationType
+
+MIRROR_PAD_SHAPE = operation_rule(
+    "mirror-pad-shape",
+    "The paddings of MIRROR_PAD are two for each dimension, and the output has the input's rank.",
+    "MirrorPad.cpp: mirror_pad_op::validate",
+)
+
+
+def _mirror_pad_shape(view: OperationView) -> Violation | None:
+    rank, paddings = view.inputs[0].rank, view.inputs[1].dimensions
+    if paddings:
+        if len(paddings) != 2 or paddings[1] not in {0, 2}:
+            return Violation("dimensions of input 1", str(list(paddings)), "the rank by 2")
+        if rank and paddings[0] not in {0, rank}:
+            return Violation("dimensions of input 1", str(list(paddings)), f"[{rank}, 2]")
+    return unequal_rank(view)
+
+
+_PAD_VALUE = by_type("value to pad with", {_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
+
+RULES: dict[int, OperationRule] = {
+    _O.PAD: OperationRule(
+        "Reshape.cpp: reshape::validatePad",
+        REAL_2,
+        (form(SAME, TENSOR_INT32),),
+        checks=(max_rank(0),),
+        raises=(zero_point_level,),
+    ),
+    _O.PAD_V2: OperationRule(
+        "Reshape.cpp: reshape::validatePadV2", REAL_3, (form(SAME, TENSOR_INT32, _PAD_VALUE),), checks=(max_rank(0),)
+    ),
+    _O.MIRROR_PAD: OperationRule(
+        "MirrorPad.cpp: mirror_pad_op::validate",
+        NUMBER_7,
+        (form(SAME, TENSOR_INT32, INT32),),
+        checks=(EQUAL_QUANTIZATION, SignatureCheck(MIRROR_PAD_SHAPE, _mirror_pad_shape)),
+    ),
+}

@@ -1,0 +1,63 @@
+"""Pooling and resizing of images."""
+
+from __future__ import annotations
+
+from ..refusal import Violation
+from ..types import OperandType, OperationType
+from .levels import FLOAT_1, QUANT8_3, REAL_1, REAL_3
+from .shared import integers
+from .signature import BOOL, SAME, Form, OperationRule, OperationView, SignatureCheck, Slot, form, operation_rule
+
+_T = OperandType
+_O = OperationType
+
+
+def _pooling(table: dict[int, int]) -> OperationRule:
+    forms: list[Form] = []
+    for numbers in (6, 9):
+        forms += [form(SAME, *integers(numbers)), form(SAME, *integers(numbers), BOOL, level=3)]
+    return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms))
+
+
+RESIZE_SIZES = operation_rule(
+    "resize-sizes", "Width and height of a resize are both sizes or both scales.", "ResizeImageOps.cpp: resize_image::validate"
+)
+
+
+def _resize_sizes(view: OperationView) -> Violation | None:
+    width, height = view.inputs[1].type, view.inputs[2].type
+    return None if width == height else Violation("type of input 1", _T(width).name, f"that of input 2, {_T(height).name}")
+
+
+def _resize_scale_level(view: OperationView) -> int:
+    return 1 if view.inputs[2].type == _T.INT32 else 3
+
+
+_SIZE_OR_SCALE = Slot(
+    "size or scale", lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider == _T.TENSOR_FLOAT16 else _T.FLOAT32})
+)
+_RESIZE = (SAME, _SIZE_OR_SCALE, _SIZE_OR_SCALE)
+
+
+def _resize(table: dict[int, int], *forms: Form) -> OperationRule:
+    return OperationRule(
+        "ResizeImageOps.cpp: resize_image::validate",
+        table,
+        (
+            *forms,
+            form(*_RESIZE, BOOL, level=3),
+            form(*_RESIZE, BOOL, BOOL, level=4),
+            form(*_RESIZE, BOOL, BOOL, BOOL, level=4),
+        ),
+        checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
+        raises=(_resize_scale_level,),
+    )
+
+
+RULES: dict[int, OperationRule] = {
+    _O.AVERAGE_POOL_2D: _pooling(REAL_1),
+    _O.MAX_POOL_2D: _pooling(REAL_1),
+    _O.L2_POOL_2D: _pooling(FLOAT_1),
+    _O.RESIZE_BILINEAR: _resize({**FLOAT_1, **QUANT8_3}, form(*_RESIZE)),
+    _O.RESIZE_NEAREST_NEIGHBOR: _resize(REAL_3),
+}
