@@ -20,21 +20,18 @@ class Site(NamedTuple):
     field: str
 
 
-_TABLES: Mapping[str, Mapping[int, str]] = {
-    "Model": {1: "OperatorCode", 2: "SubGraph", 4: "Buffer", 6: "Metadata", 7: "SignatureDef"},
-    "SubGraph": {0: "Tensor", 3: "Operator"},
-    "SignatureDef": {0: "TensorMap", 1: "TensorMap"},
-    "SparsityParameters": {2: "DimensionMetadata"},
+_UNIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Operator": {
+        "builtin_options": ("builtin_options_type", "BuiltinOptions"),
+        "builtin_options2": ("builtin_options2_type", "BuiltinOptions2"),
+    },
+    "QuantizationParameters": {"details": ("details_type", "QuantizationDetails")},
+    "DimensionMetadata": {
+        "array_segments": ("array_segments_type", "SparseIndexVector"),
+        "array_indices": ("array_indices_type", "SparseIndexVector"),
+    },
 }
-"""The vectors of tables, by table and slot."""
-_TABLE: Mapping[str, Mapping[int, str]] = {"Tensor": {4: "QuantizationParameters", 6: "SparsityParameters"}}
-"""The single tables."""
-_UNIONS: Mapping[str, Mapping[int, tuple[int, str]]] = {
-    "Operator": {4: (3, "BuiltinOptions"), 11: (10, "BuiltinOptions2")},
-    "QuantizationParameters": {5: (4, "QuantizationDetails")},
-    "DimensionMetadata": {3: (2, "SparseIndexVector"), 5: (4, "SparseIndexVector")},
-}
-"""The unions: the slot of the type, and its enumeration."""
+"""The unions, by table and field: the field of the type, and its enumeration."""
 _MOST_SITES = 200_000
 _MOST_ELEMENTS = 64
 """Elements of one vector that are sites; the others are like them."""
@@ -77,38 +74,38 @@ def _of_table(content: bytes, name: str, table: int) -> Iterator[tuple[Site, tup
         yield Site(VTABLE, place, "<H", f"{name}.{slot}"), None
         if offset:
             entries[slot] = table + offset
-    numbers = {field.slot: field for field in schema.table_fields(name).values()}
+    fields = {field.slot: field for field in schema.table_fields(name).values()}
     for slot, place in entries.items():
-        field = numbers.get(slot)
-        if field is not None and field.format is not None:
-            yield Site(NUMBER, place, field.format, f"{name}.{field.name}"), None
-            continue
-        element = field.element if field is not None else None
-        yield from _reference(content, name, slot, place, element, entries)
+        if slot in fields:
+            yield from _of_field(content, name, fields[slot], place, entries)
 
 
-def _reference(
-    content: bytes, name: str, slot: int, place: int, element: str | None, entries: Mapping[int, int]
+def _of_field(
+    content: bytes, name: str, field: schema.Field, place: int, entries: Mapping[int, int]
 ) -> Iterator[tuple[Site, tuple[str, int] | None]]:
-    label = f"{name}.{slot}"
-    target = place + struct.unpack_from("<I", content, place)[0]
-    if slot in _TABLE.get(name, {}):
-        yield Site(OFFSET, place, "<I", label), (_TABLE[name][slot], target)
+    label = f"{name}.{field.name}"
+    if field.format is not None:
+        yield Site(NUMBER, place, field.format, label), None
         return
-    if slot in _UNIONS.get(name, {}):
-        kind_slot, enumeration = _UNIONS[name][slot]
-        kind = content[entries[kind_slot]] if kind_slot in entries else 0
-        table = schema.enum_names(enumeration).get(kind, "")
+    target = place + struct.unpack_from("<I", content, place)[0]
+    if field.name in _UNIONS.get(name, {}):
+        type_field, enumeration = _UNIONS[name][field.name]
+        type_place = entries.get(schema.table_fields(name)[type_field].slot)
+        table = schema.enum_names(enumeration).get(content[type_place] if type_place else 0, "")
         yield Site(OFFSET, place, "<I", label), (table, target) if table and table != "NONE" else None
+        return
+    if field.target is not None and not field.is_vector:
+        yield Site(OFFSET, place, "<I", label), (field.target, target)
         return
     yield Site(OFFSET, place, "<I", label), None
     (count,) = struct.unpack_from("<I", content, target)
     yield Site(LENGTH, target, "<I", label), None
-    if slot in _TABLES.get(name, {}):
+    if field.target is not None:
         for index in range(min(count, (len(content) - target) // 4)):
             at = target + 4 + 4 * index
-            yield Site(OFFSET, at, "<I", label), (_TABLES[name][slot], at + struct.unpack_from("<I", content, at)[0])
+            yield Site(OFFSET, at, "<I", label), (field.target, at + struct.unpack_from("<I", content, at)[0])
         return
-    width = struct.calcsize(f"<{element or 'B'}")
+    width = field.element_size
     for index in range(min(count, _MOST_ELEMENTS, (len(content) - target - 4) // width)):
-        yield Site(ELEMENT if element else BYTE, target + 4 + width * index, f"<{element or 'B'}", label), None
+        kind = ELEMENT if field.element else BYTE
+        yield Site(kind, target + 4 + width * index, f"<{field.element or 'B'}", label), None
