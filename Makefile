@@ -44,8 +44,8 @@ lock:  ## remake the locks with the newest versions that pyproject.toml allows
 demo: $(DEMO_STAMP)  ## analyse a model (MODEL=...), by default a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
 
-test: setup lint  ## lint, types, unit tests, property tests, conformance; in parallel, a file of tests in one process
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+test: setup lint  ## lint, types, unit tests, property tests, conformance on a sample; tests run on all cores
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 matrix: setup  ## unit tests on every Python that is there, with the lowest versions on the oldest, else the newest (ARGS=--help)
 	$(BIN)/python -m benchmarks.matrix $(ARGS)

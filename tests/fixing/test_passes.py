@@ -23,7 +23,7 @@ from delegate_sim.inference.difference import compare, one_process
 from delegate_sim.inference.inputs import made_up
 from tests.fixing.nodes import MAKERS, models_around
 
-EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "30"))
+EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "15"))
 
 
 @pytest.fixture(scope="module", autouse=True)
