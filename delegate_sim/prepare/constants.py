@@ -1,4 +1,4 @@
-"""What operators compute from constants, as a converter computes it when it folds them away.
+"""Constant folding of single operators, as a converter does it.
 
 Only operators that shapes, axes and masks are made of are here, and only on integers, booleans and floats as they are: a
 converter leaves quantised constants alone.

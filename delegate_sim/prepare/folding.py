@@ -1,4 +1,4 @@
-"""Which tensors of a subgraph become constant once the shapes of its inputs are known.
+"""Tensors of a subgraph that become constant once the shapes of its inputs are known.
 
 A converter computes the SHAPE of a tensor of known shape, and all that is computed from constants, when it converts. What it left
 in the file although its operands are constant, such as a DEQUANTIZE of float16 weights, it left on purpose.

@@ -1,4 +1,4 @@
-"""What the Prepare functions of CPU kernels work on: a node, its tensors, and what they may do to them.
+"""The node and the tensors that the Prepare functions of CPU kernels read and change.
 
 A Prepare function is written like the kernel's own: it reads operands, may refuse with ``KernelNode.ensure``, and sets the
 type, shape and allocation of the results. Only what a delegate or the report can see is carried over; temporaries and

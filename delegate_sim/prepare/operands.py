@@ -1,4 +1,4 @@
-"""How kernels read the values of their operands while they are prepared."""
+"""Values of operands that kernels read while they are prepared."""
 
 from __future__ import annotations
 

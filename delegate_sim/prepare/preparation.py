@@ -1,4 +1,4 @@
-"""From a ``Model`` to graphs as the interpreter prepares them: shapes, allocations, and the first dynamic tensor.
+"""Prepare the graphs of a ``Model`` as the interpreter does: shapes, allocations, and the first dynamic tensor.
 
 Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/subgraph.cc``; each kernel's Prepare in
 ``kernels/*.cc``.
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""Of no subgraph anything."""
+"""An empty table by subgraph."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""How often subgraphs may be prepared for their callers, on average; with more, the runtime would hardly come to an end."""
+"""The number of times that a subgraph may be prepared for its callers, on average; with more, the runtime would hardly end."""
 
 
 def prepare(

@@ -1,4 +1,4 @@
-"""What kernels demand of the quantisation parameters of their operands (``kernels/kernel_util.cc``)."""
+"""Checks of the quantization parameters of operands (``kernels/kernel_util.cc``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .kernel import KernelNode, KernelTensor
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
 
 _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-"""What a fused activation clips to; the others clip nothing."""
+"""Bounds to which a fused activation clips; other activations do not clip."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
 """The greatest quotient that is not above the greatest int32 once it is rounded to float32, as the kernels round it."""

@@ -13,6 +13,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
 from delegate_sim.model.operator_families import FAMILIES, FAMILY_OF
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.rules.operands import INPUT
 from delegate_sim.rules.vocabulary import has_elements
 from tests.graphs import arena, node_view
@@ -165,3 +166,19 @@ def test_every_kind_is_explained(name):
 
 def test_one_delegate_is_applied_by_default():
     assert [name for name in DELEGATE_NAMES if find_delegate(name).is_applied_by_default] == [APPLIED_BY_DEFAULT]
+
+
+def _overlap(one, other):
+    """Whether two checks count in one release."""
+    return any(one.counts_in(release) and other.counts_in(release) for release in map(parse_release, KNOWN_RELEASES))
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_a_check_stands_twice_only_where_a_release_moved_it(name):
+    for book in find_delegate(name).rule_books:
+        for op, rule in book.rules.items():
+            places = {}
+            for check in rule.checks:
+                key = (check.demand, check.kind, check.conditions, book.source_of(check, rule))
+                assert not any(_overlap(check, earlier) for earlier in places.setdefault(key, [])), (op, check.demand)
+                places[key].append(check)

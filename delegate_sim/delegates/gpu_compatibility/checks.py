@@ -1,4 +1,4 @@
-"""Conditions that ``CheckGpuDelegateCompatibility`` asks of several operators, and what it says where one is not met."""
+"""Checks of ``CheckGpuDelegateCompatibility`` that several operators share, with the messages of the runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about a node that both the rules and the models that the GPU delegates build ask."""
+"""Properties of a node that the rules of the GPU delegates read, and the models that they build."""
 
 from __future__ import annotations
 

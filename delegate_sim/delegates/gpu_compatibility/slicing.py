@@ -13,4 +13,4 @@ SLICE_MASKS = (
     ),
     operand_count(at_least(4)).saying("STRIDED_SLICE requires 4 inputs."),
 )
-"""What is asked first of STRIDED_SLICE, here and in the same words by ML Drift's own parser."""
+"""The first checks of STRIDED_SLICE; ML Drift's own parser has the same, in the same words."""

@@ -1,4 +1,4 @@
-"""What the runtime demands of each operation, by the families of ``model/operator_families.py``.
+"""Rules of NNAPI's operations, one module for each family of ``model/operator_families.py``.
 
 Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl, which leads to one validator for each operation
 under common/types/operations/src.

@@ -1,4 +1,4 @@
-"""How an operation's rule is written: the forms its operands may take, by the type of one tensor that decides.
+"""The parts of an operation's rule: the forms that its operands may take, by the type of the tensor that decides.
 
 Most operations have one tensor whose type decides what the others must be. ``OperationRule.levels`` lists the types it may
 have with the feature level each needs, ``inputs`` and ``outputs`` the forms the operands may take. What is not a matter of

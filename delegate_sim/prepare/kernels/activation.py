@@ -17,9 +17,9 @@ _L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
 """Since when the input of L2_NORMALIZATION may have more than four dimensions, and no longer none."""
 
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
-"""How much of it the scale may differ by: 0.001 as a float32."""
+"""The relative error that the scale may have: 0.001 as a float32."""
 _HARD_SWISH_RESOLUTION = 128
-"""How much finer the scale is that HARD_SWISH computes with."""
+"""The factor by which the scale is finer that HARD_SWISH computes with."""
 _TANH_RESULT_EXPONENT = -15
 
 

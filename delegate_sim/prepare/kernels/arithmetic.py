@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ZERO_POINT_RANGES = {"UINT8": (0, 255), "INT8": (-128, 127), "INT16": (-32768, 32767)}
 _BITS_FOR_SUMS = {"UINT8": 20, "INT8": 20, "INT16": 15}
-"""How far ADD and SUB shift quantised operands to the left before they rescale them."""
+"""The number of bits by which ADD and SUB shift quantized operands to the left before they rescale them."""
 _SQUARED_DIFFERENCE_BITS = 14
 
 _PAIR_TYPES = {

@@ -18,7 +18,7 @@ _QUANTIZE_TYPES = {
     "INT8": ("UINT8", "INT8", "INT16"),
     "UINT8": ("UINT8", "INT8", "INT16"),
 }
-"""What QUANTIZE makes of each type of input."""
+"""The output types of QUANTIZE for each type of input."""
 
 
 @kernel("CAST")

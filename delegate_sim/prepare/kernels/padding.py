@@ -12,7 +12,7 @@ _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
-"""How much narrower than the dimension padding must be, by ``MirrorPadMode``: reflect leaves out the border."""
+"""The difference by which padding must be narrower than the dimension, by ``MirrorPadMode``: REFLECT leaves out the edge."""
 
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
 """Since when PAD takes paddings that an earlier kernel computed while it was prepared as it takes constant ones."""

@@ -19,7 +19,7 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""How far each operand of the backward cell follows that of the forward cell, from the weights to the projection."""
+"""The distance from each operand of the forward cell to that of the backward cell, from the weights to the projection."""
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
@@ -27,7 +27,7 @@ _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4
-"""Which of an integer LSTM's intermediates holds the quantisation of what enters the projection."""
+"""The intermediate of an integer LSTM that has the quantization of the projection's input."""
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
@@ -166,7 +166,7 @@ class _CellSizes(NamedTuple):
 
 
 class _CellRules(NamedTuple):
-    """How the LSTM kernels differ: how strictly they check weights, and the types of the integer kernel."""
+    """Differences between the LSTM kernels: how strictly they check weights, and the types of the integer kernel."""
 
     allows_diagonal_weights: bool
     compares_weight_types: bool

@@ -1,4 +1,4 @@
-"""What the Core ML delegate accepts: for each operator its conditions, in the delegate's order.
+"""Rules of the Core ML delegate: the conditions for each operator, in the order in which they are tested.
 
 Source: ``IsNodeSupportedByDelegate`` (``delegates/coreml/coreml_delegate.mm``) and the functions of
 ``delegates/coreml/builders/op_validator.h``.

@@ -1,4 +1,4 @@
-"""What the Core ML rules have of their own besides the shared vocabulary (``delegates/coreml``).
+"""Checks that only the Core ML rules use (``delegates/coreml``).
 
 The delegate gives no reasons, and stops at the first condition that a node does not meet. Where some of its functions cannot
 find an operand they return an error status, which reads as "supported"; elsewhere the delegate uses such an operand as if the

@@ -1,4 +1,4 @@
-"""How the parsers read a node's operands.
+"""Access of the parsers to a node's operands.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` beside it.
 Some reads of the original access memory that does not exist, which crashes the process; here they are failures of their own.

@@ -1,4 +1,4 @@
-"""What the GPU delegate accepts: for each operator its conditions, in the delegate's order.
+"""Rules of the GPU delegate: the conditions for each operator, in the order in which they are tested.
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and, around them, ``GetOpsToReplace``
 (``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).

@@ -1,4 +1,4 @@
-"""What the GPU rules have of their own besides the shared vocabulary and ``gpu_compatibility``.
+"""Checks that only the rules of this delegate use; ``gpu_compatibility`` has those that ML Drift shares.
 
 Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first condition that a node
 does not meet, so the order of a rule's checks decides which reason is given.

@@ -1,4 +1,4 @@
-"""Joining and splitting."""
+"""Joining and splitting. PACK, SPLIT, SPLIT_V and UNPACK have no conditions of their own."""
 
 from __future__ import annotations
 

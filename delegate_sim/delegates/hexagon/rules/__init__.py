@@ -1,4 +1,4 @@
-"""What the Hexagon delegate accepts: for each operator its conditions, in the delegate's order.
+"""Rules of the Hexagon delegate: the conditions for each operator, in the order in which they are tested.
 
 Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon/utils.cc``).
 """

@@ -1,4 +1,4 @@
-"""What the Hexagon rules have of their own besides the shared vocabulary (``delegates/hexagon/utils.cc``).
+"""Checks that only the Hexagon rules use (``delegates/hexagon/utils.cc``).
 
 The delegate gives no reasons, and stops at the first condition that a node does not meet.
 """

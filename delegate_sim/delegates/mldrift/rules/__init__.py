@@ -1,4 +1,4 @@
-"""What ML Drift accepts: for each operator its conditions, in ML Drift's order.
+"""Rules of ML Drift: the conditions for each operator, in the order in which they are tested.
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and ``GetOpsToReplaceWithOptions``
 (``ml_drift_delegate/tflite/model_builder.cc``), and ``CheckGpuDelegateCompatibility``

@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Return those of the checks that count before a release, for releases before it."""
+    """Restrict checks to releases before this one; checks that only later releases have are left out."""
     until = parse_release(release)
     counting = [each for each in checks if each.introduced is None or not each.introduced.is_at_least(until)]
     return tuple([each if _ends_by(each, until) else each.before_release(release) for each in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Return those of the checks that count in a release or later, for releases from it on."""
+    """Restrict checks to this release and later ones; checks that only earlier releases have are left out."""
     start = parse_release(release)
     counting = [each for each in checks if not _ends_by(each, start)]
     return tuple([each if _starts_at(each, start) else each.from_release(release) for each in counting])
@@ -68,7 +68,7 @@ def _starts_at(check: Check[object], release: Release) -> bool:
 
 
 def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDriftTarget], Found | None]) -> Check[Any]:
-    """Demand something that depends on the release, with a finder that also gives what ML Drift says."""
+    """Return a check whose finder also depends on the release, and returns the words of ML Drift too."""
 
     def find(node: NodeView, target: MlDriftTarget) -> str | None:
         problem = finder(node, target)
@@ -82,7 +82,7 @@ def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDrif
 
 
 def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> Check[Any]:
-    """Return a check of which ML Drift says something else from a release on."""
+    """Return a check with one message before a release and another from it on."""
     start = parse_release(release)
     return replace(one, said=lambda _, target: newer if target.release.is_at_least(start) else older)
 
@@ -108,7 +108,7 @@ ONE_OR_TWO_RUNTIME_INPUTS = check(kinds.OPERAND_COUNT, "1 or 2 runtime inputs", 
 
 
 def inputs_at_least(fewest: int) -> Check[object]:
-    """Demand a number of entries for operands."""
+    """Demand at least this many inputs, omitted ones included."""
 
     def find(node: NodeView) -> Found | None:
         found = len(node.node.inputs)
@@ -119,7 +119,7 @@ def inputs_at_least(fewest: int) -> Check[object]:
 
 
 def inputs_at_most(most: int) -> Check[object]:
-    """Demand a number of entries for operands."""
+    """Demand at most this many inputs, omitted ones included."""
 
     def find(node: NodeView) -> Found | None:
         found = len(node.node.inputs)
@@ -131,14 +131,14 @@ def inputs_at_most(most: int) -> Check[object]:
 
 @functools.cache
 def results(expected: int) -> Check[object]:
-    """Demand a number of results."""
+    """Demand this many outputs."""
     found = operand_count(outputs=expected).saying(lambda node: expected_outputs(expected, len(node.node.outputs)))
     return found.from_source(PARSER)
 
 
 @functools.cache
 def runtime_inputs(expected: int) -> Check[object]:
-    """Demand a number of operands that are computed at run time."""
+    """Demand this many inputs that are computed at run time."""
 
     def find(node: NodeView) -> Found | None:
         found = runtime_input_count(node)
@@ -148,13 +148,13 @@ def runtime_inputs(expected: int) -> Check[object]:
 
 
 def other_input_count(node: NodeView) -> int:
-    """``GetNumberOfConstInputsForNode``: how many entries are no runtime operand; those left out count as constant."""
+    """``GetNumberOfConstInputsForNode``: count the inputs that are not computed at run time, omitted ones included."""
     return len(node.node.inputs) - runtime_input_count(node)
 
 
 @functools.cache
 def other_inputs(expected: int) -> Check[object]:
-    """Demand a number of operands that are not computed at run time; one left out counts."""
+    """Demand this many inputs that are not computed at run time, omitted ones included."""
 
     def find(node: NodeView) -> Found | None:
         found = other_input_count(node)
@@ -200,7 +200,7 @@ def available(position: int) -> Check[object]:
 
 @functools.cache
 def named(position: int) -> Check[object]:
-    """``GetTensorId``: the same demand, in other words of ML Drift's."""
+    """``GetTensorId``: the same demand with another message."""
 
     def find(node: NodeView) -> Found | None:
         if position >= len(node.node.inputs):
@@ -227,7 +227,7 @@ def _ranked(name: str, tensors_of: TensorsOf) -> Checks:
 
 
 def bad_rank(node: NodeView, tensor: Tensor) -> str:
-    """Return what ML Drift says of a tensor of a rank that it cannot use."""
+    """Return ML Drift's message about a tensor of a rank that it cannot use."""
     return f'Tensor "{name_of(node.graph, tensor)}" has bad input dims size: {tensor.rank}.'
 
 
@@ -308,7 +308,7 @@ def runtime_or_constant(position: int) -> Checks:
 
 
 ALL_RUNTIME_OR_CONSTANT: Checks = _in_releases(None)
-"""The same of all operands."""
+"""The same for all inputs."""
 
 
 def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
@@ -336,7 +336,7 @@ def _byte_count(tensor: Tensor) -> int:
 
 
 ShapeFinder = Callable[[tuple[int, ...]], str | None]
-"""Returns what ML Drift says of a shape that does not fit, None of one that does."""
+"""Returns ML Drift's message about a shape that does not fit, None for one that does."""
 
 
 def _scalar(shape: tuple[int, ...]) -> str | None:

@@ -1,4 +1,4 @@
-"""What the NNAPI delegate accepts: for each operator its conditions, in the delegate's order.
+"""Rules of the NNAPI delegate: the conditions for each operator, in the order in which they are tested.
 
 Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``).
 """

@@ -1,4 +1,4 @@
-"""What the NNAPI rules have of their own besides the shared vocabulary.
+"""Checks that only the NNAPI rules use.
 
 Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``delegates/nnapi/nnapi_delegate.cc``). The delegate
 collects every failure, under names of its own.

@@ -1,4 +1,4 @@
-"""What the compiler plugins select: for each plugin the rules of every operator, in the order in which it tests them.
+"""Rules of the compiler plugins: the conditions for each operator, in the order in which a plugin tests them.
 
 The tables of a family (``rules/FAMILY.py``) have a row for each operator and a column for each plugin.
 """

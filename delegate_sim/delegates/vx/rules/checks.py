@@ -1,4 +1,4 @@
-"""What the VX rules have of their own besides the shared vocabulary.
+"""Checks that only the VX rules use.
 
 Source: ``OpMapperBase::IsSupported``, which every operator goes through, and what the ``IsOpSupported`` of several mappers
 have in common (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first condition that a node does

@@ -1,4 +1,7 @@
-"""Gathering, scattering, lookups and searches."""
+"""Gathering, scattering, lookups and searches.
+
+The checks of GATHER and GATHER_ND for STRING are left out: no operator takes such inputs.
+"""
 
 from __future__ import annotations
 

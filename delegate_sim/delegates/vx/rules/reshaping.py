@@ -1,4 +1,7 @@
-"""Reshaping, transposing, and moving blocks between dimensions."""
+"""Reshaping, transposing, and moving blocks between dimensions.
+
+The checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE for INT64 are left out: no operator takes such inputs.
+"""
 
 from __future__ import annotations
 

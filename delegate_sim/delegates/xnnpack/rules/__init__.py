@@ -1,4 +1,4 @@
-"""What the XNNPACK delegate accepts: for each operator its conditions, in the delegate's order.
+"""Rules of the XNNPACK delegate: the conditions for each operator, in the order in which they are tested.
 
 Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go without a subgraph to build
 (``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has a function there that refuses every node.

@@ -1,4 +1,4 @@
-"""What the XNNPACK rules have of their own besides the shared vocabulary (``delegates/xnnpack/xnnpack_delegate.cc``).
+"""Checks that only the XNNPACK rules use (``delegates/xnnpack/xnnpack_delegate.cc``).
 
 The delegate stops at the first condition that a node does not meet, so that the order of a rule's checks decides which reason is
 given. It says why only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.

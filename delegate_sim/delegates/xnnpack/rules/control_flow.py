@@ -1,4 +1,9 @@
-"""Variables and hash tables."""
+"""Variables.
+
+Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
+(``delegates/xnnpack/xnnpack_delegate.cc``). From litert-1.3.0 on the flag variable_operators has no effect: they are always
+accepted.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Convolutions, pooling and resizing.
+"""Convolutions.
 
-Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode``, ``VisitTransposeConvNode``, ``VisitAveragePool2DNode``,
-``VisitMaxPool2DNode`` and ``VisitResizeBilinearNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode`` and ``VisitTransposeConvNode``
+(``delegates/xnnpack/xnnpack_delegate.cc``).
 """
 
 from __future__ import annotations

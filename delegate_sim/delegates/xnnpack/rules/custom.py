@@ -1,4 +1,4 @@
-"""Custom operators: those of MediaPipe, and scaled dot-product attention, also as a composite.
+"""Custom operators: those of MediaPipe, and scaled dot-product attention.
 
 Source: ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode``, ``VisitMediaPipeUnpoolingNode`` and
 ``VisitDotAttentionNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).

@@ -1,4 +1,4 @@
-"""Joining and splitting."""
+"""Joining and splitting (``VisitConcatenationNode`` and ``VisitSplitNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
 
 from __future__ import annotations
 

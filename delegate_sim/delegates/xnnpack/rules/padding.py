@@ -1,4 +1,4 @@
-"""Padding."""
+"""Padding (``VisitPadNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
 
 from __future__ import annotations
 

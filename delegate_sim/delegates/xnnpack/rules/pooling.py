@@ -1,4 +1,8 @@
-"""Pooling and resizing of images."""
+"""Pooling and resizing of images.
+
+Source: ``VisitAveragePool2DNode``, ``VisitMaxPool2DNode`` and ``VisitResizeBilinearNode``
+(``delegates/xnnpack/xnnpack_delegate.cc``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Reshaping, transposing, and moving blocks between dimensions."""
+"""Reshaping, transposing, and moving blocks between dimensions.
+
+Source: ``VisitReshapeNode``, ``VisitTransposeNode``, ``VisitDepthToSpaceNode`` and ``VisitSpaceToDepthNode``
+(``delegates/xnnpack/xnnpack_delegate.cc``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices that are read, written or reversed."""
+"""Slices (``VisitSliceNode`` and ``VisitStridedSliceNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
 
 from __future__ import annotations
 

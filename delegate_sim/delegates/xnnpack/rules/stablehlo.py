@@ -1,4 +1,4 @@
-"""StableHLO operators."""
+"""Composites: scaled dot-product attention (``VisitScaledDotAttentionCompositeNode``)."""
 
 from __future__ import annotations
 

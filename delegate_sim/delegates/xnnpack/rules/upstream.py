@@ -1,4 +1,4 @@
-"""Where the XNNPACK rules were read."""
+"""Upstream sources of the XNNPACK rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the XNNPACK rules demand of weights and biases: their types, their scales, and that they go together."""
+"""Checks of weights and biases: their types, their scales, and whether they fit together."""
 
 from __future__ import annotations
 
@@ -120,4 +120,4 @@ FLOAT_BIAS_LIKE_WEIGHTS = in_method(
         HYBRID, "float weights with a bias of their type, or FLOAT16 weights with a FLOAT32 bias", _other_float_bias
     ).from_release("litert-2.2.0"),
 )
-"""What ``CheckFilterAndBiasTypes`` demands of a bias that is there."""
+"""``CheckFilterAndBiasTypes`` for a node with a bias."""

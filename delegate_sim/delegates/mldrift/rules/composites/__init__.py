@@ -1,4 +1,4 @@
-"""What is demanded of composites, and of custom operators of the same names.
+"""Rules of composites, and of custom operators with the same names.
 
 Source: ``CustomOperationParserFactory::Create`` (``ml_drift_delegate/delegate/composite/custom_parsers.cc``) and the classes that
 it makes. What LiteRT 2.3 added is known from its binary alone.
