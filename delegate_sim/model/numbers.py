@@ -169,12 +169,6 @@ def kind_of(values: Any) -> str:
     return found
 
 
-def shape_of(values: Any) -> tuple[int, ...]:
-    """Return the shape of an array; stored numbers are flat."""
-    found: tuple[int, ...] = (len(values),) if isinstance(values, StoredNumbers) else values.shape
-    return found
-
-
 def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
     """Return the same bytes as elements of another type; raises ValueError if they do not hold a whole number of them."""
     if values.nbytes % int(kind[2:]):

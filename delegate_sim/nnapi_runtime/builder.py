@@ -56,11 +56,6 @@ class ModelBuilder:
         self._relaxed = False
 
     @property
-    def level(self) -> int:
-        """The feature level of the runtime."""
-        return self._level
-
-    @property
     def operands(self) -> Sequence[NnOperand]:
         """The operands so far."""
         return self._operands
@@ -69,11 +64,6 @@ class ModelBuilder:
     def operations(self) -> Sequence[NnOperation]:
         """The operations so far, in the order of the calls."""
         return self._operations
-
-    @property
-    def verdicts(self) -> Sequence[Version | NnRefusal]:
-        """What each operation needs with its operands, as they were when it was added, or why it is refused."""
-        return self._verdicts
 
     @property
     def inputs(self) -> Sequence[int]:

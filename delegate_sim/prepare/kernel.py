@@ -165,7 +165,6 @@ class KernelSubgraph:
     """A subgraph while it is being prepared. Its state outlasts a preparation: callers resize inputs, kernels set types."""
 
     def __init__(self, model: Model, graph: Graph) -> None:
-        self.model = model
         self.graph = graph
         self.inputs = list(graph.inputs)
         """Tensor indices; -1 for an input that was found unused."""

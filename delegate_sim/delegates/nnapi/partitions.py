@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
@@ -24,18 +23,11 @@ if TYPE_CHECKING:
 class Partitions:
     """Partitions of a graph, as the delegate builds them with some options."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        options: OptionValues,
-        release: Release,
-        make_model: ModelMaker | None = None,
-        kept: Mapping[int, MappedPartition] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
         self.graph = graph
         self.options = options
         self.release = release
-        self._kept = dict(kept)
+        self._kept: dict[int, MappedPartition] = {}
         self._mapped: dict[Subset, MappedPartition] = {}
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)

@@ -36,8 +36,9 @@ def partition_that_fails():
 @pytest.mark.parametrize(("found", "fails"), [((), True), ((0,), False), ((1,), True)])
 def test_a_kernel_that_is_found_again_is_not_built(found, fails):
     delegate, options, decision, subset = partition_that_fails()
-    kept = {first: MappedPartition({}, None, {}, None, (), None, ()) for first in found}
-    decision = replace(decision, findings=Partitions(decision.graph, options, NEWEST, kept=kept))
+    partitions = Partitions(decision.graph, options, NEWEST)
+    partitions._kept |= {first: MappedPartition({}, None, {}, None, (), None, ()) for first in found}
+    decision = replace(decision, findings=partitions)
     assert (delegate.kernel_failure(decision, subset, options, NEWEST) is not None) == fails
 
 
