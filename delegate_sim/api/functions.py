@@ -26,7 +26,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..device.log import DeviceLog
+    from ..device.contents import DeviceLog
     from ..device.reconciliation import Reconciliation
     from ..diagnosis.diagnose import Diagnosis
     from ..fixing.fix import Fixed
@@ -426,7 +426,8 @@ def reconcile(
     as ``analyze`` does, LogError for a log that cannot be read, ReconcileError for one that is not of the model or does not show
     which delegate was applied.
     """
-    from ..device.log import DeviceLog, join_logs, read_runs_file
+    from ..device.contents import DeviceLog
+    from ..device.log import join_logs, read_runs_file
     from ..device.reconcile import reconcile
     from ..device.runs import chosen_run, separate_runs
     from ..device.setting import setting_of

@@ -12,28 +12,12 @@ from typing import Any, BinaryIO
 from ..files import open_input
 from ..limits import how_to_raise, raised
 from ..text import printable
-from .contents import ApplicationLine, DeviceLog, LogError, PluginLine, ReconcileError, RefusedOperator, Replacement
+from .contents import DeviceLog, LogError
 from .profile_output import read_binary, read_json
 from .reader import Reader
 from .runtime_log import RuntimeLog
 from .setting import delegate_in
 from .tables import RunOrder
-
-__all__ = [
-    "ApplicationLine",
-    "DeviceLog",
-    "LogError",
-    "PluginLine",
-    "ReconcileError",
-    "RefusedOperator",
-    "Replacement",
-    "join_logs",
-    "read_lines",
-    "read_log",
-    "read_log_file",
-    "read_runs",
-    "read_runs_file",
-]
 
 _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this length."""
@@ -64,7 +48,7 @@ def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
 
 
 def read_log_file(path: str) -> DeviceLog:
-    """Return the last run of ``read_run_files``."""
+    """Return the last run of ``read_runs_file``."""
     return read_runs_file(path)[-1]
 
 

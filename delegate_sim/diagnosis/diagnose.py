@@ -26,7 +26,7 @@ from .fixes import PassFinder
 from .followers import followers_of
 from .ranking import TRIED_AT_LEAST, TRIED_AT_MOST, Ranking, rank
 
-__all__ = ["Blockers", "Cause", "Cost", "Diagnosis", "RankedCause", "diagnose"]
+__all__ = ["Cost", "Diagnosis", "RankedCause", "diagnose"]
 
 
 class RankedCause(NamedTuple):

@@ -13,19 +13,15 @@ from typing import Any
 
 from ..files import alone_with, read_whole, write_whole
 from ..text import printable
-from .baseline_content import FIRST_SCHEMA, SCHEMA, baseline_of
+from .baseline_content import SCHEMA, baseline_of
 from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
 from .packing import packed, ranges
 
 __all__ = [
-    "FIRST_SCHEMA",
-    "SCHEMA",
     "Baseline",
-    "BaselineError",
     "Entry",
     "EntryKey",
     "Fallback",
-    "baseline_text",
     "read_baseline",
     "update_baseline",
 ]

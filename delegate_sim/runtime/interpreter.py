@@ -28,7 +28,6 @@ from .refusals import kernel_refusal, not_loaded, not_prepared
 from .run import REFUSED, Refusal, Run, SubgraphRun, option_values
 
 __all__ = [
-    "NOTHING_ASSUMED",
     "REFUSED",
     "Application",
     "Assumptions",

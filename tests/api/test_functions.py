@@ -277,7 +277,7 @@ def test_wrong_arguments_raise_errors_of_the_package_that_say_what_is_possible(m
 def test_hints_can_be_resolved():
     """Annotations name what there is, also those that are imported for types alone."""
     from delegate_sim.api import functions
-    from delegate_sim.device.log import DeviceLog
+    from delegate_sim.device.contents import DeviceLog
     from delegate_sim.device.reconciliation import Reconciliation
     from delegate_sim.diagnosis.diagnose import Diagnosis
     from delegate_sim.gate.check import Checked

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.log import LogError, join_logs, read_log, read_log_file
+from delegate_sim.device.contents import LogError
+from delegate_sim.device.log import join_logs, read_log, read_log_file
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import replacing_line
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log

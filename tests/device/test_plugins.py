@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.log import ReconcileError, join_logs, read_log
+from delegate_sim.device.contents import ReconcileError
+from delegate_sim.device.log import join_logs, read_log
 from delegate_sim.device.summary import summary_of
 from tests.delegates.npu.models import chain
 

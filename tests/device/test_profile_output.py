@@ -8,7 +8,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.device import profile_output
-from delegate_sim.device.log import LogError, join_logs, read_log, read_log_file
+from delegate_sim.device.contents import LogError
+from delegate_sim.device.log import join_logs, read_log, read_log_file
 from delegate_sim.device.reconcile import reconcile
 from delegate_sim.device.setting import setting_of
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log

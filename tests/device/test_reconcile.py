@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.log import ReconcileError, read_log
+from delegate_sim.device.contents import ReconcileError
+from delegate_sim.device.log import read_log
 from delegate_sim.device.reconcile import reconcile
 from delegate_sim.device.setting import setting_of
 from delegate_sim.options import parse_options

@@ -32,7 +32,7 @@ from . import (
 )
 from .signature import OperationRule, OperationView
 
-__all__ = ["OPERATIONS", "OperationRule", "OperationView", "validate_operation"]
+__all__ = ["OPERATIONS", "validate_operation"]
 
 OPERATIONS: dict[int, OperationRule] = {
     **activation.RULES,
