@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import activation
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
+from ..failures import BATCH
+from ..problems import Problem, Problems
 from ..shapes import bhwc, is_linear
 from .arithmetic import unary
 from .checks import (
@@ -120,3 +124,14 @@ RULES = {
     ),
     "TANH": unary(tensors(*BFLOAT16)),
 }
+
+
+# Building the model
+
+
+def _slopes_of_batches(node: NodeView) -> Iterator[Problem]:
+    if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
+        yield Problem(BATCH.name, node.input(0))
+
+
+WEBGPU_PROBLEMS: Problems = {"PRELU": _slopes_of_batches}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from ....graph.graph import NodeView
@@ -23,7 +24,9 @@ from ...gpu_compatibility.checks import (
     shapes,
 )
 from ...gpu_compatibility.questions import runtime_input_count
-from ..shapes import is_linear
+from ..failures import BATCH
+from ..problems import Problem, Problems, unread_constants
+from ..shapes import bhwc, is_linear
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,
@@ -337,3 +340,46 @@ RULES = {
     "SQUARED_DIFFERENCE": binary("squared_diff", all_tensors=_USUAL),
     "SUB": binary("subtract", *_ACTIVATED, last=(_FUSED,), all_tensors=FLOATS_AND_INTEGERS),
 }
+
+
+# Building the model
+
+
+def unread_operands(node: NodeView) -> Iterator[Problem]:
+    """Find constants of unread types among the two operands; those of one element are no nodes of the model."""
+    return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
+
+
+def _unread_selected(node: NodeView) -> Iterator[Problem]:
+    return unread_constants(node, (0, 1, 2))
+
+
+def _batches_of_condition(node: NodeView) -> Iterator[Problem]:
+    if bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b:
+        yield Problem(BATCH.name, node.input(0))
+
+
+BUILD_PROBLEMS: Problems = {
+    "ADD": unread_operands,
+    "ADD_N": unread_operands,
+    "ATAN2": unread_operands,
+    "DIV": unread_operands,
+    "EQUAL": unread_operands,
+    "FLOOR_DIV": unread_operands,
+    "FLOOR_MOD": unread_operands,
+    "GREATER": unread_operands,
+    "GREATER_EQUAL": unread_operands,
+    "LESS": unread_operands,
+    "LESS_EQUAL": unread_operands,
+    "MAXIMUM": unread_operands,
+    "MINIMUM": unread_operands,
+    "MUL": unread_operands,
+    "NOT_EQUAL": unread_operands,
+    "POW": unread_operands,
+    "RIGHT_SHIFT": unread_operands,
+    "SELECT": _unread_selected,
+    "SELECT_V2": _unread_selected,
+    "SQUARED_DIFFERENCE": unread_operands,
+    "SUB": unread_operands,
+}
+WEBGPU_PROBLEMS: Problems = {"SELECT": _batches_of_condition, "SELECT_V2": _batches_of_condition}

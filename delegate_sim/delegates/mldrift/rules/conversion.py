@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
 from ....model import schema
 from ....rules.kinds import NEIGHBOUR, QUANTIZATION, RANK, SHAPE
@@ -9,7 +11,9 @@ from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
+from ..failures import BATCH, CONSTANT_TYPE
 from ..naming import name_of
+from ..problems import Problem, Problems
 from .checks import (
     ANY_NUMBERS,
     RANKED_RESULT,
@@ -166,3 +170,18 @@ RULES = {
         *RESULTS,
     ),
 }
+
+
+# Building the model
+
+
+def _undequantized(node: NodeView) -> Iterator[Problem]:
+    """A constant of two or three dimensions is built without batches (``DequantizeOperationParser::ReadConstTensor``)."""
+    source = node.input(0)
+    if source.type == "INT4" and not source.is_constant:
+        yield Problem(CONSTANT_TYPE.name, source)
+    if source.is_constant and source.rank in (2, 3) and source.shape[0] != 1:
+        yield Problem(BATCH.name, source)
+
+
+BUILD_PROBLEMS: Problems = {"DEQUANTIZE": _undequantized}

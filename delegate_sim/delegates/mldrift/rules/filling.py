@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
 from ....rules.kinds import SHAPE
 from ....rules.rule import Check
 from ....rules.vocabulary import check
 from ...gpu_compatibility import filling
 from ...gpu_compatibility.checks import runtime_operands
+from ..failures import WEIGHTS
+from ..problems import Problem, Problems, constants_read
 from .checks import (
     INT32,
     RESULTS,
@@ -62,3 +66,16 @@ RULES = {
     "ONE_HOT": _ONE_HOT,
     "TILE": parsed_by("TileOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=tensors(*SIGNED)),
 }
+
+
+# Building the model
+
+
+def _unusable_values(node: NodeView) -> Iterator[Problem]:
+    yield from constants_read(node, 0)
+    for position in (2, 3):
+        if not node.input(position).is_constant:
+            yield Problem(WEIGHTS.name, node.input(position))
+
+
+BUILD_PROBLEMS: Problems = {"ONE_HOT": _unusable_values}

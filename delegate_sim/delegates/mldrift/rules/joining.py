@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_COUNT, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
+from ..problems import Problem, Problems, constants_read, unread_constants
 from ..shapes import Bhwc, bhwc
 from .checks import (
     ALL_RUNTIME_OR_CONSTANT,
@@ -159,4 +162,32 @@ RULES = {
     "SPLIT": _SPLIT,
     "SPLIT_V": _SPLIT_V,
     "UNPACK": _UNPACK,
+}
+
+
+# Building the model
+
+
+def _unread_parts(node: NodeView) -> Iterator[Problem]:
+    return unread_constants(node, range(len(node.node.inputs)))
+
+
+def _unread_packed(node: NodeView) -> Iterator[Problem]:
+    return unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ())
+
+
+def _constants_split(node: NodeView) -> Iterator[Problem]:
+    """Of a split into one part the axis is read in place of the data."""
+    return constants_read(node, 1 if _is_split(node) else 0)
+
+
+def _constants_unpacked(node: NodeView) -> Iterator[Problem]:
+    return constants_read(node, *((0,) if _has_several_parts(node) else ()))
+
+
+BUILD_PROBLEMS: Problems = {
+    "CONCATENATION": _unread_parts,
+    "PACK": _unread_packed,
+    "SPLIT": _constants_split,
+    "UNPACK": _constants_unpacked,
 }

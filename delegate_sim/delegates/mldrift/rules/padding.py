@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
 from ....rules.vocabulary import where
 from ...gpu_compatibility import padding
+from ..failures import CONSTANT_TYPE
+from ..problems import Problem, Problems
 from .checks import (
     ANY_NUMBERS,
     RESULTS_BEFORE_2_1_5,
@@ -41,3 +45,15 @@ RULES = {
         all_tensors=_ANY,
     ),
 }
+
+
+# Building the model
+
+
+def _unread_value(node: NodeView) -> Iterator[Problem]:
+    value = node.input(2)
+    if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
+        yield Problem(CONSTANT_TYPE.name, value)
+
+
+BUILD_PROBLEMS: Problems = {"PADV2": _unread_value}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
 from ....rules.vocabulary import where
 from ...gpu_compatibility import reduction
+from ..failures import AXES
+from ..problems import Problem, Problems
 from .checks import (
     BOOL,
     INPUT_AXES,
@@ -70,3 +74,14 @@ RULES = {
     "REDUCE_PROD": _REDUCTION,
     "SUM": _REDUCTION,
 }
+
+
+# Building the model
+
+
+def _unusable_axis(node: NodeView) -> Iterator[Problem]:
+    if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
+        yield Problem(AXES.name, node.input(1))
+
+
+BUILD_PROBLEMS: Problems = {"CUMSUM": _unusable_axis}

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
 from ....rules.kinds import SHAPE
 from ....rules.numbers import counted
 from ....rules.vocabulary import check
 from ...gpu_compatibility import reshaping
 from ...gpu_compatibility.checks import runtime_operands
+from ..failures import AXES
+from ..problems import Problem, Problems
 from .checks import (
     ANY_NUMBERS,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     integer_constant,
+    integers,
     other_inputs,
     parsed_by,
     readable,
@@ -61,3 +66,14 @@ RULES = {
         all_tensors=_ANY,
     ),
 }
+
+
+# Building the model
+
+
+def _negative_axes(node: NodeView) -> Iterator[Problem]:
+    if any(axis < 0 for axis in integers(node, 1)):
+        yield Problem(AXES.name, node.input(1))
+
+
+BUILD_PROBLEMS: Problems = {"TRANSPOSE": _negative_axes}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ....graph.graph import NodeView
@@ -13,6 +13,7 @@ from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
 from ...gpu_compatibility import reduction, slicing
 from ...gpu_compatibility.checks import Found, asked, case
 from ..naming import type_number
+from ..problems import Problem, Problems, constants_read
 from ..shapes import Bhwc, axes_of, bhwc, filled
 from .checks import (
     ANY_NUMBERS,
@@ -284,3 +285,13 @@ RULES = {
     "SLICE": _SLICE,
     "STRIDED_SLICE": _STRIDED_SLICE,
 }
+
+
+# Building the model
+
+
+def _constants_updated(node: NodeView) -> Iterator[Problem]:
+    return constants_read(node, 0, 1)
+
+
+BUILD_PROBLEMS: Problems = {"DYNAMIC_UPDATE_SLICE": _constants_updated}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ....graph.graph import NodeView
 from ....rules.kinds import RANK, SHAPE, TENSOR_TYPE
@@ -10,7 +10,9 @@ from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands
-from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary
+from ..failures import LOWERED
+from ..problems import Problem, Problems
+from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary, unread_operands
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,
@@ -145,3 +147,14 @@ RULES = {
     "STABLEHLO_SHIFT_LEFT": binary("shift_left", all_tensors=_INTEGERS),
     "STABLEHLO_COMPOSITE": composite(),
 }
+
+
+# Building the model
+
+
+def _lowered(node: NodeView) -> Iterator[Problem]:
+    yield Problem(LOWERED.name, node.output(0))
+
+
+BUILD_PROBLEMS: Problems = {"STABLEHLO_SHIFT_LEFT": unread_operands}
+WEBGPU_PROBLEMS: Problems = {"STABLEHLO_COMPOSITE": _lowered}
