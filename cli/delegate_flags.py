@@ -86,6 +86,18 @@ def several_delegates_option(shown_default: str) -> Callable[[Command], Command]
     )
 
 
+def target_option(told: str) -> Callable[[Command], Command]:
+    """Return the option ``--for``, of which several may be given; ``told`` is its help."""
+    return click.option(
+        "--for",
+        "delegates",
+        multiple=True,
+        required=True,
+        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
+        help=told,
+    )
+
+
 pairs_option = click.option(
     "--option",
     "pairs",

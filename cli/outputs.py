@@ -12,7 +12,7 @@ import click
 from delegate_sim.named_tuples import NamedTuple
 
 from .formats import FORMATS as COMMON_FORMATS
-from .terminal import write_file
+from .terminal import format_option, write_file
 
 FORMATS = ("text", "json", *COMMON_FORMATS)
 GITHUB = "github"
@@ -58,14 +58,7 @@ def output_options(command: Command) -> Command:
         callback=_different_files,
         help="Write a file in any of the formats as well; may be given several times.",
     )(command)
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(FORMATS),
-        default="text",
-        show_default=True,
-        help="Text to read, JSON for programs, or a format for a service.",
-    )(command)
+    return format_option("Text to read, JSON for programs, or a format for a service.", FORMATS)(command)
 
 
 def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Sequence[str]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+TEXT_OR_JSON = ("text", "json")
 _NARROWEST = 60
 _USUAL_WIDTH = 80
 
@@ -121,19 +122,21 @@ def result_options(command: Command) -> Command:
 
 def table_options(command: Command) -> Command:
     """Give a command ``--format`` with text, JSON and comma-separated values, and ``--output``, for ``write_result``."""
-    for option in reversed((_format_option("text", "json", "csv"), _OUTPUT_OPTION)):
+    told = "Text to read, JSON for programs, or comma-separated values, a row for each model and target."
+    for option in reversed((format_option(told, (*TEXT_OR_JSON, "csv")), _OUTPUT_OPTION)):
         command = option(command)
     return command
 
 
-def _format_option(*forms: str) -> Callable[[Command], Command]:
-    sheet = ", or comma-separated values, a row for each model and target" if "csv" in forms else ""
-    told = f"Text to read, {'' if sheet else 'or '}JSON for programs{sheet}."
+def format_option(
+    told: str | None = "Text to read, or JSON for programs.", forms: Sequence[str] = TEXT_OR_JSON
+) -> Callable[[Command], Command]:
+    """Return the option ``--format``, which is text unless given; ``told`` is its help."""
     return click.option("--format", "form", type=click.Choice(forms), default="text", show_default=True, help=told)
 
 
 _OUTPUT_OPTION = click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
-_RESULT_OPTIONS = (_format_option("text", "json"), _OUTPUT_OPTION)
+_RESULT_OPTIONS = (format_option(), _OUTPUT_OPTION)
 
 
 def write_result(

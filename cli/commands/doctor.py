@@ -11,7 +11,7 @@ from delegate_sim.live.trial import lacking
 from delegate_sim.version import __version__
 
 from ..layout import message
-from ..terminal import Line, width, write, write_lines
+from ..terminal import Line, format_option, width, write, write_lines
 from ..text.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/doctor/1"
@@ -24,9 +24,7 @@ Examples:
 
 
 @click.command("doctor", epilog=_EPILOG)
-@click.option(
-    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="Text to read, or JSON."
-)
+@format_option("Text to read, or JSON.")
 def command(form: str) -> None:
     """Say which delegates can be run on this host (analyze --live), and what the others lack.
 

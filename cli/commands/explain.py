@@ -14,7 +14,7 @@ from delegate_sim.versions.features import FEATURES
 
 from ..codes import explanations
 from ..suggestions import suggestion
-from ..terminal import Line, width, write, write_lines
+from ..terminal import Line, format_option, width, write, write_lines
 from ..text.paragraphs import paragraph
 from ..text.rules import when
 
@@ -42,14 +42,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 @click.option(
     "--run", "number", metavar="N", type=click.IntRange(min=1), help="The run of the log, counted from 1; all if not given."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs; of a log alone.",
-)
+@format_option("Text to read, or JSON for programs; of a log alone.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the lines of the log that were not used.")
 def command(code: str | None, log: str | None, number: int | None, form: str, verbose: bool) -> None:
     """Explain a CODE found in a report: what it means, what to do about it, and which operators it concerns.

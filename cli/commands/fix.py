@@ -6,19 +6,18 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.search import search, split_tail
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, DelegateName, defaults_option, pairs_option
+from ..delegate_flags import DelegateCommand, defaults_option, pairs_option, target_option
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..resolver_option import own_resolver_option
 from ..target_options import chosen_targets
-from ..terminal import show_progress, width, write_result
+from ..terminal import format_option, show_progress, width, write_result
 from ..text.fix import fix_entry, fix_lines
 
 _EPILOG = """\b
@@ -39,14 +38,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@click.option(
-    "--for",
-    "delegates",
-    multiple=True,
-    required=True,
-    type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate that is to take more of the model; may be given several times.",
-)
+@target_option("A delegate that is to take more of the model; may be given several times.")
 @click.option("-o", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
 @click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
 @click.option(
@@ -79,9 +71,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 )
 @defaults_option
 @own_resolver_option
-@click.option(
-    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="The report's form."
-)
+@format_option("The report's form.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the passes that were tried and not kept, and every output.")
 def command(
     path: str,

@@ -14,7 +14,7 @@ from delegate_sim.scan.questions import VIEWS, Result, ask
 from ..exits import DONE
 from ..formats.comma_separated import cell
 from ..layout import counted, message
-from ..terminal import Line, width, write, write_lines
+from ..terminal import TEXT_OR_JSON, Line, format_option, width, write, write_lines
 from ..text.many import shortened
 from ..text.tables import table
 
@@ -42,7 +42,7 @@ SQL is DuckDB's. The tables are runs and causes; of two scans, before_runs and b
 @click.argument("scans", metavar="SCAN...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--view", "name", type=click.Choice(list(VIEWS)), help="A question that is asked often.")
 @click.option("--sql", help="A question in SQL.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@format_option(None, (*TEXT_OR_JSON, "csv"))
 def command(scans: Sequence[str], name: str | None, sql: str | None, form: str) -> int:
     """Ask about what a scan found: SCAN is its output; of two, the first is the earlier one."""
     if (name is None) == (sql is None):

@@ -25,7 +25,7 @@ from delegate_sim.options import DEFAULT_SETS
 from ..delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
-from ..terminal import width, write, write_file, write_lines
+from ..terminal import format_option, width, write, write_file, write_lines
 from ..text.log import summary_lines
 from ..text.reconcile import devices_lines, learning_lines, nothing_learnt_lines, reconciliation_lines
 
@@ -104,14 +104,7 @@ last one is used, or the one that --run says.
     show_default="benchmark for a log of benchmark_model, else api",
     help="Which defaults apply to options that neither the log nor the command line gives.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Text to read, or JSON for programs.",
-)
+@format_option()
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
 def command(
     path: str,

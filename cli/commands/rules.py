@@ -19,7 +19,7 @@ from delegate_sim.rules.rule import OpRule
 
 from ..delegate_flags import DelegateName, given_options
 from ..suggestions import suggestion
-from ..terminal import width, write
+from ..terminal import TEXT_OR_JSON, format_option, width, write
 from ..text.rules import OTHERS, changes_entry, changes_text, rules_entry, rules_markdown, rules_text
 
 _EPILOG = """\b
@@ -47,14 +47,7 @@ first one named up to but excluding the second. "explain CODE" tells what a code
     help="An option of the delegate that chooses among several sets of rules, where it has any.",
 )
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "markdown")),
-    default="text",
-    show_default=True,
-    help="Text to read, JSON for programs, or Markdown for documentation.",
-)
+@format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
 @click.option("--changes", is_flag=True, help="Show what releases of the runtime changed instead.")
 @click.option("--since", metavar="RELEASE", help="With --changes: only changes after this release.")
 def command(name: str, pairs: tuple[str, ...], op: str | None, form: str, changes: bool, since: str | None) -> None:

@@ -17,17 +17,16 @@ from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
-from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.sweeping.shapes import parse_shapes
 from delegate_sim.sweeping.sweep import SweepRequest, Swept, sweep, with_labels
 from delegate_sim.sweeping.writing import check_free, write_best
 
-from ..delegate_flags import ALL_DELEGATES, DelegateCommand, DelegateName, defaults_option, pairs_option
+from ..delegate_flags import DelegateCommand, defaults_option, pairs_option, target_option
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..resolver_option import own_resolver_option
 from ..target_options import chosen_targets
-from ..terminal import show_progress, width, write, write_file, write_lines
+from ..terminal import format_option, show_progress, width, write, write_file, write_lines
 from ..text.sweep import best_rows, sweep_lines
 
 if TYPE_CHECKING:
@@ -54,14 +53,7 @@ model at all; after Ctrl-C the finished rows are written, and it is 130.
 
 @click.command("sweep", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("source_text", metavar="SOURCE")
-@click.option(
-    "--for",
-    "delegates",
-    multiple=True,
-    required=True,
-    type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
-    help="A delegate that the model is for; may be given several times.",
-)
+@target_option("A delegate that the model is for; may be given several times.")
 @click.option("--all", "everything", is_flag=True, help="Try everything that the converters know.")
 @click.option(
     "--setting",
@@ -101,7 +93,7 @@ model at all; after Ctrl-C the finished rows are written, and it is 130.
 )
 @defaults_option
 @own_resolver_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="The form of the table.")
+@format_option("The form of the table.", FORMATS)
 @click.option(
     "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Show the code of a row besides the best."
 )
