@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -61,7 +60,6 @@ class _Program(click.Group):
 
         without_threads()
         ctx.with_resource(inputs_kept())
-        ctx.with_resource(_shrinking_survived())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
         return command
 
@@ -100,20 +98,6 @@ class _Program(click.Group):
         finally:
             stop_progress()
         sys.exit(code)
-
-
-@contextmanager
-def _shrinking_survived() -> Iterator[None]:
-    """Go on when a file shrinks that is looked at, and say so in the end."""
-    from delegate_sim.errors import ModelError
-    from delegate_sim.mapping import ShrunkError, refuse_shrunk, survive_shrinking
-
-    survive_shrinking()
-    yield
-    try:
-        refuse_shrunk()
-    except ShrunkError as error:
-        raise ModelError(str(error.strerror)) from error
 
 
 def _report(error: Exception) -> int:

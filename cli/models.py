@@ -14,7 +14,6 @@ from delegate_sim.bundles.address import split_address
 from delegate_sim.bundles.formats import MODEL_SUFFIXES
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
-from delegate_sim.mapping import ShrunkError, refuse_shrunk
 from delegate_sim.model.model import Model
 from delegate_sim.model_files import is_pattern
 from delegate_sim.named_tuples import NamedTuple
@@ -100,11 +99,6 @@ class Models:
                 show_progress(path)
             try:
                 found = take(path)
-                refuse_shrunk()
-            except ShrunkError as error:
-                message = f"{path}: {error.strerror}" if not self.is_single else str(error.strerror)
-                print_error(message)
-                self.unreadable.append(Unreadable(path, message))
             except DelegateSimError as error:
                 # An error of reading names its file.
                 names_file = self.is_single or isinstance(error, ModelError)

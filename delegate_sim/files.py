@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import stat
 import sys
@@ -12,10 +13,15 @@ from contextvars import ContextVar
 from typing import BinaryIO
 
 from .limits import how_to_raise, raised
-from .mapping import refuse_shrunk
 
 MOST_TEXT = 64 << 20
 """Bytes of the greatest file that is read as text, unless its kind has a smaller limit."""
+
+LARGEST_IN_MEMORY = 64 << 20
+"""Bytes of the largest model or bundle that is read into memory; a larger one is mapped.
+
+Reading so much takes some 30 ms and, in a scan, as much memory for each process.
+"""
 
 _Identity = tuple[int, int]
 _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
@@ -60,6 +66,17 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
     return content
+
+
+def file_content(file: BinaryIO) -> memoryview:
+    """Return the bytes of an open file: read into memory, or mapped if it is large. Raises OSError.
+
+    A mapped file must not shrink while it is used: the system ends a process that looks behind its new end (SIGBUS).
+    """
+    size = os.fstat(file.fileno()).st_size
+    if size > LARGEST_IN_MEMORY:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return memoryview(file.read(size or LARGEST_IN_MEMORY))  # some file systems do not tell the size
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
@@ -141,7 +158,6 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
     try:
         fill(temporary)
         _sync(temporary)
-        refuse_shrunk()
         os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
         with suppress(OSError):  # a folder, which not every system can sync

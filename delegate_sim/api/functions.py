@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
 @public
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
-    """Read a model from a path (mapped into memory) or from bytes.
+    """Read a model from a path or from bytes.
 
+    A file over 64 MiB is mapped into memory: it must not shrink while the model is used.
     Raises ModelError with one line that names the file and what is wrong with it.
     """
     return model_of(source)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tarfile
 import tempfile
 import zipfile
@@ -10,7 +9,7 @@ import zlib
 from collections.abc import Sequence
 from typing import IO, cast
 
-from ..mapping import map_file
+from ..files import file_content
 from .member import BundleError, Member, copy_bounded
 from .ranged import Content, opened
 
@@ -69,10 +68,8 @@ def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipIn
         try:
             with archive.open(entry) as file, tempfile.TemporaryFile() as target:
                 copy_bounded(file, target, entry.filename, entry.compress_size)
-                target.flush()
-                if os.fstat(target.fileno()).st_size == 0:
-                    return memoryview(b"")
-                return map_file(target)
+                target.seek(0)
+                return file_content(target)
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
             raise BundleError(f"{entry.filename} cannot be read: {error}") from error
 

@@ -6,11 +6,9 @@ import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
 
-from ..files import open_input
+from ..files import file_content, open_input
 from ..limits import how_to_raise, raised
-from ..mapping import map_file
 from .address import join_address, split_address
 from .archives import opened_tar_stream, read_tar, read_zip
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
@@ -111,7 +109,7 @@ def _file_content(path: str) -> Content:
             raise BundleError("is in a store that does not say how large it is: download it first")
         return RangedView(remote, 0, remote.size)
     with open_input(path) as file:
-        return _mapped(file, path)
+        return file_content(file)
 
 
 @functools.lru_cache(maxsize=_DEEPEST)
@@ -136,13 +134,7 @@ def _inside(content: Content, name: str) -> Sequence[Member] | None:
     if kind == COMPRESSED_TAR:
         with tempfile.TemporaryFile() as file:
             copy_bounded(opened_tar_stream(content), file, "the archive", len(content))
-            content = _mapped(file)
+            file.seek(0)
+            content = file_content(file)
         kind = TAR
     return None if kind in (None, MODEL) else _READERS[str(kind)](content)
-
-
-def _mapped(file: BinaryIO, path: str = "") -> memoryview:
-    file.flush()
-    if os.fstat(file.fileno()).st_size == 0:
-        return memoryview(b"")
-    return map_file(file, path)

@@ -14,9 +14,8 @@ from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
 from ..bundles.stores import is_url
 from ..errors import ModelError
-from ..files import open_input
+from ..files import file_content, open_input
 from ..limits import how_to_raise, raised
-from ..mapping import is_shrunk, map_file
 from ..text import printable
 from . import schema
 from .flatbuffer import Flatbuffer, Malformed, Tables, split
@@ -37,15 +36,14 @@ _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
 _SIZE = 4
 """Bytes of one size of a shape."""
-_SMALL = 16 << 20
-"""Bytes of a file that is read as a whole."""
 _GREATEST_RANK = 256
 """Far beyond what any kernel accepts, and small enough to multiply and to print."""
 
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
-    """Read a model from a path (mapped into memory), from its address in a bundle (``app.apk!/assets/m.tflite``) or from bytes.
+    """Read a model from a path, from its address in a bundle (``app.apk!/assets/m.tflite``) or from bytes.
 
+    A file over 64 MiB is mapped into memory: it must not shrink while the model is used.
     Of a URL (``s3://...``, ``https://...``), all but large weights is read, which then are zeros.
     Raises ModelError with one line that names the file and what is wrong with it.
     """
@@ -58,11 +56,7 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
         raise _model_error(path, error.strerror or str(error)) from error
     except (ValueError, Malformed, BundleError) as error:
         raise _model_error(path, str(error)) from error
-    try:
-        return _read_named(content, path, path, digest)
-    finally:
-        if is_shrunk(content):
-            raise _model_error(path, "shrank while it was read")
+    return _read_named(content, path, path, digest)
 
 
 def _content(path: str) -> tuple[memoryview, str]:
@@ -75,7 +69,7 @@ def _content(path: str) -> tuple[memoryview, str]:
     if isinstance(found, memoryview):
         return found, ""
     if not is_url(path):
-        return _map(path), ""
+        return _file_content(path), ""
     from ..bundles.stores import RemoteFile
     from .remote import remote_content
 
@@ -87,18 +81,14 @@ def _bytes_of(view: memoryview) -> memoryview:
     return (view.cast("B") if view.c_contiguous else memoryview(view.tobytes())).toreadonly()
 
 
-def _map(path: str) -> memoryview:
-    """Map a file into memory, or read one that is small: what is mapped must not shrink while it is used."""
+def _file_content(path: str) -> memoryview:
     if os.path.isdir(path):
         raise Malformed("is a directory, not a model file")
     with open_input(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size <= _SMALL:
-            content = file.read(size or _SMALL)  # some file systems do not tell the size
-            if not content:
-                raise Malformed("is empty")
-            return memoryview(content)
-        return map_file(file, path)
+        content = file_content(file)
+    if not content:
+        raise Malformed("is empty")
+    return content
 
 
 def _model_error(label: str, fault: str) -> ModelError:

@@ -6,11 +6,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 
-from ..mapping import survive_shrinking
+from ..bundles.address import split_address
+from ..files import LARGEST_IN_MEMORY
 from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 
@@ -27,25 +29,42 @@ def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[li
     """Return the answers to so many jobs, some at a time as they come, in no order.
 
     A process that dies takes none of the others' work with it: what was under way is done again, one model at a time, and a
-    model that ends its process then is said to do so.
+    model that ends its process then is said to do so. If there is one process, it is this one, but for mapped files: one that
+    shrinks ends the process that reads it.
     """
-    waiting = batches_of(jobs, count, processes)
     if processes == 1:
-        yield from map(answers_to, waiting)
+        mapped = []
+        for job in jobs:
+            if _is_mapped(job):
+                mapped.append(job)
+            else:
+                yield answers_to([job])
+        yield from _answers_alone(mapped)
         return
+    waiting = batches_of(jobs, count, processes)
     while True:
         with _Pool(processes, processes * _AHEAD) as pool:
             lost = yield from pool.answers(waiting)
         if not lost:
             return
-        alone = iter([[job] for job in lost])
-        guilty = lost
-        while guilty:
-            with _Pool(1, 1) as pool:
-                guilty = yield from pool.answers(alone)
-            yield [
-                failed(job, f"{job.model}: ends the process that judges it; please report it with the model") for job in guilty
-            ]
+        yield from _answers_alone(lost)
+
+
+def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
+    """Return the answers to jobs that may end the process that does them."""
+    waiting = iter([[job] for job in jobs])
+    guilty = jobs
+    while guilty:
+        with _Pool(1, 1) as pool:
+            guilty = yield from pool.answers(waiting)
+        message = "ends the process that judges it; please report it with the model, unless the file shrank meanwhile"
+        yield [failed(job, f"{job.model}: {message}") for job in guilty]
+
+
+def _is_mapped(job: Job) -> bool:
+    with suppress(OSError, ValueError):
+        return os.path.getsize(split_address(job.model)[0]) > LARGEST_IN_MEMORY
+    return False
 
 
 class _Pool:
@@ -96,7 +115,6 @@ class _Pool:
 def _begin() -> None:
     """Leave Ctrl-C to the process that writes the output, and end if that one is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    survive_shrinking()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.errors import ModelError
+from delegate_sim.files import LARGEST_IN_MEMORY
 from delegate_sim.model.model import NO_TENSOR, Allocation, Node
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
@@ -182,7 +183,7 @@ def test_digest_of_a_file_and_of_bytes(tmp_path):
 def test_a_file_that_is_gone_has_no_digest(tmp_path):
     builder = ModelBuilder(external_buffers=True)
     builder.subgraph()
-    builder.write_sparse(tmp_path / "m.tflite", 32 << 20)  # a smaller file is read as a whole
+    builder.write_sparse(tmp_path / "m.tflite", LARGEST_IN_MEMORY + 1)
     model = load(tmp_path / "m.tflite")
     (tmp_path / "m.tflite").unlink()
     with pytest.raises(ModelError, match=r"m\.tflite: No such file"):

@@ -12,10 +12,12 @@ import time
 import zipfile
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
 
+from delegate_sim.files import LARGEST_IN_MEMORY, file_content
 from delegate_sim.scan import scan as scanning
 from delegate_sim.scan.cluster import answers_on
 from delegate_sim.scan.job import Job, TargetSpec, answer
@@ -130,7 +132,35 @@ def with_a_deadly_model(zoo):
 def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
     monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
     error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
-    assert error == "zoo/b.tflite: ends the process that judges it; please report it with the model"
+    assert error.startswith("zoo/b.tflite: ends the process that judges it; please report it with the model")
+
+
+def shrinks_while_it_is_read(batch):
+    """Judges models; one is cut short once it is mapped."""
+
+    def cut(file):
+        content = file_content(file)
+        if len(content) > LARGEST_IN_MEMORY:
+            os.truncate("zoo/b.tflite", 0)
+        return content
+
+    with patch("delegate_sim.model.reader.file_content", cut):
+        return [answer(job) for job in batch]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no mapped file can shrink there")
+@pytest.mark.parametrize(
+    ("processes", "expected"),
+    [
+        (1, "ends the process that judges it; please report it with the model, unless the file shrank meanwhile"),
+        (2, "is empty"),
+    ],
+)
+def test_a_file_that_shrinks_may_end_a_worker_but_not_the_scan(with_a_deadly_model, monkeypatch, processes, expected):
+    os.truncate("zoo/b.tflite", LARGEST_IN_MEMORY + 1)
+    monkeypatch.setattr("delegate_sim.scan.local.answers_to", shrinks_while_it_is_read)
+    error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, processes))
+    assert error == f"zoo/b.tflite: {expected}"
 
 
 def test_a_model_that_ends_the_workers_of_a_cluster_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
