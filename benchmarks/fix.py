@@ -26,12 +26,12 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import Standing, is_better
 from delegate_sim.fixing.search import search
-from delegate_sim.inference.difference import one_process
 from delegate_sim.model.model import Model
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.runtime.target import Target
+from fixtures.comparisons import one_process
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "corpus"

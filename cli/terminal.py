@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -19,7 +20,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 TEXT_OR_JSON = ("text", "json")
 _NARROWEST = 60
-_USUAL_WIDTH = 80
 
 
 class Line(NamedTuple):
@@ -44,16 +44,7 @@ def print_error(message: str) -> None:
 
 def columns() -> int:
     """Return how wide the terminal is: COLUMNS, its own width, or 80."""
-    try:
-        found = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        found = 0
-    if found <= 0:
-        try:
-            found = os.get_terminal_size(sys.stdout.fileno()).columns
-        except (OSError, ValueError):
-            found = 0
-    return found if found > 0 else _USUAL_WIDTH
+    return shutil.get_terminal_size().columns
 
 
 def width() -> int:

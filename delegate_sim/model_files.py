@@ -1,4 +1,7 @@
-"""Files below folders, those that patterns match, and models in bundles; loops of symbolic links end."""
+"""Files below folders, those that patterns match, and models in bundles.
+
+``glob`` and ``os.walk`` either do not enter linked folders or go round in a loop of links until the path is too long.
+"""
 
 from __future__ import annotations
 

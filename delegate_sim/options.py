@@ -1,4 +1,7 @@
-"""Options of delegates: declared once, for the Python interface, the command line and the documentation."""
+"""Options of delegates: declared once, for the Python interface, configurations, the command line and the documentation.
+
+Values are parsed here and not by click, whose types serve the command line alone.
+"""
 
 from __future__ import annotations
 

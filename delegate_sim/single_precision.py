@@ -1,5 +1,6 @@
 """Arithmetic of 32-bit floating point numbers on Python's own, which have more than twice as many digits.
 
+``numpy.float32`` does the same, but importing numpy takes as long as the whole of a short command.
 Rounding the sum, difference, product, quotient or square root of two such numbers once more gives what they give themselves
 (Figueroa, "When is double rounding innocuous?", 1995).
 """

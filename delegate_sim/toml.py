@@ -1,4 +1,4 @@
-"""TOML as the standard library reads it; Python 3.10 has no reader of its own yet, and takes the package that it came from."""
+"""TOML as ``tomllib`` reads it (``tomli`` on Python 3.10), with every fault as TOMLDecodeError and keys of bounded length."""
 
 from __future__ import annotations
 

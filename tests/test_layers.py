@@ -23,7 +23,7 @@ LAYERS = (
     ("limits", "named_tuples"),
     ("late_numpy",),
     ("single_precision",),
-    ("errors", "text", "files", "spreadsheet", "toml", "version"),
+    ("errors", "text", "files", "toml", "version"),
     ("bundles", "conversion", "toml_lines"),
     ("model_files",),
     ("releases",),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
-from delegate_sim.spreadsheet import marked
+from delegate_sim.scan.output import marked
 
 from ..layout import message
 from ..text.findings import alike, finding_hint, finding_text

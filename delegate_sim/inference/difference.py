@@ -10,15 +10,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +23,6 @@ from ..errors import FixError, MissingPackageError
 from ..late_numpy import np
 from ..limits import how_to_raise, raised
 from ..model.model import Model
-from . import worker
 from .inputs import InputArray
 
 SECONDS = 1800
@@ -224,40 +219,11 @@ def _own_process(folder: Path) -> int:
     return done.returncode
 
 
-_worker: ContextVar[Callable[[Path], int]] = ContextVar("worker", default=_own_process)
-
-
-@contextmanager
-def one_process() -> Iterator[None]:
-    """Let all comparisons within run one after another in one process, as the start of a process takes longest for small models.
-
-    A process that crashes is replaced. There is no limit of time.
-    """
-    with ExitStack() as stack:
-        pools: list[ProcessPoolExecutor] = []
-
-        def work(folder: Path) -> int:
-            if not pools:
-                pools.append(stack.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))))
-            try:
-                pools[0].submit(worker.main, folder).result()
-            except BrokenExecutor:
-                pools.clear()
-                return -1
-            return 0
-
-        token = _worker.set(work)
-        try:
-            yield
-        finally:
-            _worker.reset(token)
-
-
 def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     (folder / "job.json").write_text(json.dumps(job), "utf-8")
     (folder / "found.json").unlink(missing_ok=True)
     try:
-        status = _worker.get()(folder)
+        status = _own_process(folder)
     except subprocess.TimeoutExpired:
         raise FixError(
             f"the models did not run to their end on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}"

@@ -1,4 +1,7 @@
-"""JSON made part by part: a large document as objects takes many times the memory of its text."""
+"""JSON written run by run.
+
+One ``json.dumps`` of the overview of 30,000 nodes takes 1.4 GiB instead of 0.5, which ``SECURITY.md`` promises not to exceed.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import io
 import itertools
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -17,11 +18,32 @@ from typing import Any
 
 from ..files import open_input, write_by, write_chunks
 from ..named_tuples import NamedTuple
-from ..spreadsheet import marked, unmarked
 from .journal import ScanError, ScanRows, ScanTables
 from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
 _BATCH = 5_000
+_FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
+"""What a spreadsheet takes for a formula where a cell begins; some divide cells at semicolons, whatever the quotes."""
+_UNMARKED = re.compile(f"(^|;){_FORMULA}")
+_MARKED = re.compile(f"(^|;)'{_FORMULA}")
+
+
+def marked(text: str) -> str:
+    """Return text for a CSV cell, with a mark before all that a spreadsheet would take for a formula.
+
+    >>> marked("=1+1;-2")
+    "'=1+1;'-2"
+    """
+    return _UNMARKED.sub(r"\1'", text)
+
+
+def unmarked(text: str) -> str:
+    """Return the text that was marked.
+
+    >>> unmarked(marked("'=1")) == "'=1"
+    True
+    """
+    return _MARKED.sub(r"\1", text)
 
 
 class Format(NamedTuple):

@@ -19,8 +19,9 @@ from delegate_sim.fixing.fix import ROUNDING, STEPS, corresponding
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.writing import write
-from delegate_sim.inference.difference import compare, one_process
+from delegate_sim.inference.difference import compare
 from delegate_sim.inference.inputs import made_up
+from fixtures.comparisons import one_process
 from tests.fixing.nodes import MAKERS, models_around
 
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "15"))

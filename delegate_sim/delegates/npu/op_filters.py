@@ -1,7 +1,8 @@
 """Google's op filters: a text file of patterns that choose nodes by the names of their results.
 
 Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is a
-text-format ``OpFilters`` message: ``filter_behavior``, and ``filters`` with one ``op_name_pattern`` each.
+text-format ``OpFilters`` message: ``filter_behavior``, and ``filters`` with one ``op_name_pattern`` each. ``protobuf``,
+which reads this format, is an optional dependency, and needs the compiled message.
 """
 
 from __future__ import annotations

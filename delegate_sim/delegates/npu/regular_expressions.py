@@ -1,5 +1,7 @@
 r"""Regular expressions as RE2 reads them, for Python's ``re``: where the two differ, the pattern is rewritten or refused.
 
+``google-re2`` would be a compiled dependency of every user, for the op filters of one plugin.
+
 Source: the syntax that RE2 documents (google/re2, ``doc/syntax.txt``). RE2 has no back references, looking around, atomic groups
 or possessive repetitions, repeats at most 1000 times, and knows classes such as ``[:alpha:]``, ``\Q...\E`` and ``\z``.
 """

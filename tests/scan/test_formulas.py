@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.spreadsheet import marked, unmarked
+from delegate_sim.scan.output import marked, unmarked
 
 likely = st.text(st.sampled_from("=+-@';, a1\t\uff1d"), max_size=12)
 
