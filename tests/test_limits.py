@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim import files, load, prepare
+from delegate_sim import files, load
 from delegate_sim.bundles import member, members
 from delegate_sim.bundles.member import BundleError
 from delegate_sim.device import log
@@ -19,6 +19,7 @@ from delegate_sim.gate import packing
 from delegate_sim.inference import inputs
 from delegate_sim.limits import VARIABLE, raised
 from delegate_sim.model import flatbuffer, reader, repetition
+from delegate_sim.prepare import preparation
 from delegate_sim.results.outline import outline
 from fixtures.builder import ModelBuilder
 from fixtures.bundles import zip_bytes
@@ -151,7 +152,7 @@ def test_every_limit_is_documented():
 
 
 def test_calls_of_subgraphs(monkeypatch):
-    monkeypatch.setattr(prepare, "_MOST_CALLS", 0)
+    monkeypatch.setattr(preparation, "_MOST_CALLS", 0)
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     condition, source = graph.input("c", "BOOL", [1]), graph.input("x", "FLOAT32", [1])
@@ -162,4 +163,4 @@ def test_calls_of_subgraphs(monkeypatch):
     source, result = body.input("x", "FLOAT32", [1]), body.tensor("y", "FLOAT32", [1])
     body.node("ABS", [source], [result])
     body.outputs(result)
-    assert prepare.prepare(load(builder.bytes()))[0].failure.message.endswith(f"too often{RAISES}")
+    assert preparation.prepare(load(builder.bytes()))[0].failure.message.endswith(f"too often{RAISES}")
