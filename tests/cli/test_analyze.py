@@ -129,7 +129,8 @@ def pointer(path, *arguments):
 
 def unanswered(missing):
     """What stands below the reports of other models."""
-    lines = textwrap.wrap(f"{missing}: No such file or directory", 80, initial_indent="  ", subsequent_indent="    ")
+    text = f"{missing}: No such file or directory"
+    lines = textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     return "\n".join(["Without an answer: 1 model", *lines, ""])
 
 
