@@ -18,7 +18,7 @@ from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.gate import packing
 from delegate_sim.inference import inputs
 from delegate_sim.limits import VARIABLE, raised
-from delegate_sim.model import flatbuffer, reader, repetition
+from delegate_sim.model import flatbuffer, parsing, repetition
 from delegate_sim.prepare import preparation
 from delegate_sim.results.outline import outline
 from fixtures.builder import ModelBuilder
@@ -106,7 +106,7 @@ def make_up_inputs(folder):
         (list_inner_models, members, "_MOST_UNPACKED", 1 << 20, BundleError),
         (decompress, member, "_ALWAYS", 1 << 20, ModelError),
         (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
-        (read_rank, reader, "_GREATEST_RANK", 2, ModelError),
+        (read_rank, parsing, "_GREATEST_RANK", 2, ModelError),
         (say_names_often, repetition, "_MOST_SAID", 60, ModelError),
         (open_nested, members, "_DEEPEST", 1, ModelError),
         (read_nodes, packing, "_MOST_NODES", 99, ValueError),

@@ -1,0 +1,324 @@
+"""Read a ``Model`` from the columns of its flatbuffer's tables."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from ..limits import how_to_raise, raised
+from . import schema
+from .flatbuffer import Flatbuffer, Malformed, Tables, split
+from .model import Allocation, Model, Node, OperatorCode, Signature, Sparsity, Subgraph, Tensor
+from .quantizations import read_quantizations
+from .repetition import refuse_repetition
+
+_HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
+_CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
+_SIZE = 4
+"""Bytes of one size of a shape."""
+_GREATEST_RANK = 256
+"""Far beyond what any kernel accepts, and small enough to multiply and to print."""
+
+
+def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
+    """Read the model that a flatbuffer holds; raises Malformed."""
+    root = buffer.root("Model")
+    operator_codes = _read_operator_codes(root.child_vectors("operator_codes")[0])
+    buffers, offset_buffers = _read_buffers(root.child_vectors("buffers")[0])
+    subgraphs = _read_subgraphs(root.child_vectors("subgraphs")[0], operator_codes, buffers)
+    refuse_repetition(subgraphs, buffer.size)
+    return Model(
+        path=path,
+        size=buffer.size,
+        version=root.numbers("version")[0],
+        description=root.strings("description")[0],
+        subgraphs=subgraphs,
+        operator_codes=operator_codes,
+        signatures=_read_signatures(root.child_vectors("signature_defs")[0]),
+        metadata=_read_metadata(root.child_vectors("metadata")[0], buffers),
+        content=buffer.content,
+        parts_digest=digest,
+        offset_buffers=offset_buffers,
+    )
+
+
+def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
+    """Return (offset, size) of the bytes of each buffer, None if it has none, and which lie behind the flatbuffer."""
+    what = "the data of a buffer"
+    spans = tables.spans("data", "offset", "size", what)
+    parts = zip(tables.targets("data", what), tables.numbers("offset"), strict=True)
+    return spans, frozenset([number for number, (inside, offset) in enumerate(parts) if not inside and offset > 1])
+
+
+def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
+    """Old files keep the code in a byte, new ones in an int; the greater one counts (``schema_utils.cc``)."""
+    codes = []
+    for old, new, custom_code, has_custom_code, version in zip(
+        tables.numbers("deprecated_builtin_code"),
+        tables.numbers("builtin_code"),
+        tables.strings("custom_code"),
+        map(bool, tables.at("custom_code")),
+        tables.numbers("version"),
+        strict=True,
+    ):
+        code = max(old, new)
+        if code == schema.CUSTOM and has_custom_code:
+            codes.append(OperatorCode(custom_code, code, custom_code, version))
+        else:
+            codes.append(OperatorCode(schema.operator_name(code), code, None, version))
+    return tuple(codes)
+
+
+def _read_metadata(tables: Tables, buffers: Sequence[tuple[int, int] | None]) -> Mapping[str, tuple[int, int]]:
+    metadata = {}
+    for name, number in zip(tables.strings("name"), tables.numbers("buffer"), strict=True):
+        span = buffers[number] if number < len(buffers) else None
+        if span is not None:
+            metadata[name] = span
+    return MappingProxyType(metadata)
+
+
+def _read_subgraphs(
+    tables: Tables, operator_codes: Sequence[OperatorCode], buffers: Sequence[tuple[int, int] | None]
+) -> tuple[Subgraph, ...]:
+    if not len(tables):
+        raise Malformed("holds no subgraph")
+    if len(set(tables.positions)) != len(tables):
+        raise Malformed("is malformed: two of its subgraphs lie at the same place")
+    tensor_blocks, tensor_counts = tables.child_blocks("tensors")
+    node_blocks, node_counts = tables.child_blocks("operators")
+    tensors = _read_tensors(tensor_blocks, tensor_counts, buffers)
+    nodes = _read_nodes(node_blocks, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
+    return tuple(
+        map(
+            Subgraph,
+            range(len(tables)),
+            tables.strings("name"),
+            split(tensors, tensor_counts),
+            split(nodes, node_counts),
+            tables.tensor_rows("inputs", tensor_counts, "an input of subgraph {}".format),
+            tables.tensor_rows("outputs", tensor_counts, "an output of subgraph {}".format),
+        )
+    )
+
+
+def _read_nodes(
+    blocks: Iterable[Tables], counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
+) -> list[Node]:
+    """Read the nodes of all subgraphs, ``counts`` of them in each."""
+    numbers, nodes = _numbered(counts), list[Node]()
+    for tables in blocks:
+        block = slice(len(nodes), len(nodes) + len(tables))
+        name = _namer("node", counts, block.start)
+        nodes += _read_block_of_nodes(tables, numbers[block], operator_codes, tensor_limits[block], name, block.start)
+    return nodes
+
+
+def _read_block_of_nodes(
+    tables: Tables,
+    numbers: Sequence[int],
+    operator_codes: Sequence[OperatorCode],
+    tensor_limits: Sequence[int],
+    name: Callable[[int], str],
+    start: int,
+) -> list[Node]:
+    codes = tables.numbers("opcode_index")
+    if max(codes, default=-1) >= len(operator_codes):
+        index = _first_from(len(operator_codes), codes)
+        raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
+    tables.lengths("mutating_variable_inputs", "mutating variable inputs")  # looked at by a delegate only
+    options, further_options = _read_options(tables, ""), _read_options(tables, "2")
+    if any(further_options):
+        options = [first or second for first, second in zip(options, further_options, strict=True)]
+    return _rows_of(
+        Node,
+        zip(
+            numbers,
+            map([code.op for code in operator_codes].__getitem__, codes),
+            map([code.builtin_code for code in operator_codes].__getitem__, codes),
+            map([code.custom_code for code in operator_codes].__getitem__, codes),
+            map([code.version for code in operator_codes].__getitem__, codes),
+            tables.tensor_rows("inputs", tensor_limits, name),
+            tables.tensor_rows("outputs", tensor_limits, name),
+            tables.tensor_rows("intermediates", tensor_limits, name),
+            options,
+            tables.spans(*_CUSTOM_OPTIONS, "the options of a custom operator", start),
+            strict=True,
+        ),
+    )
+
+
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+
+def _rows_of(kind: type[_Row], columns: Iterable[tuple[Any, ...]]) -> list[_Row]:
+    """Return named tuples of rows that have all their fields; several times faster than calling the type for each."""
+    return list(map(tuple.__new__, itertools.repeat(kind), columns))
+
+
+def _numbered(counts: Sequence[int]) -> list[int]:
+    return list(itertools.chain.from_iterable(map(range, counts)))
+
+
+def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
+    return list(itertools.chain.from_iterable(map(itertools.repeat, items, counts)))
+
+
+def _first_from(limit: int, numbers: Sequence[int]) -> int:
+    """Return the index of the first number that is not below the limit."""
+    return next(index for index, number in enumerate(numbers) if number >= limit)
+
+
+def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
+    """Return (name of the table, its position) of each node's options of one union. What they hold is read when needed."""
+    names = schema.enum_names(f"BuiltinOptions{union}")
+    kinds = tables.numbers(f"builtin_options{union}_type")
+    places = tables.targets(f"builtin_options{union}", "builtin options")
+    tables_of_kind = {kind: names.get(kind, f"UNKNOWN({kind})") for kind in dict.fromkeys(kinds)}
+    for kind, name in tables_of_kind.items():
+        references = [field for field in schema.table_fields(name).values() if field.format is None]
+        if kind and references:
+            positions = [position for own, position in zip(kinds, places, strict=True) if own == kind]
+            _spend_on_vectors(Tables(tables.buffer, name, positions), references)
+    if not any(places):
+        return [None] * len(places)
+    return [(tables_of_kind[kind], position) if kind and position else None for kind, position in zip(kinds, places, strict=True)]
+
+
+def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
+    """Check and count what the vectors and strings in options tables claim to hold."""
+    for field in references:
+        counts = tables.lengths(field.name, f"a vector of {tables.what}")
+        tables.buffer.spend(sum(counts) * field.element_size, f"a vector of {tables.what}")
+
+
+def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
+    """Read the tensors of all subgraphs, ``counts`` of them in each."""
+    numbers, tensors = _numbered(counts), list[Tensor]()
+    shapes = _Shapes()
+    # Buffer 0 stands for no data.
+    data_of = [None, *buffers[1:]]
+    for tables in blocks:
+        block = slice(len(tensors), len(tensors) + len(tables))
+        name = _namer("tensor", counts, block.start)
+        tensors += _read_block_of_tensors(tables, numbers[block], data_of, name, len(buffers), shapes)
+    return tensors
+
+
+class _Shapes(dict[bytes, tuple[int, ...]]):
+    """Shapes by their bytes: most tensors have that of another, and share it."""
+
+    def __missing__(self, sizes: bytes) -> tuple[int, ...]:
+        shape = self[sizes] = struct.unpack(f"<{len(sizes) // _SIZE}i", sizes)
+        return shape
+
+    def read(self, tables: Tables, places: Sequence[int], ranks: Sequence[int]) -> list[tuple[int, ...]]:
+        """Read the shapes at these places, of these ranks; absent ones are empty."""
+        rows = tables.buffer.byte_rows(places, [rank * _SIZE for rank in ranks], f"a vector of {tables.what}")
+        return list(map(self.__getitem__, rows))
+
+    def read_signatures(self, tables: Tables) -> list[tuple[int, ...] | None]:
+        """Read the shape's signature of each tensor, None where it has none."""
+        what = f"a vector of {tables.what}"
+        places = tables.targets("shape_signature", what)
+        if not any(places):
+            return [None] * len(places)
+        shapes = self.read(tables, places, tables.buffer.lengths(places, _SIZE, what))
+        return [shape if place else None for shape, place in zip(shapes, places, strict=True)]
+
+
+def _read_block_of_tensors(
+    tables: Tables,
+    numbers: Sequence[int],
+    buffers: Sequence[tuple[int, int] | None],
+    name: Callable[[int], str],
+    buffer_count: int,
+    shapes: _Shapes,
+) -> list[Tensor]:
+    buffer_numbers = tables.numbers("buffer")
+    if max(buffer_numbers, default=0) >= len(buffers):
+        index = _first_from(len(buffers), buffer_numbers)
+        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {buffer_count}")
+    data = list(map(buffers.__getitem__, buffer_numbers))
+    kinds = tables.numbers("type")
+    type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
+    types = list(map(type_names.__getitem__, kinds))
+    is_variable = tables.flags("is_variable")
+    quantizations = read_quantizations(tables.children("quantization"))
+    tables.lengths("variant_tensors", "variant tensors")  # looked at by a delegate only
+    shape_places = tables.targets("shape", "a shape")
+    ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
+    if max(ranks, default=0) > raised(_GREATEST_RANK):
+        raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions{how_to_raise()}")
+    return _rows_of(
+        Tensor,
+        zip(
+            numbers,
+            tables.strings("name"),
+            types,
+            shapes.read(tables, shape_places, ranks),
+            shapes.read_signatures(tables),
+            tables.flags("has_rank"),
+            is_variable,
+            _allocations(data, types, is_variable),
+            buffer_numbers,
+            tables.numbers("external_buffer"),
+            data,
+            *quantizations,
+            _read_sparsities(tables.children("sparsity")),
+            itertools.repeat(None),
+        ),
+    )
+
+
+def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], is_variable: Iterable[bool]) -> list[Allocation]:
+    """``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``)."""
+    constant, dynamic, variable, arena = Allocation.CONSTANT, Allocation.DYNAMIC, Allocation.VARIABLE, Allocation.ARENA
+    return [
+        constant if span is not None else dynamic if type_name in _HEAP_TYPES else variable if varies else arena
+        for span, type_name, varies in zip(data, types, is_variable, strict=True)
+    ]
+
+
+def _read_sparsities(tables: Tables) -> list[Sparsity | None]:
+    if not any(tables.positions):
+        return [None] * len(tables)
+    dimension_tables, counts = tables.child_vectors("dim_metadata")
+    formats, sizes = dimension_tables.numbers("format"), dimension_tables.numbers("dense_size")
+    dimensions = [(form == 0, size) for form, size in zip(formats, sizes, strict=True)]
+    sparsities = map(Sparsity, tables.rows("traversal_order"), tables.rows("block_map"), split(dimensions, counts))
+    return [sparsity if present else None for sparsity, present in zip(sparsities, tables.positions, strict=True)]
+
+
+def _read_signatures(tables: Tables) -> tuple[Signature, ...]:
+    return tuple(
+        map(
+            Signature,
+            tables.strings("signature_key"),
+            tables.numbers("subgraph_index"),
+            _read_arguments(*tables.child_vectors("inputs")),
+            _read_arguments(*tables.child_vectors("outputs")),
+        )
+    )
+
+
+def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, int]]:
+    arguments = zip(tables.strings("name"), tables.numbers("tensor_index"), strict=True)
+    return [MappingProxyType(dict(row)) for row in split(arguments, counts)]
+
+
+def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
+    """Return a function that names an item by its own subgraph, from its position behind a start among all of all subgraphs."""
+
+    def name(position: int) -> str:
+        position += start
+        for subgraph, count in enumerate(counts):
+            if position < count:
+                return f"{what} {position} of subgraph {subgraph}"
+            position -= count
+        raise IndexError(position)
+
+    return name
