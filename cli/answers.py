@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.text import printable
 
 from .models import Models, Unreadable, unreadable_entry
@@ -14,7 +14,8 @@ from .text.many import Columns, many_hint, many_lines, unanswered_lines
 from .text.view import MANY
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Answer:
     """What a command says of one model: in JSON, as text, in the rows of a table of many models, and for a sheet."""
 
     entries: Callable[[], list[Any]]
@@ -23,7 +24,8 @@ class Answer(NamedTuple):
     found: Callable[[], list[Any]] = list
 
 
-class ModelTable(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ModelTable:
     """The columns of a table of many models, whether everything is to be shown in its place, and what writes a sheet."""
 
     columns: Columns

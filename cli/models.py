@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import click
@@ -16,7 +17,6 @@ from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
 from delegate_sim.model_files import is_pattern
-from delegate_sim.named_tuples import NamedTuple
 
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message
@@ -27,7 +27,8 @@ Found = TypeVar("Found")
 STANDARD_INPUT = "-"
 
 
-class Unreadable(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unreadable:
     """A model that cannot be read, or on which the program itself fails, by the path that was given, and why."""
 
     path: str

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
-
-from delegate_sim.named_tuples import NamedTuple
 
 from .formats import FORMATS as COMMON_FORMATS
 from .terminal import format_option, write_file

@@ -7,7 +7,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -22,7 +23,8 @@ TEXT_OR_JSON = ("text", "json")
 _NARROWEST = 60
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Line:
     """One line of text, and how a terminal that has colours shows it (a style of rich)."""
 
     text: str

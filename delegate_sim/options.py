@@ -6,18 +6,19 @@ Values are parsed here and not by click, whose types serve the command line alon
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from .errors import OptionError
-from .named_tuples import NamedTuple
 from .releases.catalogue import is_release_name
 
 DEFAULT_SETS = ("api", "benchmark")
 """``api``: what the delegate's own options default to. ``benchmark``: what benchmark_model passes."""
 
 
-class Option(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Option:
     """One option of a delegate, under the delegate's own name.
 
     ``parse`` turns a value (from Python, or text from the command line) into the option's, and raises ValueError saying

@@ -380,7 +380,7 @@ class _Documents:
             from ..text.overview import ModelRow, models_lines
 
             rows = [row for parts in self._parts for row in parts["text"]]
-            rows += [ModelRow(path, message=message) for path, message, _ in self.models.unreadable]
+            rows += [ModelRow(model.path, message=model.message) for model in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.release), self.view.width))
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 

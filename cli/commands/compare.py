@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 import click
@@ -78,7 +79,7 @@ def command(
     different reasons.
     """
     a, b = _targets(*_named(delegates, _settings(settings)), pairs, release, defaults, flags)
-    a, b = a._replace(has_own_resolver=own_resolver), b._replace(has_own_resolver=own_resolver)
+    a, b = replace(a, has_own_resolver=own_resolver), replace(b, has_own_resolver=own_resolver)
     table = ModelTable(compared_columns([a.delegate.name, b.delegate.name]), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:

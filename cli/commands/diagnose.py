@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import click
 
 from delegate_sim.diagnosis.diagnose import Diagnosis, diagnose
-from delegate_sim.named_tuples import NamedTuple
 
 from ..delegate_flags import DelegateCommand
 from ..models import Models, Unreadable, read_model, unreadable_entry
@@ -77,7 +77,8 @@ def command(
     return models.exit_code
 
 
-class _Answer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Answer:
     """A diagnosis, and what is said of it: an entry in JSON, or lines of text."""
 
     diagnosis: Diagnosis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -223,4 +224,4 @@ def _before(after: Target, pairs: Sequence[str]) -> Target:
             own.append(pair)
     (given,) = given_options([after.delegate], own, {})
     options = parse_options(after.delegate.name, after.delegate.options, given, after.defaults)
-    return after._replace(options=options, release=parse_release(settings.get(_RUNTIME, str(after.release))))
+    return replace(after, options=options, release=parse_release(settings.get(_RUNTIME, str(after.release))))

@@ -6,11 +6,11 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
-from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.findings import Finding
 from delegate_sim.results.measures import Measures
 from delegate_sim.results.words import words_of
@@ -111,7 +111,8 @@ def _beside(base: str, now: str) -> str:
     return f"{base} -> {now}" if base and base != now else now
 
 
-class Group(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Group:
     """Findings of a case that say the same about several nodes, and what identifies them from one run to the next."""
 
     case: Case

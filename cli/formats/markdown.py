@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
-from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.findings import Finding
 from delegate_sim.text import printable
@@ -32,7 +32,8 @@ _CHANGES_OPEN = 5
 _LONGEST_TEXT = 400
 
 
-class _Piece(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Piece:
     """A line or paragraph, and how many of the listed items it covers."""
 
     text: str

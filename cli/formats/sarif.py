@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -155,7 +156,7 @@ def _properties(case: Case) -> dict[str, Any]:
     }
     for key, measures in (("measures", case.measures), ("baseline", case.baseline)):
         if measures is not None:
-            properties[key] = measures._asdict()
+            properties[key] = asdict(measures)
     return properties
 
 

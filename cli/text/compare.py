@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.options import as_typed
 from delegate_sim.results.changes import NodeChange
 from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State
@@ -33,14 +33,16 @@ def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: s
     return _Text(comparison, width, verbose, supposed).lines()
 
 
-class _Statement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Statement:
     """One line above the nodes that it is about, and its hint."""
 
     text: str
     hint: str = ""
 
 
-class _ComparisonGroup(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _ComparisonGroup:
     """Nodes that share the same statements, by subgraph, operator and what was found."""
 
     statements: tuple[_Statement, ...]
@@ -249,7 +251,7 @@ def _placed(state: State | None) -> tuple[_Statement, ...]:
     """Say where a node that only one side has runs, and why."""
     if state is None or state.place != CPU:
         return (_Statement("on the delegate"),)
-    return tuple([statement._replace(text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
+    return tuple([replace(statement, text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
 
 
 def _both(node: ComparedNode) -> tuple[_Statement, ...]:

@@ -35,9 +35,10 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if diagnosis.run.log_lines:
         yield Line("")
     yield Line("Now", _HEADING)
-    delegate, options, release, _, _ = diagnosis.target
-    words = words_of(delegate.name)
-    yield from indented(message(f"{delegate.name} on {release}: {options_text(delegate.options, options)}"), width, "  ")
+    target = diagnosis.target
+    words = words_of(target.delegate.name)
+    options = options_text(target.delegate.options, target.options)
+    yield from indented(message(f"{target.delegate.name} on {target.release}: {options}"), width, "  ")
     yield from indented(_cost_text(diagnosis.now, words), width, "  ")
     if diagnosis.limited:
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.fixing.fix import Fixed
@@ -187,7 +188,7 @@ def _standing_entries(standings: Sequence[Standing]) -> list[dict[str, Any]]:
 
 def _standing_entry(standing: Standing) -> dict[str, Any]:
     return {
-        **standing.measures._asdict(),
+        **asdict(standing.measures),
         "multiply_adds": standing.multiply_adds,
         "total_multiply_adds": standing.total_multiply_adds,
     }

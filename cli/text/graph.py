@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.graph.graph import Graph
@@ -81,7 +82,7 @@ def _arguments(tensors: Mapping[str, int]) -> str:
 def _notes(graph: Graph) -> Iterator[str]:
     """Say where preparing the graph stopped; what follows is as in the file."""
     if graph.dynamic is not None:
-        tensor, node, cause, _ = graph.dynamic
+        tensor, node, cause = graph.dynamic.tensor, graph.dynamic.node, graph.dynamic.cause
         maker = "" if node is None else f", made so by node {node} ({graph.nodes[node].op})"
         blame = "" if cause is None else f" because tensor {cause} ({graph.tensors[cause].name}) is not constant"
         yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic-sized{maker}{blame}; what follows is as in the file"
@@ -130,8 +131,8 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
         "name": graph.name,
         "inputs": list(graph.inputs),
         "outputs": list(graph.outputs),
-        "dynamic": graph.dynamic._asdict() if graph.dynamic else None,
-        "failure": graph.failure._asdict() if graph.failure else None,
+        "dynamic": asdict(graph.dynamic) if graph.dynamic else None,
+        "failure": asdict(graph.failure) if graph.failure else None,
         "nodes": [_node_entry(node) for node in graph.nodes],
         "tensors": [_tensor_entry(tensor) for tensor in graph.tensors],
     }

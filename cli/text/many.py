@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.measures import TAKEN
 from delegate_sim.results.words import taken_by, words_of
 from delegate_sim.text import printable
@@ -28,7 +28,8 @@ _BAD = "bold red"
 _NARROWEST = 24
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Columns:
     """The headings beside the model's, how many of them begin the table if it is divided, and which are numbers."""
 
     headings: Sequence[str]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.measures import TAKEN
 from delegate_sim.results.report import Report
@@ -45,7 +45,8 @@ def overview_lines(report: Report, width: int) -> Iterator[Line]:
     yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
 
 
-class ModelRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ModelRow:
     """A model on a delegate in the table of many models; ``message`` says what is wrong with one that cannot be read."""
 
     path: str

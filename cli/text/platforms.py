@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.platform_table import PlatformRow
@@ -49,7 +50,7 @@ def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
     releases = [
         {
             "release": row.release,
-            "measures": row.measures._asdict(),
+            "measures": asdict(row.measures),
             "refusal": None if row.refusal is None else row.refusal.to_dict(),
             "notes": list(row.notes),
         }

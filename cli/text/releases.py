@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
@@ -172,7 +173,7 @@ def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
     """Name what a release does not load; a file that contradicts itself is loaded by none."""
-    operators = [f"{name(op)} version {version}" for op, version in unloaded]
+    operators = [f"{name(each.op)} version {each.version}" for each in unloaded]
     return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80) or "the file"
 
 
@@ -190,8 +191,8 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
                 "loads": None if row.loads is Loads.UNKNOWN else row.is_loaded,
                 "unloaded_types": list(row.unloaded_types),
                 "lines": list(row.lines),
-                "unloaded": [one._asdict() for one in row.unloaded],
-                "measures": row.measures._asdict(),
+                "unloaded": [asdict(one) for one in row.unloaded],
+                "measures": asdict(row.measures),
                 "moves": [
                     {
                         "op": move.op,
@@ -211,7 +212,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
             family: first
             and {
                 "release": str(first.release),
-                "because_of": [one._asdict() for one in first.because_of],
+                "because_of": [asdict(one) for one in first.because_of],
                 "because_of_types": list(first.because_of_types),
             }
             for family, first in table.first_loading.items()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.graph.partition import Subset
-from delegate_sim.named_tuples import NamedTuple
 from delegate_sim.results.compute import Compute, compute_of
 from delegate_sim.results.nodes import on_cpu
 from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
@@ -267,7 +267,8 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
     return f"{kernels:,} of {kernels + len(dropped):,} candidate partitions delegated; " + "; ".join(gains + more)
 
 
-class _Demand(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Demand:
     """What a reason says, without what was found."""
 
     code: str
@@ -275,7 +276,8 @@ class _Demand(NamedTuple):
     hint: str
 
 
-class _Group(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Group:
     """Nodes of one operator with findings that differ at most in numbers: what was found and demanded, and the nodes."""
 
     op: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.diagnosis.examiner import Cost
@@ -79,7 +80,7 @@ def search_entry(search: Search) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
-        "goal": search.goal._asdict(),
+        "goal": asdict(search.goal),
         "max_partitions": search.goal.value if search.goal.measure == PARTITIONS else None,
         "is_exact": search.is_exact,
         "at_least": search.at_least,
@@ -90,11 +91,11 @@ def search_entry(search: Search) -> dict[str, Any]:
                     {"name": cause.name, "title": cause.title, "suggestion": {"code": cause.suggestion, "change": cause.change}}
                     for cause in way.causes
                 ],
-                "measures": way.measures._asdict(),
+                "measures": asdict(way.measures),
                 "multiply_add_share": way.cost.multiply_add_share,
             }
             for way in search.ways
         ],
         "causes": search.causes,
-        "without_all": search.without_all.measures._asdict(),
+        "without_all": asdict(search.without_all.measures),
     }

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from delegate_sim.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from delegate_sim.diagnosis.advice import Advice
@@ -19,7 +17,8 @@ MANY = 4
 """The number of models from which on text has a table, unless everything is to be shown."""
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class View:
     """How much to show, and how wide.
 
     ``commands`` are the arguments of those that diagnose the model, by delegate; ``advise`` finds out what to change, beyond
@@ -28,5 +27,5 @@ class View(NamedTuple):
 
     width: int
     verbose: bool
-    commands: Mapping[str, Sequence[str]] = MappingProxyType({})
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     advise: Callable[[Model, Run], Advice] | None = None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, BinaryIO
-
-from ..named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from .ranged import Content
@@ -25,7 +24,8 @@ class BundleError(Exception):
     """What is wrong with a bundle, worded to follow its name."""
 
 
-class Member(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Member:
     """A file in a bundle: its name there, how it begins, and all of it (a view where it is stored as it is)."""
 
     name: str

@@ -25,7 +25,7 @@ class CalibrationKind(Enum):
     FUNCTION = "function"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """Samples of a model's inputs: drawn with a seed, or the user's from a ``.npz`` file, a folder of images or a function.
 

@@ -44,7 +44,7 @@ class FailureKind(Enum):
     ERROR = "converter's error"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why there is no model, in one line that is safe to print."""
 
@@ -52,7 +52,7 @@ class Failure:
     line: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What each step of a conversion may use."""
 
@@ -65,7 +65,7 @@ class Limits:
     """Bytes that it prints."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conversion:
     """What came of a conversion: a model's file, or a failure."""
 

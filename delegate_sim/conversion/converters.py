@@ -17,7 +17,7 @@ from .process import Bounds, run_bounded
 from .sources import SourceKind, SourceModel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Known:
     """A converter: the distributions that bring it, those that its results depend on, and what it takes."""
 
@@ -61,7 +61,7 @@ _KNOWN: Mapping[str, _Known] = MappingProxyType(
 QUANTIZER = "ai-edge-quantizer"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Converter:
     """A converter in a Python interpreter; one that is missing has no version, and says what to install."""
 
@@ -80,7 +80,7 @@ class Converter:
         return not self.version
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Route:
     """A way from a source to a ``.tflite`` file: a converter, and perhaps a quantiser that goes on from its float model."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from dataclasses import dataclass
 
 from ..files import read_whole
-from ..named_tuples import NamedTuple
 
 
-class Function(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Function:
     """A function of a module: ``folder`` is what Python's path needs in order to import ``module``."""
 
     path: str

@@ -7,14 +7,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-
-from ..named_tuples import NamedTuple
 
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 
-class Bounds(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bounds:
     """What a command may use: seconds, bytes in memory, bytes of files and bytes printed."""
 
     seconds: float
@@ -23,7 +23,8 @@ class Bounds(NamedTuple):
     printed: int
 
 
-class Ended(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ended:
     """How a command ended."""
 
     status: int | None
@@ -43,7 +44,7 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
     It runs in a session of its own below a supervising process, which ends all of it when a bound is broken, when this process
     is interrupted, and when this process is gone.
     """
-    job = {"command": list(command), "folder": folder, "environment": dict(environment), **bounds._asdict()}
+    job = {"command": list(command), "folder": folder, "environment": dict(environment), **asdict(bounds)}
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", _SUPERVISOR],
         stdin=subprocess.PIPE,

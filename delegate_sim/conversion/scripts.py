@@ -26,7 +26,7 @@ _TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] =
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Script:
     """One step: a text for a converter's interpreter, which writes a file into the current folder."""
 

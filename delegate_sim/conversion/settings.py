@@ -20,7 +20,7 @@ _ALL = (*_TENSORFLOW, "litert-torch")
 _QUANTIZER = "ai-edge-quantizer"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class QuantizationMode:
     """The converters that know a quantization, and TensorFlow's lines for it."""
 
@@ -32,7 +32,7 @@ class QuantizationMode:
     """The type of inputs and outputs where they are integers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConverterOption:
     """The converters that know a further setting, the quantizations that it goes with (none for all), and TensorFlow's lines."""
 
@@ -101,7 +101,7 @@ _OF_CONVERTER = ("fixed", "unfolded", "channels-last")
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How a model is converted. ``quantization`` is one of ``QUANTIZATIONS``, ``options`` are of ``OPTIONS`` in their order.
 

@@ -29,7 +29,7 @@ class SourceKind(Enum):
     """A converted float model, which a quantiser goes on from."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SourceModel:
     """A source model: ``path`` is absolute; for a function it is the module's file, and ``function`` is its name in there."""
 

@@ -15,7 +15,6 @@ from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
 from ..model.model import Model, Tensor
-from ..named_tuples import NamedTuple
 from ..options import Option
 from ..releases.catalogue import NEWEST, Release
 from ..releases.notes import release_notes
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
 OptionValues: TypeAlias = Mapping[str, Any]
 
 
-class KernelFailure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class KernelFailure:
     """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialised or prepared.
 
     ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is. ``is_crash`` says that the
@@ -56,7 +56,8 @@ class KernelFailure(NamedTuple):
     stage: StageRefusal | None = None
 
 
-class FailureWording(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FailureWording:
     """How a kernel failure is told: a message with places for what was found, and its kind."""
 
     message: str
@@ -80,7 +81,7 @@ FileNode: TypeAlias = tuple[int, int]
 """A node of the file: its subgraph and its index there."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decision:
     """What a delegate decides about one subgraph.
 
@@ -178,7 +179,8 @@ class Levels:
     """The lowest level that is possible where benchmark_model prints a parameter, by its description."""
 
 
-class Platform(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Platform:
     """The platform whose part behind the delegate is simulated: its key in configurations, and the option with its releases.
 
     ``alone`` is the value of the option with which nothing behind the delegate is simulated.
@@ -360,7 +362,8 @@ class Delegate:
             yield {self.minimum_option: 1}
 
 
-class ReleaseOnly(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReleaseOnly:
     """The target of rules that ask nothing of it but the release of the runtime."""
 
     release: Release = NEWEST

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ..graph.graph import Graph, NodeView
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 
 
@@ -47,7 +47,8 @@ def signature(operation: str, view: NodeView) -> OperationSignature:
     return OperationSignature(operation, types, tuple([tensor.shape for tensor in view.inputs]))
 
 
-class DriverQuestion(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DriverQuestion:
     """One partition that a driver is asked about: its nodes, and the driver's operations for each."""
 
     graph: Graph
@@ -57,7 +58,8 @@ class DriverQuestion(NamedTuple):
     """Whether the partition's nodes are taken together or not at all."""
 
 
-class DriverQuestions(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DriverQuestions:
     """What a driver is asked about one subgraph."""
 
     partitions: tuple[DriverQuestion, ...]
@@ -65,7 +67,8 @@ class DriverQuestions(NamedTuple):
     """Whether one rejection anywhere leaves the whole subgraph to the CPU."""
 
 
-class DriverInterface(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DriverInterface:
     """What a delegate whose accelerator has a driver says about it, so that logs can be explained and learnt from."""
 
     option: str
@@ -80,7 +83,8 @@ class DriverInterface(NamedTuple):
     """The driver's operation that stands for each operator."""
 
 
-class StageOperation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StageOperation:
     """One operation that a stage behind the delegate compiles, with the node that it is for."""
 
     node: int
@@ -94,7 +98,8 @@ class StageOperation(NamedTuple):
     """All of its operands by index, each with its bytes."""
 
 
-class StageSignature(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StageSignature:
     """Operations of a stage: of a name, with these types of inputs, and with these shapes; what is None does not matter."""
 
     operation: str
@@ -102,7 +107,8 @@ class StageSignature(NamedTuple):
     shapes: tuple[tuple[int, ...], ...] | None = None
 
 
-class DeviceTraits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DeviceTraits:
     """What is known of one device behind a delegate."""
 
     name: str
@@ -114,7 +120,8 @@ class DeviceTraits(NamedTuple):
     largest_bytes: int | None = None
 
 
-class DevicesInterface(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DevicesInterface:
     """What a delegate says about the devices behind it, so that the log of what chooses among them can be learnt from."""
 
     option: str

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..graph.graph import NodeView
-from ..named_tuples import NamedTuple
 from .driver import Driver, OperationSignature, signature
 from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
 
 SCHEMA = "delegate-sim/driver/1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rejection:
     """A rule of a profile: the operation is rejected where everything that the rule names is as it says."""
 
@@ -38,7 +37,8 @@ class Rejection:
         )
 
 
-class Observation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Observation:
     """What logs showed of an operation; ``logs`` are positions in the profile's list of logs."""
 
     signature: OperationSignature
@@ -46,7 +46,8 @@ class Observation(NamedTuple):
     logs: tuple[int, ...]
 
 
-class LogSource(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LogSource:
     """A log that a profile was learnt from, and the model that ran."""
 
     log: str

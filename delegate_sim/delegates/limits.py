@@ -66,7 +66,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
     nodes = tuple(node for node in decision.nodes if node in kept)
     own = decision.subsets
     if own is not None:
-        own = tuple([subset._replace(is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
+        own = tuple([replace(subset, is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
     return replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
 
 

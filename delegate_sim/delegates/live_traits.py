@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..named_tuples import NamedTuple
 
-
-class PluginTraits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PluginTraits:
     """How LiteRT's own tool runs a compiler plugin."""
 
     manufacturer: str
@@ -20,7 +19,7 @@ class PluginTraits(NamedTuple):
     """Packages that may have the libraries of the vendor, each with their folder in it."""
     needs: str
     """The libraries that must be there, and where they come from, in words."""
-    texts: Mapping[str, str] = MappingProxyType({})
+    texts: Mapping[str, str] = field(default_factory=dict)
     """Options whose text the tool takes from a file, each with the tool's flag for it."""
     closed_line: str = ""
     """What the plugin logs where closed code of the vendor decides in place of the rules that are simulated."""
@@ -35,14 +34,16 @@ class PluginTraits(NamedTuple):
             yield f"--subgraphs={','.join(map(str, options['subgraphs']))}"
 
 
-class RuntimeTraits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuntimeTraits:
     """A delegate that LiteRT's interpreter in Python applies by itself, with its default options."""
 
     kernel: str
     """The name of its kernels in execution plans."""
 
 
-class AcceleratorTraits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AcceleratorTraits:
     """An accelerator that LiteRT's CompiledModel loads from a library beside it, and that needs a graphics driver."""
 
     library: str

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..named_tuples import NamedTuple
 
-
-class LoweredOperand(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LoweredOperand:
     """One operand: its type and shape, its quantisation, where its value comes from, and the tensor that it stands for.
 
     ``value`` is that of a number that the delegate gives an operation; ``scales`` lie along ``channel_dimension``.
     """
 
-    index: int  # type: ignore[assignment]  # replaces tuple.index
+    index: int
     type: str
     dimensions: tuple[int, ...]
     scale: float
@@ -25,17 +25,19 @@ class LoweredOperand(NamedTuple):
     tensor: int | None
 
 
-class LoweredOperation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LoweredOperation:
     """One operation, with its operands in order and the node that it was made for."""
 
-    index: int  # type: ignore[assignment]  # replaces tuple.index
+    index: int
     name: str
     node: int | None
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
 
-class LoweredCall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LoweredCall:
     """One call, in order.
 
     ``subject`` is the operand or operation that it is about, if it is about one; ``value`` what it sets of the whole model.
@@ -46,7 +48,8 @@ class LoweredCall(NamedTuple):
     value: bool | None = None
 
 
-class LoweredRefusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LoweredRefusal:
     """A call that the stage behind the delegate refuses."""
 
     call: str
@@ -54,7 +57,8 @@ class LoweredRefusal(NamedTuple):
     text: str
 
 
-class LoweredModel(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LoweredModel:
     """The model of one partition."""
 
     subgraph: int
@@ -68,9 +72,9 @@ class LoweredModel(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data."""
-        entry = self._asdict()
+        entry = asdict(self)
         for key in ("operands", "operations", "calls", "refusals"):
-            entry[key] = [{name: _plain(value) for name, value in one._asdict().items()} for one in entry[key]]
+            entry[key] = [{name: _plain(value) for name, value in one.items()} for one in entry[key]]
         return {key: _plain(value) for key, value in entry.items()}
 
 

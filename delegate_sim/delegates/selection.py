@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from .base import Decision
 
 
-class ModelFailure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
     """Why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
 
     stage: str
@@ -18,7 +20,8 @@ class ModelFailure(NamedTuple):
     hint: str
 
 
-class ModelDecision(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ModelDecision:
     """What a compiler plugin decides about a model: a decision for each subgraph, None for one that it is not asked about."""
 
     decisions: tuple[Decision | None, ...]

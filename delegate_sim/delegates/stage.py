@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass
 
 
-class StageRefusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StageRefusal:
     """What a stage behind the delegate refused: the call and the operation in it, and the line that the delegate prints.
 
     ``further`` names what it would refuse next. ``is_of_node`` is False where a model as a whole is refused, so that the node is
@@ -22,7 +23,8 @@ class StageRefusal(NamedTuple):
     is_of_node: bool = True
 
 
-class StageStep(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StageStep:
     """What a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
 
     ``bytes_in`` and ``bytes_out`` cross the step's border; constants do not.
@@ -39,7 +41,8 @@ class StageStep(NamedTuple):
         return tuple(dict.fromkeys([node for node, _ in self.operations]))
 
 
-class StageSplit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StageSplit:
     """How a stage behind the delegate splits a partition, by the partition's nodes; ``error`` is why another takes it over."""
 
     nodes: tuple[int, ...]

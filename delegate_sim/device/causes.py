@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..delegates.base import Decision, Delegate
-from ..named_tuples import NamedTuple
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..runtime.interpreter import Run
 from .facts import Facts

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import DelegateSimError
-from ..named_tuples import NamedTuple
 from .runtime_log import NOTHING_COMPILED, RuntimeLog
 from .statements import (
     COMPILED,
@@ -36,7 +35,8 @@ class UnknownDelegateError(ReconcileError):
     """A log that does not show which delegate was applied, or that is of one that is not simulated."""
 
 
-class Replacement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Replacement:
     """A line that reports a replacement. What its wording leaves out is None."""
 
     line: str
@@ -48,7 +48,8 @@ class Replacement(NamedTuple):
     name: str | None
 
 
-class PluginLine(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PluginLine:
     """A line in which LiteRT counts what a compiler plugin selects of a subgraph, once composites are inlined."""
 
     line: str
@@ -58,7 +59,8 @@ class PluginLine(NamedTuple):
     partitions: int
 
 
-class ApplicationLine(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ApplicationLine:
     """A line of benchmark_model on how one delegate was applied: ``completely``, ``partially``, ``not`` or ``failed``."""
 
     line: str
@@ -67,7 +69,8 @@ class ApplicationLine(NamedTuple):
     kernels: int | None
 
 
-class RefusedOperator(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RefusedOperator:
     """A refusal that a delegate printed, and how often."""
 
     op: str
@@ -76,7 +79,7 @@ class RefusedOperator(NamedTuple):
     times: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DeviceLog:
     """What one run left in a log."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from .contents import DeviceLog
 from .identity import DISPATCH, UNNAMED_KERNEL, delegate_named, plain_name
 from .statements import COMPILED, KERNELS, OWN_COUNT, PLACED, SPLIT, Statement
 
 
-class Count(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Count:
     """A count in a log: whose line it is, and the numbers in it; what the line leaves out is None."""
 
     line: str

@@ -6,12 +6,11 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
 from ..files import write_whole
-from ..named_tuples import NamedTuple
 from .learning import LearningError
 from .reconciliation import Reconciliation
 from .runtime_log import RuntimeCompilation
@@ -21,7 +20,8 @@ from .trials import simulate_setting
 _AVAILABLE = "accelerators available"
 
 
-class DevicesLearning(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DevicesLearning:
     """What was learnt: the devices, the text of their profile, and what remains open."""
 
     devices: tuple[DeviceTraits, ...]
@@ -32,8 +32,7 @@ class DevicesLearning(NamedTuple):
 def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
     """Return the devices that were learnt as plain data."""
     return [
-        {**each._asdict(), "costs": dict(each.costs), "rejects": [one._asdict() for one in each.rejects]}
-        for each in learning.devices
+        {**asdict(each), "costs": dict(each.costs), "rejects": [asdict(one) for one in each.rejects]} for each in learning.devices
     ]
 
 

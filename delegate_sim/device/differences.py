@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from ..rules.kinds import FLOAT16_DEQUANTIZE
 from ..runtime.interpreter import Run, SubgraphRun
 from ..text import counted
@@ -15,7 +15,8 @@ from .log import read_lines
 from .statements import OWN_COUNT
 
 
-class RefusalDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RefusalDifference:
     """An operator that was refused a different number of times: on the device, by the lines of its log, and simulated."""
 
     op: str
@@ -24,7 +25,8 @@ class RefusalDifference(NamedTuple):
     simulated: int
 
 
-class ListedRefusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ListedRefusal:
     """An operator that a delegate lists as refused, or that is refused in the simulation of a delegate that lists them."""
 
     op: str

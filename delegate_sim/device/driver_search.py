@@ -15,7 +15,6 @@ from typing import Any
 
 from ..delegates.driver import Driver, OperationSignature, signature
 from ..graph.graph import NodeView
-from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run
 from .trials import Account, Match, Trials
 
@@ -43,7 +42,8 @@ class RejectedNodes(Driver):
         return self.other is not None and self.other.rejects(operation, view)
 
 
-class _NodeKind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _NodeKind:
     """What a driver is told about a node; it cannot tell nodes of one kind apart by their types and shapes."""
 
     op: str
@@ -55,7 +55,7 @@ class _NodeKind(NamedTuple):
         return tuple((each.operation, each.types) for each in self.operations)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Inquiry:
     """What a driver that rejects nothing is asked at one feature level."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from .contents import DeviceLog
 from .identity import delegate_named, other_name, plain_name
 from .statements import (
@@ -115,7 +116,8 @@ _NOT_CREATED = "not-created"
 _MISSING_DELEGATE = "the delegate is not there on this device, or lacks what it needs; nothing is applied"
 
 
-class ExplainedError(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ExplainedError:
     """An error in a log: its line, what it means, and how often it was printed. ``node`` is the one that the line names."""
 
     kind: str

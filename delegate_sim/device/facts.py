@@ -23,7 +23,7 @@ OTHER_KERNEL = "DELEGATE "
 """What stands before a kernel of another delegate where operators are listed as refused."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What the log says about one delegate. What is None, or has no key, is not known."""
 

@@ -25,7 +25,7 @@ class LearningError(DelegateSimError):
     """A log that nothing can be learnt from, or that contradicts what is known already."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Learning:
     """What was learnt: the refined profile, the rules that are new in it, and what remains open."""
 

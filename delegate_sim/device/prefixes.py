@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 
-
-class Message(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Message:
     """A line without what a logger put in front of it; what the prefix does not tell is empty."""
 
     text: str

@@ -173,7 +173,7 @@ class Reader:
             return
         self.line_count += 1
         pieces = text.split("\\n") if "\\n" in text and "delegate" in text else [text]
-        used = [self._read_text(message._replace(text=piece)) for piece in pieces]
+        used = [self._read_text(replace(message, text=piece)) for piece in pieces]
         if not any(used):
             self.unused_count += 1
             if len(self.unused) < _MOST_UNUSED:
@@ -388,14 +388,14 @@ class Statements:
         numerous = statement.kind in _NUMEROUS
         self.last = (statement.kind, statement.values.get("source", "") if numerous else statement.line)
         known = self.found.get(self.last)
-        self.found[self.last] = statement if known is None else known._replace(times=known.times + 1)
+        self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
 
     def repeat(self, times: int) -> bool:
         """Count the last statement so many times more; say whether there is one."""
         if self.last is None:
             return False
         last = self.found[self.last]
-        self.found[self.last] = last._replace(times=last.times + times)
+        self.found[self.last] = replace(last, times=last.times + times)
         return True
 
     def all(self) -> tuple[Statement, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..model.model import Model
@@ -76,9 +76,9 @@ class Reconciliation(Shown):
             "evidence": self.evidence,
             "explanation": None if self.account is None else _account_entry(self.account),
             "nodes": [node._asdict() for node in self.nodes],
-            "operators": [refusal._asdict() for refusal in self.refusals],
+            "operators": [asdict(refusal) for refusal in self.refusals],
             "listed_refusals": [listed_entry(each) for each in self.listed_refusals],
-            "errors": [error._asdict() for error in self.errors],
+            "errors": [asdict(error) for error in self.errors],
             "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
             "feature_levels": list(self.feature_levels),
             "notes": list(self.notes),
@@ -100,13 +100,13 @@ class Reconciliation(Shown):
 
 def tally_entry(tally: Tally) -> dict[str, Any]:
     """Return the numbers and lines of one side as plain data."""
-    return {**tally._asdict(), "lines": list(tally.lines)}
+    return {**asdict(tally), "lines": list(tally.lines)}
 
 
 def listed_entry(listed: ListedRefusal) -> dict[str, Any]:
     """Return an operator that is listed as refused as plain data."""
     reasons = {"on_device": list(listed.on_device), "simulated": list(listed.simulated)}
-    return {**listed._asdict(), **reasons, "is_same": listed.is_same}
+    return {**asdict(listed), **reasons, "is_same": listed.is_same}
 
 
 def _account_entry(account: Account) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..named_tuples import NamedTuple
-
 _NAME = r"[^\s()]{1,100}"
 _STARTED = re.compile(
     r"partitionTheWork: (?:sourceModelIndex = (?P<source>\d{1,9}), )?deviceCount = (?P<count>\d{1,9}), "
@@ -41,7 +39,8 @@ _NEEDLES = (
 )
 
 
-class RuntimeChoice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuntimeChoice:
     """The device that an operation was given to. ``place`` is None where the release does not print it."""
 
     op: str
@@ -52,14 +51,16 @@ class RuntimeChoice(NamedTuple):
     """The devices that do not take it."""
 
 
-class RuntimeStep(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuntimeStep:
     """A step of a plan: the number of its device, and its operations by their place in run order."""
 
     number: int
     operations: tuple[int, ...]
 
 
-class RuntimeFailure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuntimeFailure:
     """A device that failed to compile a step, by the step's place; the device may be unknown, and empty."""
 
     device: str
@@ -67,7 +68,7 @@ class RuntimeFailure(NamedTuple):
     step: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RuntimeCompilation:
     """How one model was compiled, as far as the log tells."""
 
@@ -92,7 +93,8 @@ class RuntimeCompilation:
         return {each.number: each.device for each in self.choices if each.device and each.number >= 0}
 
 
-class RuntimeLog(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuntimeLog:
     """What the runtime printed: the drivers that it found, in order, with the versions that they print, and compilations."""
 
     devices: tuple[tuple[str, str], ...] = ()

@@ -40,7 +40,7 @@ _OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUS
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DeviceSetting:
     """What a log shows was applied, or what it was overridden with."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from ..results.shown import Table
@@ -26,6 +27,6 @@ def reconciliation_tables(found: Reconciliation) -> Mapping[str, Callable[[], Ta
 
 
 def _tally(found: Reconciliation) -> Table:
-    columns = tuple([name for name in found.device._fields if name != "lines"])
+    columns = tuple([field.name for field in fields(found.device) if field.name != "lines"])
     sides = (("device", found.device), ("simulated", found.simulated))
     return Table(("side", *columns), [(side, *[getattr(tally, name) for name in columns]) for side, tally in sides])

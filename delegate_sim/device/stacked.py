@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..delegates.base import Delegate
@@ -33,7 +32,7 @@ NOT_APPLIED = "not-applied"
 """Nothing in the log shows that the accelerator was applied."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StepReconciliation:
     """One accelerator: what its lines say, and what is simulated of it."""
 
@@ -48,7 +47,7 @@ class StepReconciliation:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StackReconciliation:
     """What was found. ``to_dict`` gives the stable form."""
 
@@ -77,7 +76,7 @@ class StackReconciliation:
             "runtimes": [str(release) for release in self.releases],
             "explanation": self.explanation or None,
             "steps": [_step_entry(step) for step in self.steps],
-            "errors": [error._asdict() for error in self.errors],
+            "errors": [asdict(error) for error in self.errors],
             "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
             "notes": list(self.notes),
         }
@@ -118,7 +117,7 @@ class _Trial:
     def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
         self.model = model
         # Tables list what is left of all steps together.
-        self.log = dataclasses.replace(log, run_orders={}, summaries={})
+        self.log = replace(log, run_orders={}, summaries={})
         self.release = release
         self.options = options
         self.result = self.simulated(stack)
@@ -145,7 +144,7 @@ class _Trial:
         if accelerator == APPLIED_AHEAD:
             return self._ahead(accelerator, delegate, run, notes)
         facts = facts_of(self.log, delegate, [] if run is None else [each.graph for each in run.subgraphs])
-        facts = dataclasses.replace(facts, is_foreign=False, notes=())
+        facts = replace(facts, is_foreign=False, notes=())
         is_shown = facts.replacements is not None and bool(facts.lines)
         is_told = is_shown or bool(facts.splits or facts.listed_refusals)
         if run is None:
@@ -193,7 +192,7 @@ class _Trial:
         if self.log.plugins and not theirs and run.outcome == "delegated":
             notes = (*notes, "no line shows that anything of what was selected was compiled and runs")
         status = UNEXPLAINED if found else REPRODUCED
-        return StepReconciliation(accelerator, delegate.name, status, device._replace(lines=lines), ours, tuple(found), (), notes)
+        return StepReconciliation(accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(found), (), notes)
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:

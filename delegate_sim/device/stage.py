@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from ..delegates.driver import StageOperation
-from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run
 from ..text import counted
 from .contents import DeviceLog
@@ -14,7 +14,8 @@ from .matching import OTHER_MODEL
 from .runtime_log import RuntimeCompilation, RuntimeLog
 
 
-class MatchedPartition(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MatchedPartition:
     """A partition of the simulation, and how the runtime compiled it on the device; None where the log has nothing of it."""
 
     subgraph: int

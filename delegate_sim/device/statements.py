@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-
-from ..named_tuples import NamedTuple
 
 OWN_COUNT = "own-count"
 LISTED_REFUSALS = "listed-refusals"
@@ -44,7 +43,8 @@ ERRORS = frozenset(
 """Kinds of lines that report an error."""
 
 
-class Statement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Statement:
     """What a line says: its kind, the part of it that says so, the values in it, and how often it was printed."""
 
     kind: str
@@ -53,7 +53,8 @@ class Statement(NamedTuple):
     times: int = 1
 
 
-class Pattern(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pattern:
     """A kind of line: a word that every such line has, and what it looks like."""
 
     kind: str

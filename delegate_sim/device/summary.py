@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 from ..delegates.base import Delegate
 from ..model.schema import operator_name
-from ..named_tuples import NamedTuple
 from .contents import DeviceLog
 from .counts import Count, compiled_count, counts_of, is_kernel
 from .errors import ExplainedError, explained_errors
@@ -73,7 +73,8 @@ _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|co
 """What an error of LiteRT 2 has failed at if no node can run; it goes on after others, such as hooks that it does not get."""
 
 
-class LogDelegate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LogDelegate:
     """A delegate in a log. ``name`` is that of the simulation, empty if there is none; ``title`` says what it is."""
 
     name: str
@@ -82,7 +83,8 @@ class LogDelegate(NamedTuple):
     counts: tuple[Count, ...]
 
 
-class LogSummary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LogSummary:
     """What one run in a log says."""
 
     delegate: LogDelegate
@@ -119,11 +121,11 @@ class LogSummary(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
         return {
-            **self._asdict(),
+            **asdict(self),
             "delegate": _entry(self.delegate),
             "others": [_entry(each) for each in self.others],
-            "counts": [each._asdict() for each in self.counts],
-            "errors": [each._asdict() for each in self.errors],
+            "counts": [asdict(each) for each in self.counts],
+            "errors": [asdict(each) for each in self.errors],
             "refusals": [{"op": op, "reason": reason, "times": times} for op, reason, times in self.refusals],
             "operators": dict(self.operators),
             "chosen_devices": dict(self.chosen_devices),
@@ -372,4 +374,4 @@ def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
 
 
 def _entry(delegate: LogDelegate) -> dict[str, Any]:
-    return {**delegate._asdict(), "counts": [count._asdict() for count in delegate.counts]}
+    return {**asdict(delegate), "counts": [asdict(count) for count in delegate.counts]}

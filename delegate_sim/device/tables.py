@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 
-
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One row of a table in running order: the operator, its outputs as listed, and the node's index if it is given."""
 
     op: str
@@ -21,7 +21,8 @@ class Row(NamedTuple):
     node: int | None
 
 
-class RunOrder(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RunOrder:
     """The rows of one subgraph in running order. ``is_complete`` says that the end of the table was seen."""
 
     rows: tuple[Row, ...]
@@ -30,7 +31,8 @@ class RunOrder(NamedTuple):
     """Whether the percentages of the rows show that others are missing."""
 
 
-class Summary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Summary:
     """How many nodes of each operator one subgraph ran. ``is_complete`` says that the end of the table was seen."""
 
     counts: Mapping[str, int]

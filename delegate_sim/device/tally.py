@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run
 from .contents import PluginLine
 from .facts import Facts
 from .log import read_lines
 
 
-class Tally(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Tally:
     """What one of the two did in all subgraphs. What is not known is None."""
 
     lines: tuple[str, ...]

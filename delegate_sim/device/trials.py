@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Assumptions, Run, simulate
 from .differences import differences
@@ -16,7 +15,7 @@ from .facts import Facts
 from .setting import DeviceSetting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Account:
     """What accounts for a difference: assumptions under which the simulation does the same as the device.
 
@@ -34,14 +33,15 @@ class Account:
     """Whether nothing else was found that accounts for it as well."""
 
 
-class Match(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Match:
     """A simulation that does the same as the device, and why it does."""
 
     run: Run
     account: Account
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Trials:
     """What every simulation has in common, and the facts that it has to reproduce."""
 

@@ -14,7 +14,7 @@ from .examiner import Examiner
 from .finder import find_causes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Advice:
     """The changes that the causes behind a run ask for, by node and code; ``refusal`` is that for the graph as a whole."""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.kinds import Problem
 from ..runtime.suppositions import NodeKey, Supposition
@@ -19,7 +18,7 @@ class Identity(NamedTuple):
     subject: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Remedy:
     """What is simulated as the end of a cause.
 
@@ -41,7 +40,7 @@ class Remedy:
     """The code of a refusal of the whole model that is supposed to have ended."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cause:
     """One thing that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``, ``change`` what to do in this case."""
 
@@ -69,7 +68,7 @@ class Cause:
         return self.remedy.node_versions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Blockers:
     """All causes, and which of them each node has."""
 

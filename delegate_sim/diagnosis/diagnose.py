@@ -9,7 +9,6 @@ from typing import Any
 
 from ..fixing.passes.base import Pass
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..results.compute import multiply_adds
 from ..results.nodes import on_cpu
 from ..results.shown import Shown, Table
@@ -29,7 +28,8 @@ from .ranking import TRIED_AT_LEAST, TRIED_AT_MOST, Ranking, rank
 __all__ = ["Cost", "Diagnosis", "RankedCause", "diagnose"]
 
 
-class RankedCause(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RankedCause:
     """One cause with what it costs.
 
     ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all

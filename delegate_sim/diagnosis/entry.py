@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.interpreter import option_values
@@ -17,15 +18,15 @@ SCHEMA = "delegate-sim/diagnosis/1"
 
 def diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
     """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
-    delegate, options, release, defaults, _ = diagnosis.target
+    target = diagnosis.target
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
         "model": {"path": diagnosis.model.path, "sha256": diagnosis.model.sha256},
-        "delegate": delegate.name,
-        "options": option_values(options),
-        "runtime": str(release),
-        "defaults": defaults,
+        "delegate": target.delegate.name,
+        "options": option_values(target.options),
+        "runtime": str(target.release),
+        "defaults": target.defaults,
         "log_lines": list(diagnosis.run.log_lines),
         "multiply_adds": diagnosis.total_multiply_adds,
         "now": _cost_entry(diagnosis.now),
@@ -65,4 +66,4 @@ def _needs_entry(finding: RankedCause) -> list[str] | None:
 
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
-    return {**cost.measures._asdict(), "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
+    return {**asdict(cost.measures), "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}

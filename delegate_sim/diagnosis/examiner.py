@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..options import parse_options
 from ..releases.catalogue import Release
 from ..results.compute import compute_of
@@ -26,7 +25,8 @@ _CHANGES_KEPT = 2
 """Changed models that are kept beside those of the runs, the last ones."""
 
 
-class Cost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cost:
     """What a run comes to. Multiply-adds are counted, and no estimate of latency."""
 
     measures: Measures
@@ -43,7 +43,8 @@ class Cost(NamedTuple):
         return self.multiply_adds / self.total_multiply_adds
 
 
-class RefusedNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RefusedNode:
     """A node of the file that stays on the CPU: its operator, and why it is refused."""
 
     key: NodeKey
@@ -88,10 +89,10 @@ class Examiner:
 
     def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
         """Apply the delegate under a supposition, with some of its options changed."""
-        delegate, own, given_release, defaults, has_own_resolver = self.target
-        if has_own_resolver:
-            supposition = dataclasses.replace(supposition, has_own_resolver=True)
-        release = supposition.release or given_release
+        delegate, defaults = self.target.delegate, self.target.defaults
+        if self.target.has_own_resolver:
+            supposition = replace(supposition, has_own_resolver=True)
+        release = supposition.release or self.target.release
         key = (
             supposition.changes,
             supposition.accepted_nodes,
@@ -103,7 +104,9 @@ class Examiner:
             frozenset(options.items()),
         )
         if key not in self._known:
-            given = parse_options(delegate.name, delegate.options, {**self._given, **options}, defaults) if options else own
+            given = self.target.options
+            if options:
+                given = parse_options(delegate.name, delegate.options, {**self._given, **options}, defaults)
             change = self._changed(supposition, release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..named_tuples import NamedTuple
 from ..rules.kinds import Problem
 
 
-class Suggestion(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Suggestion:
     """A kind of change: its code, what it is in a few words, and how it is done."""
 
     code: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from ..results.measures import TAKEN
 from ..rules.kinds import Problem
 from .causes import Cause, Identity
@@ -27,7 +27,8 @@ Gain = tuple[float, float, float, float, float]
 """What is won: percent of multiply-adds, whether anything is delegated at all, kernels, partitions, and bytes across borders."""
 
 
-class Ranking(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ranking:
     """The causes in their order, and for those that were simulated what would be.
 
     ``needs`` has the causes whose removal alone changes nothing: the others that must be removed too, None where that is not

@@ -7,17 +7,18 @@ the results are the same unless the words say otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..conversion.attributes import UNFOLDED
 from ..delegates.base import Delegate
 from ..graph.graph import NodeView
-from ..named_tuples import NamedTuple
 
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 
 
-class Rewrite(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rewrite:
     """Another way to write an operator: in words, and the operators that the converter makes of it."""
 
     words: str

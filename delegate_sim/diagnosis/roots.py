@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..graph.graph import file_graphs
 from ..model.model import Model, Tensor
-from ..named_tuples import NamedTuple
 from ..rules.kinds import DYNAMIC_TENSORS, Problem
 from ..runtime.fixed_inputs import computes_shapes, open_inputs
 from ..runtime.interpreter import Run
@@ -32,7 +31,8 @@ class Simulate(Protocol):
         """Simulate."""
 
 
-class Root(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Root:
     """A change to the conversion: what is supposed with it, and the refusals that it ends."""
 
     supposition: Supposition
@@ -56,7 +56,7 @@ def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None
-    supposition = dataclasses.replace(given, fixed_inputs=True)
+    supposition = replace(given, fixed_inputs=True)
     now, then = simulate(given, {}), simulate(supposition, {})
     if is_dynamic(now.run):
         return Root(supposition, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
@@ -76,7 +76,7 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
     best: tuple[tuple[float, ...], Root] | None = None
     conversions = list(_conversions(model))
     for conversion in conversions:
-        other = dataclasses.replace(supposition, conversion=conversion)
+        other = replace(supposition, conversion=conversion)
         then = simulate(other, {})
         if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
             conversions.append("int8-per-tensor")
@@ -179,5 +179,5 @@ def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple
             and (kinds[reason.code].problem in problems or (is_gone and kinds[reason.code].problem not in _OTHERS_OWN))
         ]
         if ended:
-            found.append(refused._replace(reasons=tuple(ended)))
+            found.append(replace(refused, reasons=tuple(ended)))
     return tuple(found)

@@ -10,7 +10,6 @@ from itertools import combinations
 from math import comb
 
 from ..errors import OptionError
-from ..named_tuples import NamedTuple
 from ..results.measures import Measures
 from .causes import Cause
 from .diagnose import Diagnosis
@@ -24,7 +23,8 @@ PARTITIONS, KERNELS, MULTIPLY_ADDS = "partitions", "kernels", "multiply-adds"
 _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]+)?)%?")
 
 
-class Goal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Goal:
     """What is to be reached with something delegated: at most so many partitions or kernels, or at least a percentage."""
 
     measure: str
@@ -60,7 +60,7 @@ def parse_goal(text: str) -> Goal:
     return Goal(MULTIPLY_ADDS, float(match[4])) if match[3] else Goal(match[1] or PARTITIONS, int(match[2]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Way:
     """Causes whose end reaches the goal, and what would then be."""
 
@@ -73,7 +73,7 @@ class Way:
         return self.cost.measures
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Search:
     """The smallest sets of causes to remove.
 

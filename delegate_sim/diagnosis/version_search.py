@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..graph.graph import NodeView
-from ..named_tuples import NamedTuple
 from ..rules.kinds import Problem
 from ..runtime.suppositions import NodeKey
 from ..versions.attempts import versions_to_try
@@ -22,7 +22,8 @@ _Entry = tuple[str, int]
 """Operator and version, which nodes share in a file."""
 
 
-class FoundVersion(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoundVersion:
     """Why a node is refused for its version: by features, or by operator and version.
 
     ``version`` is one that is taken, None if none is known. ``demanding`` are the nodes whose features raised it, which others

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..graph.graph import file_graphs
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
@@ -41,7 +41,8 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
 )
 
 
-class WholeCause(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class WholeCause:
     """A cause that all nodes have, and what is supposed where it is gone."""
 
     identity: Identity

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from ..conversion import attributes
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model, Tensor
-from ..named_tuples import NamedTuple
 from ..options import as_typed
 from ..results.compute import multiply_adds
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
@@ -65,7 +64,8 @@ _CONVERSIONS: Mapping[str, str] = MappingProxyType(
 _REGISTER = "register-operator"
 
 
-class RefusedCase(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RefusedCase:
     """A node of the file and one of its reasons."""
 
     key: NodeKey
@@ -73,7 +73,7 @@ class RefusedCase(NamedTuple):
     reason: Reason
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Wording:
     """Words for one cause, from its identity, its nodes' operators with their numbers, its cases and what would end it."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from ..graph.graph import file_graphs
 from ..late_numpy import np
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
-from ..named_tuples import NamedTuple
 from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
 from ..versions.why import expected_version
 from .passes.base import Pass
@@ -20,7 +20,8 @@ _READ = slice(Node._fields.index("inputs"), None)
 """What a node reads, writes and is told, without its operator and version."""
 
 
-class Rewritten(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rewritten:
     """A model after some passes: how it changed, and what computes its new weights."""
 
     change: Edited

@@ -32,7 +32,7 @@ _MOST_BYTES = 1 << 30
 """Between nodes is compared what takes at most so much memory in one model."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fixed:
     """What a search found, the file that was written, and how it compares with the original; None if that was not asked for."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..errors import OptionError
 from ..late_numpy import np
@@ -48,7 +49,7 @@ def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Rele
     tensors = list(first.tensors)
     for index, shape in shapes.items():
         tensors[index] = tensors[index]._replace(shape=tuple(shape), shape_signature=None)
-    known = model.with_same_bytes(subgraphs=(first._replace(tensors=tuple(tensors)), *model.subgraphs[1:]))
+    known = model.with_same_bytes(subgraphs=(replace(first, tensors=tuple(tensors)), *model.subgraphs[1:]))
     folded = fold(known, release)
     return edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
 

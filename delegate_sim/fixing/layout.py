@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from ..errors import FixError
 from ..model import schema
 from ..model.flatbuffer import IDENTIFIER
-from ..named_tuples import NamedTuple
 
 ALIGNMENT = 64
 """Bytes. The old bytes move by a multiple of it, which keeps every alignment that the schema and the kernels ask for."""
@@ -25,7 +24,7 @@ _GREATEST = (1 << 31) - 1
 """Bytes that the references of a flatbuffer may span."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Old:
     """Something that the existing file holds, by its position there."""
 
@@ -151,7 +150,8 @@ class Front:
         return layout.vtable + bytes(content)
 
 
-class _Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Layout:
     """A vtable, the size of its table, and (struct format, offset) of each field; a reference has no format."""
 
     vtable: bytes

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..results.compute import compute_of
 from ..results.measures import NOT_RUNNING, Measures, measure
 from ..runtime.editing import NodeKey
@@ -29,7 +29,7 @@ class Score(NamedTuple):
     """Stretches on the delegate and between them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Standing:
     """One model on one target."""
 

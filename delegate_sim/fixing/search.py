@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +25,7 @@ _ROUNDS = 24
 """Steps of the search at most."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FixStep:
     """A pass that was kept, the nodes of the model that it was applied to, and what the model then was on each target."""
 
@@ -38,7 +37,7 @@ class FixStep:
     standings: tuple[Standing, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Trial:
     """A pass that was tried and not kept: what it would have come to on each target."""
 
@@ -49,7 +48,7 @@ class Trial:
     """Whether any target would be worse off."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FixPlan:
     """What a search found."""
 
@@ -106,7 +105,7 @@ def split_tail(plan: FixPlan) -> FixPlan:
 
     These are trailing nodes that stay on the CPU on every target, custom operators among them that nobody registers.
     """
-    registered = [standing(plan.rewritten.model, target._replace(has_own_resolver=True)) for target in plan.targets]
+    registered = [standing(plan.rewritten.model, replace(target, has_own_resolver=True)) for target in plan.targets]
     if not any(each.measures.is_delegated for each in registered):
         return plan
     split = trailing(plan.rewritten, frozenset.intersection(*[each.on_cpu for each in registered]))
@@ -114,7 +113,7 @@ def split_tail(plan: FixPlan) -> FixPlan:
         return plan
     first = first_model(split)
     after = tuple([standing(first.model, target) for target in plan.targets])
-    return dataclasses.replace(plan, rewritten=first, after=after, split=split)
+    return replace(plan, rewritten=first, after=after, split=split)
 
 
 class _Search:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import FixError
@@ -122,14 +122,14 @@ def _first_signature(signature: Signature, split: Split) -> Signature:
     kept = {name: index for name, index in signature.outputs.items() if index in split.first_outputs}
     names = _between_names(signature, split)
     added = {names[tensor.index]: tensor.index for tensor in split.between if tensor.index not in kept.values()}
-    return signature._replace(outputs={**kept, **added})
+    return replace(signature, outputs={**kept, **added})
 
 
 def _second_signature(signature: Signature, split: Split) -> Signature:
     names = _between_names(signature, split)
     inputs = {names[index]: index for index in split.inputs if index in names}
     outputs = {name: index for name, index in signature.outputs.items() if index in split.outputs}
-    return signature._replace(inputs=inputs, outputs=outputs)
+    return replace(signature, inputs=inputs, outputs=outputs)
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
@@ -192,7 +192,7 @@ class _Second:
         inputs, outputs = (
             {name: self.numbers[index] for name, index in side.items()} for side in (signature.inputs, signature.outputs)
         )
-        return signature._replace(inputs=inputs, outputs=outputs)
+        return replace(signature, inputs=inputs, outputs=outputs)
 
     def _places(self, indices: Sequence[int]) -> list[int]:
         return [self._place(index) for index in indices]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from ..named_tuples import NamedTuple
 from ..results.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
 from ..results.words import DELEGATED, OutcomeWords
 
 
-class Allowance(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Allowance:
     """How far a count may rise: by a number, or by a share of its old value (0.1 for ten per cent)."""
 
     number: int = 0
@@ -23,7 +22,7 @@ class Allowance(NamedTuple):
         return base + max(self.number, int(base * self.share))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tolerance:
     """How much worse measures may get before a check fails; None, if not configured, allows nothing."""
 
@@ -34,7 +33,7 @@ class Tolerance:
     border_bytes: Allowance | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Budgets:
     """Limits on one model on one target; None, or empty, where there is none."""
 
@@ -46,10 +45,11 @@ class Budgets:
 
     def overridden_by(self, other: Budgets) -> Budgets:
         """Return these budgets, overridden by whatever the other ones set."""
-        return dataclasses.replace(_joined(self, other), tolerance=_joined(self.tolerance, other.tolerance))
+        return replace(_joined(self, other), tolerance=_joined(self.tolerance, other.tolerance))
 
 
-class Regression(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Regression:
     """A measure that is worse than in the baseline. ``limit`` is what the tolerance allows."""
 
     code: str
@@ -135,5 +135,5 @@ _KERNELS_ONLY = frozenset({"more-partitions", "more-delegate-kernels", "more-bor
 
 
 def _joined(values: Values, other: Values) -> Values:
-    said = {name: value for name, value in vars(other).items() if value is not None and name != "tolerance"}
-    return dataclasses.replace(values, **said)
+    said = {field.name: getattr(other, field.name) for field in fields(other) if field.name != "tolerance"}
+    return replace(values, **{name: value for name, value in said.items() if value is not None})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..conversion.convert import Conversion
 from ..errors import DelegateSimError, fault_text
 from ..model.model import Model
 from ..model.reader import load
-from ..named_tuples import NamedTuple
 from ..results.findings import ERROR, Finding
 from ..results.shown import Shown, Table
 from ..results.words import words_of
@@ -24,7 +23,8 @@ from .results import FAILED, FAILED_CONVERSION, INTERNAL_ERROR, UNREADABLE_MODEL
 from .sources import ConfiguredSource, converted
 
 
-class Update(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Update:
     """What happened to the baseline: entries added, changed and removed, and whether the file was written."""
 
     added: int
@@ -33,7 +33,7 @@ class Update(NamedTuple):
     is_written: bool
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Checked(Shown):
     """What a check found, and what it did to the baseline if that was asked for. ``to_dict`` gives the stable form."""
 
@@ -60,7 +60,8 @@ class Checked(Shown):
         return ("cases", "findings")
 
 
-class _Job(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Job:
     """One model and the targets that apply to it; ``source`` is what it is converted from, if it is."""
 
     model: str
@@ -175,7 +176,7 @@ def _cases(
         try:
             case = _case(configuration, job, model, target, baseline, taken)
             if made is not None:
-                case = dataclasses.replace(case, notes=(_made_note(made), *case.notes))
+                case = replace(case, notes=(_made_note(made), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
         except Exception as error:  # the other models are to have their cases, whatever it is
             yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
@@ -208,9 +209,9 @@ def _case(
     case = judge(key, job.path, run, model, target, entry, configuration.budgets_of(target, job.model))
     if taken is not None and entry is not None:
         taken[key] = entry
-        return dataclasses.replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
+        return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
     if entry is None and configuration.baseline is not None:
-        return dataclasses.replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
+        return replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
     return case
 
 
@@ -221,7 +222,7 @@ def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[
     if found.report is not None:
         reports.append(found.report)
     status = FAILED if found.findings else case.status
-    return dataclasses.replace(case, status=status, findings=(*case.findings, *found.findings), notes=(*case.notes, *found.notes))
+    return replace(case, status=status, findings=(*case.findings, *found.findings), notes=(*case.notes, *found.notes))
 
 
 def _missing(path: str) -> Finding:
@@ -240,7 +241,7 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
         yield "new in the baseline"
         return
     words = words_of(entry.delegate)
-    worse = [f"{what} {base} -> {now}" for _, what, base, now, *_ in regressions(before.measures, entry.measures, words=words)]
+    worse = [f"{each.what} {each.base} -> {each.now}" for each in regressions(before.measures, entry.measures, words=words)]
     changed = worse + improvements(before.measures, entry.measures, words)
     if changed:
         yield f"changed in the baseline: {'; '.join(changed)}"

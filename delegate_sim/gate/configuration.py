@@ -47,7 +47,7 @@ class ConfigurationError(DelegateSimError):
     """There is no configuration, or it contains an error; the message names file, line and key."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConfiguredTarget:
     """What models are checked on: a delegate with its options, on a release of the runtime.
 
@@ -68,7 +68,7 @@ class ConfiguredTarget:
     """Whether the application registers operators that the runtime's own resolver does not have."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Override:
     """Budgets for some models, some targets, or both."""
 
@@ -77,7 +77,7 @@ class Override:
     budgets: Budgets
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """What to check. All patterns and paths in it are relative to ``root``, with slashes."""
 

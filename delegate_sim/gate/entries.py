@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import DelegateSimError
-from ..named_tuples import NamedTuple
 from ..results.measures import Measures
 from ..results.outline import SubgraphOutline
 
@@ -23,7 +22,7 @@ class EntryKey(NamedTuple):
     target: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One model on one target.
 
@@ -47,7 +46,8 @@ class Entry:
         return frozenset(node for group in self.fallback if group.subgraph == subgraph for node in group.nodes)
 
 
-class Fallback(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fallback:
     """Nodes of one subgraph that stay on the CPU for one reason."""
 
     subgraph: int
@@ -55,7 +55,7 @@ class Fallback(NamedTuple):
     nodes: frozenset[int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Baseline:
     """All entries; ``packed`` are the outlines of models as they stand in the file, by digest."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import OptionError
@@ -9,7 +10,6 @@ from ..live.comparison import LiveResult, comparable_release, compare_live
 from ..live.difference import difference_report
 from ..live.engines import find_engine
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..results.findings import ERROR, Finding
 from ..runtime.interpreter import Assumptions, simulate
 from .configuration import ConfiguredTarget
@@ -18,7 +18,8 @@ _REPORT = "please report it: --live-report FILE writes what to send"
 _INSTALL = "install what is missing (delegate-sim doctor), or leave the target out with --target"
 
 
-class LiveCheck(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LiveCheck:
     """What a live run adds to a case; ``report`` is the difference to send, None if there is none."""
 
     findings: tuple[Finding, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..results.changes import NodeChange
@@ -23,7 +23,7 @@ UNREADABLE = "unreadable"
 """The model cannot be read, or the program itself fails on it, so nothing is known about it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Case:
     """One model on one target.
 
@@ -148,12 +148,12 @@ def _case_entry(case: Case) -> dict[str, Any]:
                 "level": finding.level,
                 "message": finding.message,
                 "hint": finding.hint,
-                "location": finding.location._asdict(),
+                "location": asdict(finding.location),
                 "fingerprint": fingerprint,
             }
             for finding, fingerprint in zip(case.findings, fingerprints(case), strict=True)
         ],
-        "changes": [change._asdict() for change in case.changes],
+        "changes": [asdict(change) for change in case.changes],
         "notes": list(case.notes),
         "log_lines": list(case.log_lines),
     }
@@ -163,4 +163,4 @@ def _measures_entry(measures: Measures | None) -> dict[str, Any] | None:
     if measures is None:
         return None
     derived = {"fallback_nodes": measures.fallback_nodes, "delegated_share": round(measures.delegated_share, 6)}
-    return {**measures._asdict(), **derived}
+    return {**asdict(measures), **derived}

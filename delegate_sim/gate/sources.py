@@ -20,7 +20,7 @@ from .configuration_table import ConfigurationProblem, ConfigurationTable, parse
 _GIB = 1 << 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConfiguredSource:
     """A source model that is converted in one way; ``name`` is what the model is called in the baseline.
 

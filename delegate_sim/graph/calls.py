@@ -6,10 +6,9 @@ Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc`
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..model.model import Node
-from ..named_tuples import NamedTuple
 from .graph import Graph
 from .partition import Subset, partition
 
@@ -20,7 +19,8 @@ DELEGATE = 51
 """The builtin code of a delegate's kernel in the graph."""
 
 
-class ReplacingCall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReplacingCall:
     """What the runtime reports of one call: how many nodes it replaces, of how many in the plan, and the partitions of all."""
 
     replaced: int
@@ -41,7 +41,8 @@ def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tu
     return tuple(nodes), tuple(plan)
 
 
-class InCalls(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InCalls:
     """What several calls come to: the partitions of the plan in the end, in running order, and a report of each call."""
 
     subsets: tuple[Subset, ...]

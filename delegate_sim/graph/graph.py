@@ -11,10 +11,10 @@ from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
 from ..model.options import Options
-from ..named_tuples import NamedTuple
 
 
-class DynamicTensor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DynamicTensor:
     """The first tensor whose size is known only at run time, the node that makes it so and the operand that is to blame.
 
     ``node`` is None for a tensor that is dynamic from the start; ``cause`` is the tensor that would have to be constant,
@@ -28,7 +28,8 @@ class DynamicTensor(NamedTuple):
     """The tensor that the runtime names: one that was dynamic before, or -1, where a kernel left the size of ``tensor`` open."""
 
 
-class PrepareFailure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PrepareFailure:
     """A node that the CPU runtime cannot prepare, and the lines in which the runtime names it and the nodes that call it.
 
     ``unregistered`` is the custom operator that nobody registered, where that is why.

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from ..model.control_dependencies import ControlEdges
-from ..named_tuples import NamedTuple
 from .graph import CALLING_OPS, Graph, has_side_effects
 
 _NOT_READY = -1
@@ -24,7 +25,8 @@ class PartitionError(Exception):
     """Some nodes can never run: their operands depend on themselves."""
 
 
-class Subset(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Subset:
     """Nodes that run together (what the log line counts as a partition), and the tensors that cross its border.
 
     ``nodes`` are node indices in running order; ``inputs`` (constants included) and ``outputs`` are sorted tensor indices.

@@ -31,7 +31,7 @@ _REPETITIONS = 2
 _PACKAGE = "ai_edge_litert"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TensorDifference:
     """How one tensor differs, over all samples. Errors are in the unit of the tensor as it is stored."""
 
@@ -61,7 +61,7 @@ class TensorDifference:
         return 0.0 if not self.greatest else self.greatest / self.range if self.range else math.inf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Difference:
     """How two models differ in what they compute."""
 
@@ -104,7 +104,7 @@ class Difference:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Continuation:
     """A model that goes on where another ends, so that both together compute what one did."""
 
@@ -117,7 +117,7 @@ class Continuation:
     """What tensors of the whole are in it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Facing:
     """Which inputs and outputs of a second model are those of the first, by position, and which compare as real numbers.
 

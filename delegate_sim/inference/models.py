@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..errors import FixError
 from ..model.model import Model, Tensor
-from ..named_tuples import NamedTuple
 from ..text import printable
 from .difference import Difference, Facing, compare
 from .inputs import from_file, made_up
@@ -55,7 +55,8 @@ def _facing(first: Model, second: Model) -> Facing | None:
     return None if is_same and not any(map(any, in_real_numbers.values())) else Facing(order, in_real_numbers)
 
 
-class _End(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _End:
     """An input or output: its tensor, and what a signature calls it, empty if none does."""
 
     tensor: Tensor

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 from ..delegates.base import OptionValues
 from ..errors import OptionError
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.interpreter import Run
 from .decision import LiveDecision, LivePartition
@@ -20,7 +20,8 @@ _SHOWN = 3
 """Partitions of each side that are named."""
 
 
-class LiveResult(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LiveResult:
     """What real code did, and what differs from the simulation; nothing if all is the same, or if there is nothing to compare."""
 
     name: str
@@ -83,8 +84,8 @@ def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
     simulated = engine.expected(model, run)
     if found.decision.lacks and simulated.has_failed:
         # Nothing is asked of the library where the model cannot be read for it.
-        found = found._replace(is_run=True)
-    return found._replace(differences=tuple(_differences(found.decision, simulated))) if found.is_compared else found
+        found = replace(found, is_run=True)
+    return replace(found, differences=tuple(_differences(found.decision, simulated))) if found.is_compared else found
 
 
 def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..delegates.base import FileNode
-from ..named_tuples import NamedTuple
 
 
-class LiveNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LiveNode:
     """A node that a delegate takes: its operator, and where it stands in the file if that can be told."""
 
     op: str
@@ -24,7 +26,8 @@ class LiveNode(NamedTuple):
 LivePartition = tuple[LiveNode, ...]
 
 
-class LiveDecision(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LiveDecision:
     """What was decided, live or simulated.
 
     ``lines`` are the log lines that both print. ``partitions`` is None where they are not known, as after a failure or a crash.

@@ -9,12 +9,11 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ai_edge_litert.interpreter import Interpreter
-
-from ..named_tuples import NamedTuple
 
 _OK = 0
 _ALLOW_DYNAMIC_TENSORS = 1
@@ -102,7 +101,8 @@ class _Delegate(ctypes.Structure):
     )
 
 
-class Partition(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Partition:
     """A kernel of the delegate: what stands in the execution plan for some nodes."""
 
     kernel: str

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..delegates.base import Delegate, FileNode, OptionValues
@@ -54,7 +55,7 @@ class PluginEngine(Engine):
         is_closed = self.delegate.is_live_only or (bool(self._traits.closed_line) and self._traits.closed_line in printed)
         if finished.status == 0:
             numbers = [int(match[1]) for match in map(_YIELDED.search, printed) if match]
-            return _partitioned(load(content), lines, written, numbers[-1] if numbers else 0)._replace(is_closed=is_closed)
+            return replace(_partitioned(load(content), lines, written, numbers[-1] if numbers else 0), is_closed=is_closed)
         is_crash = finished.status is not None and finished.status < 0
         lacks = "" if lines else _missing_library(printed, self._traits.needs)
         return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_crash and bool(lines))

@@ -6,17 +6,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..limits import how_to_raise, raised
-from ..named_tuples import NamedTuple
 
 SECONDS = 120
 MEMORY = 16 << 30
 """Bytes of address space; a process that asks for more says so in its own words, or crashes."""
 
 
-class Finished(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Finished:
     """How a process ended: ``status`` is the exit code, below 0 a signal's number, None where it was stopped for its time."""
 
     status: int | None

@@ -7,12 +7,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..bundles.address import split_address
 from ..errors import ModelError
 from ..files import open_input
-from ..named_tuples import NamedTuple
 from ..text import printable
 from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
@@ -69,7 +68,8 @@ class Quantization(NamedTuple):
         return len(self.scales) > 1
 
 
-class Sparsity(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sparsity:
     """How a sparse constant is stored: order of its dimensions, blocks, and (is it dense?, dense size) of each dimension."""
 
     traversal_order: tuple[int, ...]
@@ -191,10 +191,11 @@ class OperatorCode(NamedTuple):
     version: int
 
 
-class Subgraph(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Subgraph:
     """One subgraph: tensors and nodes in file order, and the tensors that are its inputs and outputs."""
 
-    index: int  # type: ignore[assignment]  # replaces tuple.index
+    index: int
     name: str
     tensors: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
@@ -202,7 +203,8 @@ class Subgraph(NamedTuple):
     outputs: tuple[int, ...]
 
 
-class Signature(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Signature:
     """One signature: its key, subgraph and the tensors by argument name."""
 
     key: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..named_tuples import NamedTuple
 from . import schema
 from .table import Table
 
@@ -93,7 +93,8 @@ class OptionsReader:
         return name, known.vtable, b"".join(parts)
 
 
-class _Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Layout:
     """A table's vtable, where the fields end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
 
     vtable: bytes

@@ -5,7 +5,8 @@ Source: ``litert/core/build_stamp.h``, ``litert/core/dispatch_op_schema.h``.
 
 from __future__ import annotations
 
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from ..text import printable
 from .flexbuffer import custom_options
 from .model import Model, Node
@@ -17,7 +18,8 @@ _STAMP_FIELD = 125
 """Bytes of each of the stamp's two texts."""
 
 
-class DispatchNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DispatchNode:
     """A node that runs compiled code: its place, the name of the entry in the code, and the code's size in bytes."""
 
     subgraph: int
@@ -26,7 +28,8 @@ class DispatchNode(NamedTuple):
     bytecode_size: int
 
 
-class Precompiled(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Precompiled:
     """What a file says of its compilation; empty for one that was not compiled."""
 
     manufacturer: str = ""

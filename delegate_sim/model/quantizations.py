@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
-from ..named_tuples import NamedTuple
 from .flatbuffer import Tables
 from .model import Quantization
 from .numbers import StoredNumbers

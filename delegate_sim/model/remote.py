@@ -6,12 +6,12 @@ import hashlib
 import mmap
 import struct
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
 from ..bundles.ranged import RangedView
 from ..bundles.stores import RemoteFile
-from ..named_tuples import NamedTuple
 from .flatbuffer import Flatbuffer
 
 _BLOCK = 4096

@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from ..named_tuples import NamedTuple
 from .tflite_schema import ENUMS, OPTIONS_TABLES, TABLES
 
 BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
@@ -81,7 +81,8 @@ _STRUCT_CODES: Mapping[str, str] = MappingProxyType(
 """Struct's characters for the types of numbers."""
 
 
-class Field(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Field:
     """A field of a table. ``default`` is what it reads as where it is absent."""
 
     name: str
@@ -169,7 +170,7 @@ def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Fie
     """Return a field. An absent vector of numbers reads as (), any other absent reference as an empty string."""
     field = Field(name, slot, declared_type, default)
     if field.format is None:
-        return field._replace(default=() if field.element else "")
+        return replace(field, default=() if field.element else "")
     return field
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ..named_tuples import NamedTuple
 from . import schema
 
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", "<i", "<H"))
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Table:
     """A table, by its position in the file. Reading behind the end of the file raises struct.error."""
 
     content: memoryview

@@ -6,9 +6,9 @@ Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp Compo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from ..named_tuples import NamedTuple
 from .devices import CpuDevice, Device
 from .model import NnModel
 from .operands import Lifetime
@@ -54,7 +54,8 @@ class PlanKind(Enum):
     ERROR = "ERROR"
 
 
-class CompilationOptions(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CompilationOptions:
     """How to compile. ``simulated_failure`` is the code with which the runtime's own tests let a plan fail at the end."""
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
@@ -62,7 +63,8 @@ class CompilationOptions(NamedTuple):
     simulated_failure: int = 0
 
 
-class Compilation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Compilation:
     """What compiling came to. ``refusal`` is what went wrong, also where the CPU took over."""
 
     code: int

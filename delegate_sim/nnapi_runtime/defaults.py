@@ -6,9 +6,9 @@ That lowers the feature level which a device must have. Upstream: runtime/ModelB
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..named_tuples import NamedTuple
 from .operands import Lifetime, NnOperand
 from .types import AndroidRelease, OperandType, OperationType
 
@@ -21,7 +21,8 @@ DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
 """The first release whose ``finish`` drops them."""
 
 
-class Default(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Default:
     """A type and the value that is the same as none."""
 
     type: OperandType
@@ -39,7 +40,8 @@ ONE = Default(OperandType.INT32, 1)
 MINUS_ONE = Default(OperandType.INT32, -1)
 
 
-class Tail(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Tail:
     """Optional inputs after the ``start`` required ones.
 
     ``told_by`` is the input whose type tells this form from others of the same operation; ``paired`` the number of inputs that
@@ -99,4 +101,4 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
     count = len(inputs)
     while count > tail.start and tail.defaults[count - 1 - tail.start].holds(inputs[count - 1]):
         count -= 1
-    return operation if count == tail.paired else operation._replace(inputs=operation.inputs[:count])
+    return operation if count == tail.paired else replace(operation, inputs=operation.inputs[:count])

@@ -6,10 +6,9 @@ Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..named_tuples import NamedTuple
 from ..single_precision import float32
 from .model import NnModel, NnOperation
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
@@ -22,7 +21,8 @@ CPU_NAME = "nnapi-reference"
 MAX_COST = 3.4028234663852886e38
 
 
-class DeviceCost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DeviceCost:
     """Execution time and power of an operation, relative to the CPU's."""
 
     execution: float
@@ -37,10 +37,11 @@ _UNKNOWN_COST = DeviceCost(MAX_COST, MAX_COST)
 _CPU_COST = DeviceCost(1.0, 1.0)
 
 
-class Costs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Costs:
     """A device's performance table; ``default`` stands for types that are not listed."""
 
-    by_type: Mapping[int, DeviceCost] = MappingProxyType({})
+    by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
     default: DeviceCost = _UNKNOWN_COST
     relaxed_scalar: DeviceCost = _UNKNOWN_COST
     relaxed_tensor: DeviceCost = _UNKNOWN_COST
@@ -89,7 +90,8 @@ class Device(Protocol):
 _CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
 
 
-class CpuDevice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CpuDevice:
     """The runtime's own reference device. It is not sliced for and takes all that is no OEM's or extension's."""
 
     android: AndroidRelease = AndroidRelease.ANDROID_13
@@ -112,7 +114,8 @@ class CpuDevice(NamedTuple):
         return ResultCode.NO_ERROR
 
 
-class DriverDevice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DriverDevice:
     """A driver, described by what it takes and what it fails at."""
 
     name: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from .operands import ChannelQuantization, NnOperand, OperandKey, check_operand_type, check_value, operand_version
 from .operations import validate_operation
 from .refusal import Call, NnRefusal, NnRefused
@@ -50,7 +50,8 @@ def key_of(operand: NnOperand) -> OperandKey:
     return key
 
 
-class Judgement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Judgement:
     """What an operation by itself needs, and what it needs with its operands; a refusal where it is refused."""
 
     own: Version | NnRefusal

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
-from ..named_tuples import NamedTuple
 from .judging import judge, needed_of
 from .operands import Lifetime, NnOperand, operand_version
 from .refusal import Call, NnRefusal, Rule, refuse
@@ -55,13 +54,14 @@ _MODEL = OperandType.MODEL.value
 _PLAIN = Version(1)
 
 
-class NnOperation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NnOperation:
     """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own mark."""
 
     type: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    index: int  # type: ignore[assignment]  # replaces tuple.index
+    index: int
     tag: int | None = None
 
 

@@ -7,10 +7,10 @@ common/types/src/Validation.cpp validateOperandTypeImpl, validateOperandSymmPerC
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..named_tuples import NamedTuple
 from ..single_precision import float32
 from .refusal import Call, Rule, refuse
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_name
@@ -38,7 +38,8 @@ class Lifetime(Enum):
     __hash__ = object.__hash__  # that of enumerations is computed in Python, and there are as many lifetimes as operands
 
 
-class ChannelQuantization(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChannelQuantization:
     """Scales along one dimension."""
 
     dimension: int

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..named_tuples import NamedTuple
 from .devices import Device, operation_cost
 from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
@@ -35,7 +34,8 @@ class ControlStep(Enum):
     GOTO = "goto"
 
 
-class Interpreted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Interpreted:
     """An IF, a WHILE or a jump of the plan; of IF and WHILE with the operation of the model numbered ``source``."""
 
     kind: ControlStep

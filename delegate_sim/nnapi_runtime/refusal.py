@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
 
 from ..errors import DelegateSimError
-from ..named_tuples import NamedTuple
 from .types import AndroidRelease, ResultCode
 
 
@@ -46,7 +46,8 @@ class Rule:
         RULES[code] = self
 
 
-class Violation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Violation:
     """What breaks a rule: which part of the case, what it is, and what it would have to be."""
 
     subject: str
@@ -54,7 +55,8 @@ class Violation(NamedTuple):
     needed: str
 
 
-class NnRefusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NnRefusal:
     """One refusal by the runtime; it stops at the first."""
 
     rule: Rule

@@ -5,9 +5,8 @@ Upstream: NeuralNetworksTypes.h; common/types/src/TypeUtils.cpp.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
-
-from ..named_tuples import NamedTuple
 
 
 class OperandType(IntEnum):
@@ -188,7 +187,8 @@ def feature_level(api_level: int) -> int:
     return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
 
-class Version(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Version:
     """What a model or an operation needs of a device: a feature level, and whether only the runtime itself can do it.
 
     Upstream: common/types/include/nnapi/Types.h, Version.

@@ -9,13 +9,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..diagnosis.diagnose import Cost, Diagnosis, RankedCause
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..results.changes import compare_outlines
 from ..results.compute import compute_of
 from ..results.measures import measure
@@ -35,7 +35,8 @@ _LONGEST_NAME = 200
 _LONGEST_TEXT = 1000
 
 
-class PageView(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PageView:
     """One model on one target, with its causes where they were looked for."""
 
     model: Model
@@ -149,7 +150,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "options": {key: _text(str(value)) for key, value in options.items() if value not in (None, "", [])},
         "headline": _text(run_words(run)),
         "measures": {
-            **measures._asdict(),
+            **asdict(measures),
             "multiply_adds": compute.multiply_adds,
             "delegated_multiply_adds": compute.delegated_multiply_adds,
         },
@@ -255,7 +256,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
 
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
-    measures = cost.measures._asdict()
+    measures = asdict(cost.measures)
     return {**measures, "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
 
 

@@ -10,11 +10,11 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 from ..errors import MissingPackageError
 from ..graph.graph import Graph
-from ..named_tuples import NamedTuple
 from ..runtime.interpreter import SubgraphRun
 
 NODE_WIDTH, NODE_HEIGHT = 122, 28
@@ -61,7 +61,8 @@ class Box(NamedTuple):
     height: int
 
 
-class Drawing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Drawing:
     """Where the nodes of a subgraph are, by index (the upper left corner), and its partitions, in running order.
 
     ``columns`` are the numbers of partitions that are drawn above each other, since they do not need each other.
@@ -264,7 +265,8 @@ def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[
     return found
 
 
-class _Lines(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Lines:
     corners: list[Place]
     width: float
     height: float

@@ -5,11 +5,10 @@ from __future__ import annotations
 import html
 import os
 import sys
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from ..named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..results.report import Report
@@ -20,7 +19,8 @@ _HEIGHT = 900
 """Pixels that a page takes in a notebook."""
 
 
-class PageViewer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PageViewer:
     """What a report does not say itself of the targets that it was made for, which the search for causes needs."""
 
     defaults: str

@@ -23,7 +23,7 @@ _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 """Operators that give zeros of zeros."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FoldedGraph:
     """A prepared subgraph: ``constants`` are the tensors that became constant, ``open`` those of unknown shape.
 

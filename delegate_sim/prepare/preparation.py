@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import NEWEST, Release
 from ..releases.wording import prepare_failure_line, unregistered_line
 from .kernel import ComputedElements, KernelNode, KernelSubgraph, PrepareError
@@ -70,13 +70,14 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
     return found
 
 
-class Taken(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Taken:
     """What delegates took of a subgraph: the nodes whose CPU kernels are not asked, and the order that this left."""
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
     """All nodes as they run, those of a delegate's kernel at its place; empty if the order is that of the file."""
-    failing: Mapping[int, tuple[str, ...]] = NOTHING
+    failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The first node of each kernel of a delegate that cannot be prepared, and what the runtime then prints."""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from ..errors import OptionError
-from ..named_tuples import NamedTuple
 
 
 class Release(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, DYNAMIC_TENSORS, Kind, Problem
 from ..runtime.interpreter import Run
 from .compute import Compute, compute_of
@@ -17,7 +17,8 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBOURS, Problem.LIMIT})
 """What would not keep a node on the CPU if the nodes around it were taken."""
 
 
-class Blocker(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Blocker:
     """A code, and the nodes that it keeps on the CPU: their operator, how many they are, and their multiply-adds.
 
     Without an operator it is about the graph as a whole; ``is_input`` says that the cause is an input of unknown size.
@@ -69,7 +70,8 @@ def _is_consequence(run: Run, code: str, kinds: Mapping[str, Kind]) -> bool:
     return code in kinds and kinds[code].problem in _CONSEQUENCES
 
 
-class BlockerSummary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BlockerSummary:
     """A run in a row of a table: its numbers, the multiply-adds counted and delegated, and what keeps most on the CPU."""
 
     measures: Measures

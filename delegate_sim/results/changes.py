@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from .matching import match_nodes
 from .outline import NodeOutline, SubgraphOutline, operand_text
 
 ADDED, REMOVED = "added", "removed"
 
 
-class NodeChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NodeChange:
     """A node that was added, removed, or changed in one respect.
 
     ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``, or for a subgraph's own tensors
@@ -30,7 +31,8 @@ class NodeChange(NamedTuple):
     new: str = ""
 
 
-class Matching(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Matching:
     """Two versions of a model: which node became which, for each subgraph, and what else changed."""
 
     old_of: tuple[dict[int, int], ...]

@@ -8,11 +8,10 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..version import __version__
@@ -50,7 +49,8 @@ class Side:
         return compute_of(self.run)
 
 
-class State(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class State:
     """A node on one side: its index, where it runs (``delegate`` or ``cpu``), and why it does not run on the delegate."""
 
     node: int
@@ -63,7 +63,8 @@ class State(NamedTuple):
         return tuple([(reason.code, reason.needed) for reason in self.reasons])
 
 
-class ComparedNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ComparedNode:
     """A node that one side has, or both. ``op`` and ``name`` (of the first output) are those in B, or in A if only A has it.
 
     ``changes`` is what changed in the node itself between the models.
@@ -197,7 +198,7 @@ def _side_entry(side: Side) -> dict[str, Any]:
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),
         "measures": {
-            **measures._asdict(),
+            **asdict(measures),
             "fallback_nodes": measures.fallback_nodes,
             "delegated_share": round(measures.delegated_share, 6),
             "multiply_adds": compute.multiply_adds,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ..model.model import Node
-from ..named_tuples import NamedTuple
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from .report import node_reasons
 
 
-class OperatorRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
     """One operator: how many nodes there are, and how many of them each run delegates."""
 
     op: str
@@ -20,7 +21,8 @@ class OperatorRow(NamedTuple):
     delegated: tuple[int, ...]
 
 
-class Disagreement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Disagreement:
     """A node that some runs delegate and others do not. ``reasons`` holds, for each run, why it does not, or None."""
 
     subgraph: int

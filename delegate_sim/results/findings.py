@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
-class Location(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Location:
     """A node, or the whole model. ``name`` is that of the node's first output tensor."""
 
     subgraph: int | None = None
@@ -24,7 +25,8 @@ class Location(NamedTuple):
 WHOLE_MODEL = Location()
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Finding:
     """One thing that is wrong, or worth knowing.
 
     ``code`` is one that ``delegate-sim explain`` knows; ``level`` is ``error``, ``warning`` or ``note``; ``statement`` is one

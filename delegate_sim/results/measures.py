@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from ..runtime.interpreter import REFUSED, Run
 from .report import border_bytes
 from .words import SELECTED
@@ -35,7 +36,8 @@ NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 """Those after which the application cannot run the model at all, on the CPU or elsewhere."""
 
 
-class Measures(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Measures:
     """The numbers of one run, over all subgraphs.
 
     ``partitions`` counts all, as the runtime does; ``border_bytes`` is what goes into and out of the delegate's kernels in one

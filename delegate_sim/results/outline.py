@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..graph.graph import Graph, file_graphs
 from ..model.model import OPTIONAL_TENSOR, Model, Tensor
-from ..named_tuples import NamedTuple
 
 _LONGEST_NAME = 96
 _DIGEST = 12
 
 
-class Constant(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Constant:
     """A constant operand: its type and shape, such as ``INT8[3,3,8,16]``."""
 
     type: str
@@ -30,7 +32,8 @@ OutlineOperand = str | Constant | None
 """The name of a tensor that is computed, a constant, or None for an operand left out."""
 
 
-class NodeOutline(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NodeOutline:
     """One node as it is in the model file."""
 
     op: str
@@ -44,7 +47,8 @@ class NodeOutline(NamedTuple):
         return self.outputs[0].name if self.outputs else ""
 
 
-class SubgraphOutline(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SubgraphOutline:
     """One subgraph: its inputs and its nodes in the order of their indices."""
 
     name: str

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import DEFAULT_RELEASE, parse_release
 from ..runtime.interpreter import Assumptions, simulate
 from ..runtime.run import Refusal
 from .measures import Measures, measure
 
 
-class PlatformRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PlatformRow:
     """One release of the platform, with why it refuses the model, if it does, and what is uncertain about it."""
 
     platform: str

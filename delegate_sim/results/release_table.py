@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.notes import predicted_build
 from ..rules.rule import Reason
@@ -19,14 +18,16 @@ from .platform_table import PlatformRow, platform_rows
 from .report import node_reasons
 
 
-class Unloaded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unloaded:
     """An operator in a version that a release's own kernels do not load."""
 
     op: str
     version: int
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Move:
     """Nodes of one operator whose verdict differs from the previous release's, and why the one or the other refused them."""
 
     op: str
@@ -36,7 +37,7 @@ class Move(NamedTuple):
     """Subgraph and node."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReleaseRow:
     """One release."""
 
@@ -68,7 +69,8 @@ class ReleaseRow:
         return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
 
 
-class FirstLoading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FirstLoading:
     """The first release of a family that loads a model, and what the one before does not load; nothing for the oldest known."""
 
     release: Release
@@ -76,7 +78,7 @@ class FirstLoading(NamedTuple):
     because_of_types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReleaseTable:
     """All releases, oldest first."""
 

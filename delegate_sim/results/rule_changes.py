@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.base import Delegate
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.rule import Check, OpRule
 
 
-class RuleChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuleChange:
     """What a release changed in the rule of one operator.
 
     ``is_new`` says that the release added the operator to the delegate; ``dropped`` are the conditions that it removed,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackageError, OptionError
-from ..named_tuples import NamedTuple
 from ..text import printable, shortened
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ _LONGEST_CELL = 200
 _ROWS_SHOWN = 60
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Table:
     """Rows under named columns; cells are plain data: texts, numbers, truth values, None, or tuples of these."""
 
     columns: tuple[str, ...]

@@ -5,10 +5,10 @@ Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runti
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..delegates.base import Delegate
@@ -16,7 +16,6 @@ from ..delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, p
 from ..errors import OptionError
 from ..model.model import Model
 from ..model.precompiled import DISPATCH, precompiled
-from ..named_tuples import NamedTuple
 from ..options import parse_options
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Application, Assumptions, Run, simulate_chain
@@ -32,14 +31,15 @@ _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D
 _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
 
-class Stack(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Stack:
     """The accelerators that an application asks for, and the SoC as ``vendor:model``; empty where there is no NPU."""
 
     accelerators: tuple[str, ...]
     soc: str = ""
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class StackResult(Shown):
     """What becomes of a model: the runs of each step, whether CompiledModel is created, and what is to be said.
 
@@ -125,7 +125,7 @@ def simulate_stack(
     by_default = None
     if "cpu" in stack.accelerators:
         by_default = applications.pop()
-    found = (assumptions or Assumptions())._replace(registered=_registered(stack))
+    found = replace(assumptions or Assumptions(), registered=_registered(stack))
     if not applications and by_default is not None:
         applications, by_default = [by_default], None
     last = None if by_default is None else functools.partial(_itself, by_default)

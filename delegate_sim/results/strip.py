@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from ..named_tuples import NamedTuple
 from ..runtime.interpreter import Run, SubgraphRun
 
 DELEGATED = "delegated"
@@ -17,7 +17,8 @@ MIXED = "mixed"
 STATES = (DELEGATED, REFUSED, LEFT)
 
 
-class Span(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Span:
     """Nodes in a row, by index, that are in one state and in one partition, if the plan was split."""
 
     state: str

@@ -6,14 +6,15 @@ Selected by the plugin, compiled by the vendor's compiler and running on the chi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
-from ..named_tuples import NamedTuple
 
 SELECTED = "selected"
 
 
-class OutcomeWords(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutcomeWords:
     """What a taken node is, where others stay or go, how those are counted, and what taken ones are grouped into."""
 
     taken: str

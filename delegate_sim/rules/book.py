@@ -7,10 +7,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..graph.graph import Graph, NodeView
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..text import shortened
 from . import malformed
@@ -39,7 +38,8 @@ class Policy(Enum):
     ALL_FAILURES = "collects every failure"
 
 
-class Unknown(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unknown:
     """How a delegate refuses operators that it has no rule for. ``problem`` may name the ``{builtin_code}``."""
 
     needed: str

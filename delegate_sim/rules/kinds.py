@@ -5,10 +5,9 @@ A delegate words a kind differently only where the difference is real (``Kind.re
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
-
-from ..named_tuples import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Problem(Enum):
@@ -40,7 +39,8 @@ class Explanation(NamedTuple):
     advice: str
 
 
-class Kind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Kind:
     """A kind of problem.
 
     ``name`` is how checks refer to it; a delegate's code for it is ``DELEGATE-name``, unless ``suffix`` says otherwise.
@@ -65,7 +65,7 @@ class Kind(NamedTuple):
 
     def reworded(self, **changes: Any) -> Kind:
         """Return this kind in a delegate's own words; it stays the same kind, with the same name."""
-        return self._replace(**changes)
+        return replace(self, **changes)
 
     def code(self, delegate: str) -> str:
         """Return the code under which a delegate's refusals are reported."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..graph.graph import NodeView
 from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
-from ..named_tuples import NamedTuple
 
 
-class Operand(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Operand:
     """One operand or result of a node, with the name that messages give it."""
 
     position: int

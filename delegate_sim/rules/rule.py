@@ -7,11 +7,10 @@ what it demands, finds what a node has instead, and is documented and explained 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from ..graph.graph import NodeView
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 from .kinds import Kind
 from .source import Source
@@ -21,7 +20,8 @@ TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
 """What a delegate's rules may depend on besides the node: its options, the release, what it has noted so far."""
 
 
-class Reason(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reason:
     """Why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours if it has none."""
 
     code: str
@@ -33,10 +33,11 @@ class Reason(NamedTuple):
 
     def to_dict(self) -> dict[str, str]:
         """Return the fields as a dictionary, for JSON."""
-        return self._asdict()
+        return asdict(self)
 
 
-class Verdict(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Verdict:
     """A delegate's verdict on one node, with each reason in the delegate's order."""
 
     is_supported: bool

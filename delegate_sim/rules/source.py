@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass, replace
 
 
-class Repository(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Repository:
     """An upstream repository on GitHub, at the commit that the rules were read from."""
 
     name: str
@@ -14,7 +15,8 @@ class Repository(NamedTuple):
     """The full hash."""
 
 
-class Source(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Source:
     """A function, method or class in an upstream file."""
 
     repository: Repository
@@ -24,7 +26,7 @@ class Source(NamedTuple):
 
     def with_symbol(self, symbol: str) -> Source:
         """Return another symbol of the same file."""
-        return self._replace(symbol=symbol)
+        return replace(self, symbol=symbol)
 
     @property
     def url(self) -> str:

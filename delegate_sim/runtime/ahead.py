@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..delegates.base import Delegate, OptionValues
 from ..delegates.registry import DISPATCH_KERNEL
@@ -16,7 +17,6 @@ from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, partition
 from ..model.model import Model
 from ..model.precompiled import precompiled
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
 from .attribution import attributed_decision, attributed_subsets

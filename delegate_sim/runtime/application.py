@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
-from ..named_tuples import NamedTuple
 from ..prepare.preparation import Repreparation
 from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
@@ -43,7 +43,8 @@ NOT_APPLIED = frozenset({REFUSED, "restored"})
 """Outcomes of a delegate after which benchmark_model gives up."""
 
 
-class Unprepared(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unprepared:
     """A kernel that fails when the application allocates tensors, or, behind a dynamic tensor, not before the model runs."""
 
     graph: Graph
@@ -302,7 +303,7 @@ class DelegateApplication:
         before = subsets[: subsets.index(failed)]
         number = len(decision.graph.nodes) + sum(subset.is_delegated for subset in before)
         line = prepare_failure_line(number, self.delegate.kernel_name_for(self.options))
-        return failure._replace(log_lines=(*failure.log_lines, line, RESTORED_LINE))
+        return replace(failure, log_lines=(*failure.log_lines, line, RESTORED_LINE))
 
     def _refuse_dynamic(self, graph: Graph) -> Refusal:
         assert graph.dynamic is not None

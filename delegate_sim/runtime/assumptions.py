@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass, field
 
 
-class Assumptions(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Assumptions:
     """What to assume, for what-if questions."""
 
-    accepted: Mapping[int, frozenset[int]] = MappingProxyType({})
+    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Nodes of each subgraph that count as accepted by every delegate."""
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""

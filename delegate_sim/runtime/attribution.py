@@ -56,4 +56,4 @@ def attributed_failure(graph: Graph, decision: Decision, failure: KernelFailure)
         return failure
     node = None if failure.node is None else decision.origins.get(failure.node, failure.node)
     tensor = failure.tensor if failure.tensor is not None and failure.tensor < len(graph.tensors) else None
-    return failure._replace(node=node, tensor=tensor)
+    return replace(failure, node=node, tensor=tensor)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from ..graph.graph import file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
-from ..named_tuples import NamedTuple
 
 _POSITIONS = itertools.count(1)
 """Numbers for changed options, which are below all positions in a file when negative."""
@@ -174,8 +173,8 @@ class Editor:
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
         """Return the subgraph, its nodes numbered anew, and where each comes from."""
         nodes = tuple([node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
-        changed = self.subgraph._replace(
-            tensors=tuple(self.tensors), nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs)
+        changed = replace(
+            self.subgraph, tensors=tuple(self.tensors), nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs)
         )
         return changed, tuple([origin for origin, _ in self.nodes])
 

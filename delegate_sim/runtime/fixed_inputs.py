@@ -6,6 +6,8 @@ gone, and a RESHAPE reads a constant.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..graph.graph import file_graphs
 from ..late_numpy import np
 from ..model.model import Allocation, Model, Subgraph, Tensor
@@ -72,7 +74,7 @@ def _with_known_inputs(subgraph: Subgraph, batch: int | None, all_sizes: bool) -
     for index in subgraph.inputs:
         if index >= 0:
             tensors[index] = _with_shape(tensors[index], batch, all_sizes)
-    return subgraph if tensors == list(subgraph.tensors) else subgraph._replace(tensors=tuple(tensors))
+    return subgraph if tensors == list(subgraph.tensors) else replace(subgraph, tensors=tuple(tensors))
 
 
 def _with_shape(tensor: Tensor, batch: int | None, all_sizes: bool) -> Tensor:

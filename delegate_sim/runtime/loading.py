@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ..graph.graph import file_graphs
 from ..model.model import Model, OperatorCode, Tensor
 from ..model.precompiled import precompiled
 from ..model.schema import CUSTOM
-from ..named_tuples import NamedTuple
 from ..prepare.preparation import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.wording import FLEX
@@ -28,7 +28,8 @@ _MOST_TOLD = 20
 """Of what a release does not load."""
 
 
-class Loading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Loading:
     """What a release makes of the operators and the types of tensors in a file."""
 
     release: Release
@@ -133,7 +134,8 @@ def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
     return None
 
 
-class CustomOperators(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CustomOperators:
     """The custom operators of a model for which the runtime has no kernel."""
 
     assumed: tuple[str, ...]

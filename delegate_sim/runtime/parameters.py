@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..graph.graph import file_graph
 from ..model import schema
 from ..model.model import Model, Node
 from ..model.options import Options
-from ..named_tuples import NamedTuple
 
 
-class InvalidNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InvalidNode:
     """A node that is not loaded, by its index in the graph, and what the runtime prints of it."""
 
     subgraph: int
@@ -27,7 +29,8 @@ class InvalidNode(NamedTuple):
     lines: tuple[str, ...]
 
 
-class _Given(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Given:
     """The options of a node, and which of them the file has."""
 
     options: Options

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..graph.calls import with_kernels
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Node, Tensor
-from ..named_tuples import NamedTuple
 
 
 class ChangedPlan(NamedTuple):

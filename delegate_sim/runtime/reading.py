@@ -7,6 +7,7 @@ out the value of a constant before tensors are allocated.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 from ..model.model import Allocation, Model, Tensor
 from ..releases.catalogue import Release, parse_release
@@ -33,7 +34,7 @@ def as_read_by(model: Model, release: Release) -> Model:
     if not any(is_unread(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
         return model
     subgraphs = [
-        subgraph._replace(tensors=tuple([_computed(tensor) if is_unread(tensor) else tensor for tensor in subgraph.tensors]))
+        replace(subgraph, tensors=tuple([_computed(tensor) if is_unread(tensor) else tensor for tensor in subgraph.tensors]))
         for subgraph in model.subgraphs
     ]
     return model.with_same_bytes(subgraphs=tuple(subgraphs))

@@ -12,12 +12,12 @@ Source: ``Subgraph::ResizeInputTensor``, ``UndoAllDelegates`` and ``RedoAllDeleg
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from ..graph.graph import Graph
 from ..model.model import OPTIONAL_TENSOR, Allocation
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
@@ -36,7 +36,8 @@ _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
 _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")
 
 
-class _Applied(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Applied:
     """A subgraph to which the delegate was applied: what was printed, and the nodes that it took."""
 
     graph: Graph

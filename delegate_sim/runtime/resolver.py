@@ -10,9 +10,9 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..model import schema
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS, NEWEST_TYPES
 
@@ -27,7 +27,8 @@ class Loads(enum.Enum):
     UNKNOWN = "not known"
 
 
-class _Versions(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Versions:
     """What one release loads: the highest version by operator, and the highest builtin code and type that its schema has."""
 
     maximum: Mapping[str, int]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..delegates.base import Decision, Delegate, OptionValues
 from ..graph.graph import Graph
 from ..graph.partition import Subset
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
 
@@ -52,7 +51,8 @@ class SubgraphRun:
         return SubgraphRun(self.graph, self.decision)
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
 
     A model is also refused where the runtime does not load it, or cannot prepare it before the delegate is asked: it then runs
@@ -86,14 +86,14 @@ class Refusal(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the refusal as plain data; stages of a plugin, and calls behind the delegate, only where there are any."""
-        entry = {name: value for name, value in self._asdict().items() if name != "behind" and (name not in _IF_SET or value)}
+        entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
         if self.behind is not None:
-            entry.update(self.behind._asdict(), further=list(self.behind.further))
+            entry.update(asdict(self.behind), further=list(self.behind.further))
             del entry["is_of_node"]
         return entry
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """One delegate applied to a model."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..delegates.base import Delegate, OptionValues
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Target:
     """One delegate with its options, the release of the runtime, and the set of defaults, which decides what is logged.
 
     ``has_own_resolver`` says that the application registers every operator that the release itself does not load.

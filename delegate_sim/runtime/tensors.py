@@ -13,14 +13,16 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import Release, parse_release
 
 
-class InvalidTensor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InvalidTensor:
     """A tensor that is not loaded: why, and what the runtime prints."""
 
     subgraph: int

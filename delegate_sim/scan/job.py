@@ -7,9 +7,9 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..named_tuples import NamedTuple
 from ..text import printable
 
 ScanRow = dict[str, Any]
@@ -18,7 +18,8 @@ _GREATEST = (1 << 63) - 1
 """A number that columns can hold."""
 
 
-class TargetSpec(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TargetSpec:
     """A target as plain data, which any process can make a target of."""
 
     delegate: str
@@ -36,7 +37,8 @@ class TargetSpec(NamedTuple):
         return shlex.join([*parts, *[f"--option={name}={_typed(value)}" for name, value in self.options]])
 
 
-class Job(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Job:
     """A model to judge, and what is known of it: for each target the digest of the content and the version of the rules."""
 
     model: str
@@ -44,7 +46,8 @@ class Job(NamedTuple):
     known: Mapping[str, tuple[str, str]]
 
 
-class JobAnswer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JobAnswer:
     """What became of a model: rows of both tables for the targets that were judged, and those whose rows still hold."""
 
     model: str

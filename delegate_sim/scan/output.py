@@ -13,11 +13,11 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..files import open_input, write_by, write_chunks
-from ..named_tuples import NamedTuple
 from .journal import ScanError, ScanRows, ScanTables
 from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
@@ -46,7 +46,8 @@ def unmarked(text: str) -> str:
     return _MARKED.sub(r"\1", text)
 
 
-class Format(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Format:
     """How tables are written to, and read from, the files of a scan."""
 
     write: Callable[[str, ScanTables], None]

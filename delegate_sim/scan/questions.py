@@ -7,10 +7,10 @@ import importlib
 import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import OptionError
-from ..named_tuples import NamedTuple
 from ..releases.catalogue import parse_release
 from ..results.measures import NOT_RUNNING
 from .journal import ScanError
@@ -23,7 +23,8 @@ BEFORE = "before_"
 _NOT_RUNNING = ", ".join([f"'{outcome}'" for outcome in sorted(NOT_RUNNING)])
 
 
-class Question(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Question:
     """A question that is asked often."""
 
     meaning: str
@@ -117,7 +118,8 @@ VIEWS: Mapping[str, Question] = {
 }
 
 
-class Result(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Result:
     """The answer to a question."""
 
     columns: Sequence[str]

@@ -6,11 +6,11 @@ import csv
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..bundles.address import split_address
 from ..files import keep_inputs
-from ..named_tuples import NamedTuple
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
 from .journal import Journal, ScanError, ScanRows
@@ -20,14 +20,16 @@ from .schema import CAUSES, RUNS
 from .totals import Totals
 
 
-class Workers(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Workers:
     """What judges: so many processes here, or a Dask scheduler elsewhere."""
 
     processes: int = 1
     scheduler: str | None = None
 
 
-class Scanned(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Scanned:
     """What a scan ended with: what is in the output, how many models were judged anew, and whether it was interrupted."""
 
     totals: Totals

@@ -5,13 +5,14 @@ The documentation lists them from here (``docs/scan.md``), and every format of t
 
 from __future__ import annotations
 
-from ..named_tuples import NamedTuple
+from dataclasses import dataclass
 
 TEXT, INTEGER = "text", "integer"
 _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT"}
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Column:
     """A column: its name, the type of its values (any may be absent), and what they are."""
 
     name: str

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..conversion.settings import Settings
 from ..diagnosis.diagnose import Diagnosis, RankedCause
 from ..diagnosis.settings import ConverterSetting, SettingsTogether, settings_for
 from ..errors import OptionError
-from ..named_tuples import NamedTuple
 from .shapes import Shapes
 
 QUANTIZATIONS: Mapping[ConverterSetting, str] = MappingProxyType(
@@ -33,7 +32,8 @@ EVERYWHERE = (FIXED, OPTIONS[ConverterSetting.UNFOLD_BATCH_MATMUL])
 """Options that go with every quantisation."""
 
 
-class Direction(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Direction:
     """Where a cause points: what it asks for, and what it is called."""
 
     settings: SettingsTogether
@@ -85,4 +85,4 @@ def with_options(settings: Settings, *names: str, shapes: Shapes = ()) -> Settin
         found = settings.with_option(*names)
     except OptionError:
         return None
-    return dataclasses.replace(found, shapes=shapes) if FIXED in names else found
+    return replace(found, shapes=shapes) if FIXED in names else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.interpreter import option_values
@@ -32,14 +33,14 @@ def sweep_entry(found: Swept) -> dict[str, Any]:
     }
 
 
-def _target_entry(target: SweepTarget) -> dict[str, Any]:
-    delegate, options, release, defaults, _ = target.target
+def _target_entry(sweep_target: SweepTarget) -> dict[str, Any]:
+    label, target = sweep_target
     return {
-        "name": target.label,
-        "delegate": delegate.name,
-        "options": option_values(options),
-        "runtime": str(release),
-        "defaults": defaults,
+        "name": label,
+        "delegate": target.delegate.name,
+        "options": option_values(target.options),
+        "runtime": str(target.release),
+        "defaults": target.defaults,
     }
 
 
@@ -73,7 +74,7 @@ def _failure_entry(row: SweepRow) -> dict[str, str] | None:
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
     return {
-        **cost.measures._asdict(),
+        **asdict(cost.measures),
         "delegated_share": cost.measures.delegated_share,
         "multiply_adds": cost.total_multiply_adds,
         "delegated_multiply_adds": cost.multiply_adds,

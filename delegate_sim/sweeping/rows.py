@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..conversion.convert import Conversion
 from ..diagnosis.examiner import Cost
 from ..inference.difference import Difference
-from ..named_tuples import NamedTuple
 from ..results.measures import NOT_RUNNING
 from ..runtime.target import Target
 
@@ -21,7 +21,8 @@ class SweepTarget(NamedTuple):
     target: Target
 
 
-class Origin(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Origin:
     """Why a conversion was tried: the words, and for what a diagnosis pointed at the row, the target and the cause."""
 
     words: str
@@ -30,7 +31,7 @@ class Origin(NamedTuple):
     cause: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SweepRow:
     """One conversion. ``costs`` has one entry for each target, and none where there is no model."""
 

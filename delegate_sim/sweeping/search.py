@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ..conversion.convert import FailureKind
 from ..conversion.converters import Route
 from ..conversion.settings import FLOAT, Settings, knows, settings_for
 from ..diagnosis.diagnose import Cost, Diagnosis
-from ..named_tuples import NamedTuple
 from .directions import EVERYWHERE, FIXED, directions, followed, with_options
 from .rows import Origin, SweepRow
 from .shapes import Shapes
@@ -19,7 +19,8 @@ ASKED = Origin("asked for")
 EVERYTHING = Origin("everything is tried")
 
 
-class SweepTrial(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SweepTrial:
     """A conversion to try, and why."""
 
     route: Route
@@ -102,7 +103,7 @@ def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes:
     (option,) = trial.settings.options
     if option not in EVERYWHERE:
         return
-    origin = EVERYTHING._replace(row=row.number)
+    origin = replace(EVERYTHING, row=row.number)
     for route in _alongside(trial.route, routes):
         for settings in settings_for(route):
             together = None if option in settings.options else with_options(settings, option, shapes=shapes)

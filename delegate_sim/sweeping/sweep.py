@@ -24,7 +24,7 @@ from .search import SweepTrial, search
 from .shapes import Shapes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SweepRequest:
     """What is tried: ``settings`` besides float and what diagnosis points to, or ``everything``."""
 

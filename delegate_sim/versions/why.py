@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model
-from ..named_tuples import NamedTuple
 from ..rules.kinds import Explanation
 from .demands import DEMANDS, LOWEST_VERSIONS, Demand
 from .features import FEATURES

@@ -174,7 +174,6 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
         "api.arguments",
         "api.functions",
         "errors",
-        "named_tuples",
         "releases",
         "releases.catalogue",
         "text",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.contents import ReconcileError
+from delegate_sim.device.contents import PluginLine, ReconcileError
 from delegate_sim.device.log import join_logs, read_log
 from delegate_sim.device.summary import summary_of
 from tests.delegates.npu.models import chain
@@ -17,7 +17,7 @@ LOG = f"INFO: [compiler_plugin.cc:524] Partition strategy: 0\nINFO: [compiler_pl
 
 def test_the_line_is_read():
     (found,) = read_log(LOG).plugins
-    assert found == (LINE.format(2, 2), 0, 2, 3, 2)
+    assert found == PluginLine(LINE.format(2, 2), 0, 2, 3, 2)
     assert join_logs([("a", read_log("")), ("b", read_log(LOG))]).plugins == (found,)
 
 

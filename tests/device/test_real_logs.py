@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -306,7 +307,7 @@ def test_a_page_that_quotes_a_log_works_as_the_log_does(number, prefix):
 
 def told(summary):
     """A summary without the lines that were not used."""
-    return summary._replace(unused=(), unused_count=0, line_count=0)
+    return replace(summary, unused=(), unused_count=0, line_count=0)
 
 
 @NEEDS_LOGS

@@ -9,6 +9,7 @@ from delegate_sim.device.contents import ReconcileError
 from delegate_sim.device.log import read_log
 from delegate_sim.device.reconcile import reconcile
 from delegate_sim.device.setting import setting_of
+from delegate_sim.device.tally import Tally
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.interpreter import simulate
@@ -323,7 +324,7 @@ def test_a_kernel_that_the_driver_cannot_compile_with_and_without_the_line_of_th
     found = reconcile(chain(*["ADD"] * 31), read_log(COMPILATION.format(line=line, node=31)))
     assert (found.status, found.account.kind) == ("explained", "compilation")
     assert "(kernel 1 of 1)" in found.account.text
-    assert found.device[1:] == (0, 0, 0, 0), "nothing runs after the benchmark failed"
+    assert found.device == Tally(found.device.lines, 0, 0, 0, 0), "nothing runs after the benchmark failed"
     assert [error.kind for error in found.errors] == ["api-error", "node-error", "benchmark-failed"]
 
 
@@ -386,7 +387,7 @@ def test_a_count_of_the_delegate_itself(count, status):
 def test_a_log_that_tells_nothing_of_the_outcome_is_not_compared():
     found = reconcile(chain("ADD"), read_log("INFO: Created TensorFlow Lite delegate for GPU.\n"))
     assert (found.status, found.account) == ("not-compared", None)
-    assert found.device == ((), None, None, None, None)
+    assert found.device == Tally((), None, None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -405,7 +406,7 @@ def test_releases_older_than_those_that_are_known(line, is_older):
 def test_lines_of_another_kernel_say_nothing_about_the_delegate_that_is_asked_for():
     log = read_log("VERBOSE: Replacing 1 out of 2 node(s) with delegate (OTHER) node, yielding 2 partitions for subgraph 0.\n")
     found = reconcile(chain("ADD", "ADD"), log, setting_of(log, "gpu"))
-    assert found.device[1:] == (None, None, None, None)
+    assert found.device == Tally(found.device.lines, None, None, None, None)
     assert any("the lines of the log are of OTHER" in note for note in found.notes)
 
 

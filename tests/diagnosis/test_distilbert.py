@@ -43,7 +43,8 @@ def story(diagnosis):
 
 
 def real(name, **options):
-    measures = measure(simulate(load(model(name)), *target("nnapi", options)[:4]))
+    on = target("nnapi", options)
+    measures = measure(simulate(load(model(name)), on.delegate, on.options, on.release, on.defaults))
     return measures.partitions, measures.fallback_nodes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -13,7 +14,7 @@ from delegate_sim.diagnosis.causes import Cause, Identity, Remedy
 from delegate_sim.diagnosis.effort import Tries
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import gain, rank
-from delegate_sim.results.measures import Measures, measure
+from delegate_sim.results.measures import measure
 from delegate_sim.rules.kinds import Problem
 from delegate_sim.runtime.suppositions import NodeKey
 from tests.diagnosis.diagnoses import cost_without, diagnosed
@@ -34,8 +35,7 @@ def cost(*, multiply_adds=0, kernels=4, partitions=9, border_bytes=100, outcome=
         "outcome": outcome, "nodes": nodes, "delegated_nodes": delegated,
         "partitions": partitions, "delegate_kernels": kernels, "border_bytes": border_bytes,
     }  # fmt: skip
-    fields = {name: getattr(usual(), name) for name in Measures._fields}
-    return Cost(Measures(**{**fields, **changed}), multiply_adds, total)
+    return Cost(replace(usual(), **changed), multiply_adds, total)
 
 
 def ranked(causes, cost_of):

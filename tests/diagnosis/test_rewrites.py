@@ -65,7 +65,7 @@ def test_a_rewrite_of_floats_is_not_told_of_integers():
     assert rewrite(graph.view(graph.nodes[0]), target("xnnpack").delegate) == "DIV, FLOOR, MUL and SUB"
     assert rewrite(graph.view(graph.nodes[0]), target("hexagon").delegate) == "", "it has no DIV"
     subgraph = model.subgraphs[0]
-    integers = subgraph._replace(tensors=tuple(tensor._replace(type="INT64") for tensor in subgraph.tensors))
+    integers = replace(subgraph, tensors=tuple(tensor._replace(type="INT64") for tensor in subgraph.tensors))
     (graph,) = file_graphs(replace(model, subgraphs=(integers,)))
     assert rewrite(graph.view(graph.nodes[0]), target("xnnpack").delegate) == ""
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance, exceeded, improvements, regressions
@@ -10,7 +12,7 @@ NOTHING = Measures("none", 10, 0, 0, 0, 0)
 
 
 def measures(**changed):
-    return Measures(**{**BASE._asdict(), **changed})
+    return Measures(**{**asdict(BASE), **changed})
 
 
 @pytest.mark.parametrize(
@@ -24,7 +26,7 @@ def measures(**changed):
         ({"nodes": 9, "delegated_nodes": 7}, ["smaller-delegated-share"]),
         ({"nodes": 20, "delegated_nodes": 17}, ["more-fallback-nodes"]),
         ({"outcome": FAILS_LATER}, ["worse-outcome"]),
-        (NOTHING._asdict(), ["worse-outcome", "more-fallback-nodes", "smaller-delegated-share"]),
+        (asdict(NOTHING), ["worse-outcome", "more-fallback-nodes", "smaller-delegated-share"]),
     ],
 )
 def test_what_is_worse(changed, codes):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 import pytest
 
@@ -40,7 +40,7 @@ def entry_of(builder, on=PHONE, **changed):
     """Return a baseline's entry, in which some measures are perhaps others than those that were found."""
     model = load(builder.bytes())
     entry = take_entry(run_target(model, on), model, on)
-    return dataclasses.replace(entry, measures=entry.measures._replace(**changed))
+    return replace(entry, measures=replace(entry.measures, **changed))
 
 
 def judged(builder, entry, on=PHONE, budgets=Budgets()):  # noqa: B008
@@ -57,7 +57,7 @@ def statements(case, code):
 
 
 def other_rules(entry):
-    return dataclasses.replace(entry, rule_set="000000000000", tool="0.0.9")
+    return replace(entry, rule_set="000000000000", tool="0.0.9")
 
 
 # Against the baseline
@@ -177,8 +177,8 @@ def test_another_model_with_the_same_result_is_told():
     ids=["same model", "another model"],
 )
 def test_rules_that_changed_are_told_where_something_is_worse(before, start):
-    entry = dataclasses.replace(other_rules(entry_of(before)), fallback=())
-    entry = dataclasses.replace(entry, measures=entry_of(classifier()).measures)
+    entry = replace(other_rules(entry_of(before)), fallback=())
+    entry = replace(entry, measures=entry_of(classifier()).measures)
     (note,) = judged(classifier(9), entry).notes
     assert note.startswith(start)
 

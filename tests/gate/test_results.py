@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 import pytest
 
@@ -16,12 +16,12 @@ from delegate_sim.results.measures import Measures
 from fixtures.builder import ModelBuilder
 
 CASE = Case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {"feature_level": 31}, PASSED)
-PLACE = WHOLE_MODEL._replace(subgraph=0, subgraph_name="main", node=3, op="ADD", name="sum")
+PLACE = replace(WHOLE_MODEL, subgraph=0, subgraph_name="main", node=3, op="ADD", name="sum")
 FINDING = Finding("nnapi-operator-version", ERROR, "fell back", "convert it", PLACE)
 
 
 def with_findings(*findings, **changes):
-    return dataclasses.replace(CASE, findings=findings, **changes)
+    return replace(CASE, findings=findings, **changes)
 
 
 def test_a_fingerprint_is_for_ever():
@@ -32,9 +32,9 @@ def test_a_fingerprint_is_for_ever():
 @pytest.mark.parametrize(
     "other",
     [
-        with_findings(FINDING._replace(statement="stays", hint="")),
-        with_findings(FINDING._replace(level="warning")),
-        with_findings(FINDING._replace(location=PLACE._replace(node=7, subgraph_name="other"))),
+        with_findings(replace(FINDING, statement="stays", hint="")),
+        with_findings(replace(FINDING, level="warning")),
+        with_findings(replace(FINDING, location=replace(PLACE, node=7, subgraph_name="other"))),
         with_findings(FINDING, path="m.tflite", status=FAILED, runtime="tf-2.15"),
     ],
     ids=["wording", "level", "renumbered", "path"],
@@ -48,10 +48,10 @@ def test_it_stays_whatever_else_changes(other):
     [
         with_findings(FINDING, model="n.tflite"),
         with_findings(FINDING, target="tablet"),
-        with_findings(FINDING._replace(code="nnapi-rank")),
-        with_findings(FINDING._replace(location=PLACE._replace(op="MUL"))),
-        with_findings(FINDING._replace(location=PLACE._replace(name="other"))),
-        with_findings(FINDING._replace(location=PLACE._replace(subgraph=1))),
+        with_findings(replace(FINDING, code="nnapi-rank")),
+        with_findings(replace(FINDING, location=replace(PLACE, op="MUL"))),
+        with_findings(replace(FINDING, location=replace(PLACE, name="other"))),
+        with_findings(replace(FINDING, location=replace(PLACE, subgraph=1))),
     ],
     ids=["model", "target", "code", "operator", "name", "subgraph"],
 )
@@ -72,14 +72,14 @@ def test_findings_that_agree_are_told_apart_by_their_order():
     ],
 )  # fmt: skip
 def test_results_pass_if_all_cases_do(statuses, passed):
-    found = Results("check", tuple(dataclasses.replace(CASE, status=status) for status in statuses)).to_dict()
+    found = Results("check", tuple(replace(CASE, status=status) for status in statuses)).to_dict()
     assert found["passed"] is passed
     assert found["counts"] == {status: statuses.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)}
 
 
 def test_measures_have_what_follows_from_them():
     measures = Measures("delegated", nodes=3, delegated_nodes=2, partitions=1, delegate_kernels=1, border_bytes=64)
-    (entry,) = Results("check", (dataclasses.replace(CASE, measures=measures),)).to_dict()["cases"]
+    (entry,) = Results("check", (replace(CASE, measures=measures),)).to_dict()["cases"]
     assert (entry["measures"]["fallback_nodes"], entry["measures"]["delegated_share"]) == (1, 0.666667)
     assert (entry["measures"]["nodes"], entry["baseline"]) == (3, None)
 
@@ -109,7 +109,7 @@ def test_tables_have_a_row_for_each_case_and_each_finding():
 
 
 def test_results_in_one_line():
-    failed = dataclasses.replace(CASE, status=FAILED)
+    failed = replace(CASE, status=FAILED)
     assert results_line(Results("check", (failed, CASE, failed))) == "check: 2 failed, 1 passed"
     assert results_line(Results("analyze", ())) == "analyze: no case"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from delegate_sim.model.model import Allocation
+from delegate_sim.model.model import Allocation, Sparsity, Subgraph
 from delegate_sim.model.reader import load
 from fixtures.builder import ZEROS, ModelBuilder
 from fixtures.sample import one_of_everything
@@ -217,8 +217,8 @@ def test_sparsity():
     graph.tensor("blocks", "FLOAT32", (4, 4), data=ZEROS, sparsity=((0, 1, 2), (1,), [(True, 4), (False, 0), (True, 2)]))
     dense, sparse, blocks = load(builder.bytes()).subgraphs[0].tensors
     assert dense.sparsity is None
-    assert sparse.sparsity == ((0, 1), (), ((True, 4), (False, 0)))
-    assert blocks.sparsity == ((0, 1, 2), (1,), ((True, 4), (False, 0), (True, 2)))
+    assert sparse.sparsity == Sparsity((0, 1), (), ((True, 4), (False, 0)))
+    assert blocks.sparsity == Sparsity((0, 1, 2), (1,), ((True, 4), (False, 0), (True, 2)))
 
 
 def test_buffers_with_and_without_data():
@@ -249,7 +249,7 @@ def test_a_model_without_anything_but_a_subgraph():
     builder.subgraph("")
     model = load(builder.bytes())
     assert (model.operator_codes, model.signatures, model.metadata, model.description) == ((), (), {}, "")
-    assert model.subgraphs == ((0, "", (), (), (), ()),)
+    assert model.subgraphs == (Subgraph(0, "", (), (), (), ()),)
 
 
 def test_metadata_of_a_buffer_that_is_missing_is_left_out():

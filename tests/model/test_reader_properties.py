@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from delegate_sim.errors import ModelError
 from delegate_sim.model import schema
-from delegate_sim.model.model import Allocation
+from delegate_sim.model.model import Allocation, Sparsity
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
 from fixtures.sample import one_of_everything
@@ -170,7 +170,7 @@ def check_tensor(content, tensor, arguments):
         assert tensor.sparsity is None
     else:
         order, block_map, dimensions = arguments["sparsity"]
-        assert tensor.sparsity == (tuple(order), tuple(block_map), tuple(dimensions))
+        assert tensor.sparsity == Sparsity(tuple(order), tuple(block_map), tuple(dimensions))
     check_quantization(tensor, arguments)
 
 

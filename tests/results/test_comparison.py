@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -80,7 +82,7 @@ def test_two_delegates():
         (["nnapi-operator-version"], ["gpu-operator-version"]),
     ]
     assert compare(side(model), side(model, "xnnpack")).to_delegate == tuple(
-        node._replace(b=node.b._replace(place="delegate", reasons=())) for node in found.reasons_changed
+        replace(node, b=replace(node.b, place="delegate", reasons=())) for node in found.reasons_changed
     )
 
 

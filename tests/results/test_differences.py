@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import delegate_sim
-from delegate_sim.results.differences import disagreements, operator_rows
+from delegate_sim.results.differences import OperatorRow, disagreements, operator_rows
 from fixtures.builder import ModelBuilder
 
 
@@ -21,7 +21,7 @@ def runs():
 
 
 def test_operators_are_counted_for_each_delegate():
-    assert operator_rows(runs()) == [("RELU", 2, (1, 2)), ("GELU", 1, (0, 1))]
+    assert operator_rows(runs()) == [OperatorRow("RELU", 2, (1, 2)), OperatorRow("GELU", 1, (0, 1))]
 
 
 def test_nodes_on_which_they_disagree_come_with_reasons():

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim import load
-from delegate_sim.results.changes import compare_outlines
+from delegate_sim.results.changes import NodeChange, compare_outlines
 from delegate_sim.results.matching import match_nodes
 from delegate_sim.results.outline import Constant, NodeOutline, Output, SubgraphOutline, outline
 from tests.gate.models import classifier, reshaper
@@ -40,7 +42,7 @@ def reordered(draw):
         waiting.remove(index)
         order.append(index)
         made.add(subgraph.nodes[index].name)
-    return subgraph, subgraph._replace(nodes=tuple(subgraph.nodes[index] for index in order)), order
+    return subgraph, replace(subgraph, nodes=tuple(subgraph.nodes[index] for index in order)), order
 
 
 def renamed(subgraph: SubgraphOutline) -> SubgraphOutline:
@@ -48,7 +50,8 @@ def renamed(subgraph: SubgraphOutline) -> SubgraphOutline:
         return f"renamed/{name}"
 
     nodes = [
-        node._replace(
+        replace(
+            node,
             inputs=tuple(new(operand) if isinstance(operand, str) else operand for operand in node.inputs),
             outputs=tuple(Output(new(output.name), output.type) for output in node.outputs),
         )
@@ -81,7 +84,7 @@ def test_each_node_is_matched_once_and_with_its_operator(case):
 def test_a_node_that_was_put_in_is_the_only_one_added(subgraph, data):
     place = data.draw(st.integers(0, len(subgraph.nodes)))
     inserted = NodeOutline("CAST", 1, ("x",), (Output("cast", "INT32[4]"),))
-    new = subgraph._replace(nodes=(*subgraph.nodes[:place], inserted, *subgraph.nodes[place:]))
+    new = replace(subgraph, nodes=(*subgraph.nodes[:place], inserted, *subgraph.nodes[place:]))
     matching = compare_outlines([subgraph], [new])
     assert [(change.node, change.what) for change in matching.changes] == [(place, "added")]
     back = compare_outlines([new], [subgraph])
@@ -96,7 +99,7 @@ def test_a_version_is_seen_behind_other_names_and_another_order():
     matching = compare_outlines(outline_of(classifier()), outline_of(classifier(9, names="v2/", swapped=True)))
     assert matching.old_of == ({0: 1, 1: 0, 2: 2, 3: 3},)
     (change,) = matching.changes
-    assert change == (0, 1, 0, "FULLY_CONNECTED", "v2/left", "version", "1", "9")
+    assert change == NodeChange(0, 1, 0, "FULLY_CONNECTED", "v2/left", "version", "1", "9")
 
 
 def test_an_operand_that_is_not_constant_any_more_is_named():

@@ -36,6 +36,6 @@ def test_outcomes(builder, delegate, reported, measured):
 
 def test_a_prediction_is_that_all_is_undone():
     run = simulated(model(), "xnnpack")
-    predicted = replace(run, refusal=run.refusal._replace(code="mldrift-build", is_predicted=True))
+    predicted = replace(run, refusal=replace(run.refusal, code="mldrift-build", is_predicted=True))
     found = measure(predicted)
     assert (found.outcome, found.delegated_nodes) == ("restored, as predicted", 0)

@@ -12,7 +12,7 @@ from delegate_sim import OptionError, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release, release_note
-from delegate_sim.results.release_table import release_table
+from delegate_sim.results.release_table import Unloaded, release_table
 from delegate_sim.results.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RANK
 from delegate_sim.rules.rule import OpRule
@@ -113,7 +113,7 @@ def test_the_first_release_that_loads_a_model():
     graph.outputs(result)
     first = table_of(builder).first_loading
     assert str(first["litert"].release) == "litert-2.1.6"
-    assert first["litert"].because_of == (("SOFTMAX", 4),)
+    assert first["litert"].because_of == (Unloaded("SOFTMAX", 4),)
     assert first["tf"] is None
 
 

@@ -188,7 +188,7 @@ def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
     model = load(typed("INT4").bytes())
     subgraph = model.subgraphs[0]
     tensors = tuple([one._replace(type=kind, shape=(1,)) if one.type == "INT4" else one for one in subgraph.tensors])
-    model = replace(model, subgraphs=(subgraph._replace(tensors=tensors),))
+    model = replace(model, subgraphs=(replace(subgraph, tensors=tensors),))
     assert load_on(model, parse_release(loads)).loads is Loads.YES
     loading = load_on(model, parse_release(refuses))
     assert loading.loads is Loads.NO

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,11 +18,11 @@ BEHIND = StageRefusal("finish", "ADD", "input 0", "rank 5", "rank at most 4", "E
     ("refusal", "text"),
     [
         (REFUSAL, "the call is refused"),
-        (REFUSAL._replace(behind=BEHIND), "node 3: the call is refused"),
-        (REFUSAL._replace(behind=BEHIND, subgraph=2), "node 2:3: the call is refused"),
-        (REFUSAL._replace(behind=BEHIND, node=0), "node 0: the call is refused"),
-        (REFUSAL._replace(behind=BEHIND, node=None), "the call is refused"),
-        (REFUSAL._replace(behind=BEHIND._replace(is_of_node=False)), "the call is refused"),
+        (replace(REFUSAL, behind=BEHIND), "node 3: the call is refused"),
+        (replace(REFUSAL, behind=BEHIND, subgraph=2), "node 2:3: the call is refused"),
+        (replace(REFUSAL, behind=BEHIND, node=0), "node 0: the call is refused"),
+        (replace(REFUSAL, behind=BEHIND, node=None), "the call is refused"),
+        (replace(REFUSAL, behind=replace(BEHIND, is_of_node=False)), "the call is refused"),
     ],
 )
 def test_a_refusal_behind_a_delegate_names_the_node_that_it_is_about(refusal, text):
@@ -34,9 +35,9 @@ def test_a_refusal_as_plain_data_has_only_what_there_is():
         "code": "x-call", "message": "the call is refused", "hint": "change it", "subgraph": 0, "node": 3, "tensor": 5,
         "cause": None, "is_predicted": False,
     }  # fmt: skip
-    staged = REFUSAL._replace(stage="load", is_at_invoke=True).to_dict()
+    staged = replace(REFUSAL, stage="load", is_at_invoke=True).to_dict()
     assert staged == {**plain, "stage": "load", "is_at_invoke": True}
-    behind = REFUSAL._replace(behind=BEHIND).to_dict()
+    behind = replace(REFUSAL, behind=BEHIND).to_dict()
     assert behind == {
         **plain, "call": "finish", "operation": "ADD", "operand": "input 0", "found": "rank 5", "needed": "rank at most 4",
         "error_line": "ERROR: refused", "further": ["and more"],

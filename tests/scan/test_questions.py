@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,14 +91,14 @@ def test_the_best_target_of_each_model(scanned):
 
 
 def test_what_a_release_changes(scanned):
-    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI, NNAPI._replace(release="tf-2.14"), OLD])
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI, replace(NNAPI, release="tf-2.14"), OLD])
     assert view("releases", path) == []
     with_change = ask([path], "UPDATE runs SET delegated_nodes = 0 WHERE runtime = 'tf-2.14'; " + VIEWS["releases"].sql)
     assert [(row[2], row[3]) for row in with_change.rows] == [("tf-2.14", "litert-2.3")]
 
 
 def test_releases_are_compared_with_the_one_before(scanned):
-    specs = [NNAPI._replace(release=release) for release in ("litert-2.3", "tf-2.10", "tf-2.14")]
+    specs = [replace(NNAPI, release=release) for release in ("litert-2.3", "tf-2.10", "tf-2.14")]
     path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, specs)
     numbered = "UPDATE runs SET delegated_nodes = CASE runtime WHEN 'tf-2.10' THEN 3 WHEN 'tf-2.14' THEN 2 ELSE 1 END; "
     rows = ask([path], numbered + VIEWS["releases"].sql).rows
@@ -105,7 +106,7 @@ def test_releases_are_compared_with_the_one_before(scanned):
 
 
 def test_regressions_between_releases(scanned):
-    before = scanned("before.jsonl", {"a.tflite": ["ADD", "ADD"]}, [NNAPI._replace(release="tf-2.14"), GPU])
+    before = scanned("before.jsonl", {"a.tflite": ["ADD", "ADD"]}, [replace(NNAPI, release="tf-2.14"), GPU])
     after = scanned("after.jsonl", {"a.tflite": ["ADD", "ROUND"]}, [NNAPI, GPU])
     targets = {row["target"] for row in view("regressions", before, after)}
     assert targets == {NNAPI.name, GPU.name}

@@ -40,7 +40,7 @@ def test_no_rule_names_a_version_above_the_bound(name):
 
 def with_versions(model, version):
     subgraphs = [
-        graph._replace(nodes=tuple([node._replace(version=version) for node in graph.nodes])) for graph in model.subgraphs
+        replace(graph, nodes=tuple([node._replace(version=version) for node in graph.nodes])) for graph in model.subgraphs
     ]
     return replace(model, subgraphs=tuple(subgraphs))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ...named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from ...releases.catalogue import NEWEST, Release
 
 COREML_2 = 2
 COREML_3 = 3
 
 
-class CoreMlTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CoreMlTarget:
     """The version of Core ML that models are made for, and the release of the runtime that the delegate comes with."""
 
     coreml_version: int = COREML_3

@@ -158,7 +158,7 @@ class GpuDelegate(Delegate):
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
             return failure
-        return failure._replace(is_known=False)
+        return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Return changes to the options that may end refusals of this code: no limit on partitions, or on the range of nodes."""

@@ -5,11 +5,13 @@ Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
 
 from __future__ import annotations
 
-from ...named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from ...releases.catalogue import NEWEST, Release
 
 
-class GpuTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class GpuTarget:
     """Whether nodes quantised to 8 bits are accepted, which operators are left to the CPU, and the release of the runtime."""
 
     allow_quant_ops: bool

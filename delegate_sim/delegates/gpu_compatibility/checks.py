@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ...graph.graph import NodeView
-from ...named_tuples import NamedTuple
 from ...rules import kinds
 from ...rules.kinds import Kind
 from ...rules.numbers import counted
@@ -24,7 +24,8 @@ INT32 = ("INT32",)
 TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 output"
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Found:
     """What a node has instead of what is demanded, in our words, and what the runtime says of it in its log."""
 
     found: str

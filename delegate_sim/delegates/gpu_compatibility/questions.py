@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 
 from ...graph.graph import NodeView
-from ...named_tuples import NamedTuple
 
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
 """Fused activations that the GPU has (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot say SIGMOID."""
@@ -20,7 +20,8 @@ def runtime_input_count(node: NodeView) -> int:
     return sum(1 for index in node.node.inputs if index >= 0 and not tensors[index].is_constant)
 
 
-class PoolParameters(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PoolParameters:
     """The fields of ``TfLitePoolParams`` that matter here."""
 
     stride_width: int

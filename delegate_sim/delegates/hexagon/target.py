@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ...named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from ...releases.catalogue import NEWEST, Release
 
 
-class HexagonTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class HexagonTarget:
     """The release of the runtime that the delegate belongs to."""
 
     release: Release = NEWEST

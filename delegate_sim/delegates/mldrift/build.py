@@ -7,6 +7,7 @@ shaders.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 
 from ...graph.graph import Graph, NodeView
@@ -31,7 +32,7 @@ def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) 
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
             failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
-            return failure if release.is_at_least(NEWEST_MEASURED) else failure._replace(is_known=False)
+            return failure if release.is_at_least(NEWEST_MEASURED) else replace(failure, is_known=False)
     return None
 
 

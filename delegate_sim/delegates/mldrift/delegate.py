@@ -179,8 +179,8 @@ class MlDriftDelegate(Delegate):
         if failure is None:
             return None
         if not options["build_kernels"]:
-            return failure if failure.is_crash else failure._replace(is_later=True)
-        return failure._replace(is_crash=False, is_known=True)
+            return failure if failure.is_crash else replace(failure, is_later=True)
+        return replace(failure, is_crash=False, is_known=True)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from ...rules.kinds import Kind, Problem
@@ -155,10 +156,10 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
     """Say that a subgraph is not one kernel, as the hint promises; ``left`` are the nodes left over."""
     node = left[0] if left else None
-    return kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left))._replace(log_lines=(_HINT_LINE,))
+    return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
     """Say that the CPU would be needed for the nodes left over."""
     found = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
-    return found._replace(is_later=True)
+    return replace(found, is_later=True)

@@ -6,6 +6,8 @@ Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``),
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...model.model import Model, Subgraph, Tensor
 from ..base import KernelFailure, kernel_failure
 from .failures import LITERT_LOADER, WORDINGS
@@ -48,4 +50,4 @@ def _node_with_intermediates(subgraph: Subgraph) -> KernelFailure | None:
 
 def _refusal(problem: str, line: str, node: int | None, tensor: Tensor | None) -> KernelFailure:
     found = kernel_failure(WORDINGS, LITERT_LOADER.name, node, tensor, problem=problem)
-    return found._replace(log_lines=(line,))
+    return replace(found, log_lines=(line,))

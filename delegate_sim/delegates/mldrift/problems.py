@@ -10,14 +10,15 @@ Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
-from ...named_tuples import NamedTuple
 from .failures import CONSTANT_READ, CONSTANT_TYPE
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Problem:
     """The code of what fails, and the tensor that it fails over."""
 
     code: str

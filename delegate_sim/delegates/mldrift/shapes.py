@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...named_tuples import NamedTuple
+from typing import NamedTuple
 
 
 class Bhwc(NamedTuple):

@@ -5,11 +5,13 @@ Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder
 
 from __future__ import annotations
 
-from ...named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from ...releases.catalogue import NEWEST, Release
 
 
-class MlDriftTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MlDriftTarget:
     """The release whose rules count: one of those measured."""
 
     release: Release = NEWEST

@@ -6,14 +6,16 @@ lines are those of the newest sources; they differ from release to release.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...model.model import Tensor
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.refusal import NnRefusal
 from ...nnapi_runtime.types import ResultCode
 from ...text import printable
 
 
-class Site(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Site:
     """One place in the delegate's source: its line, what it says it was doing, and whether it names the tensor."""
 
     line: int
@@ -47,7 +49,8 @@ _NAMES = {
 }
 
 
-class RefusedCall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RefusedCall:
     """A call that the runtime refuses: while which node was mapped, and where; ``operation`` is that of NNAPI, if it is one."""
 
     node: int

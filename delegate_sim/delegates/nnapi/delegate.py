@@ -183,7 +183,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         lines += mapped.error_lines
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
-            return replace(decision, nodes=(), failure=failure._replace(log_lines=(*lines, RESTORED_LINE)))
+            return replace(decision, nodes=(), failure=replace(failure, log_lines=(*lines, RESTORED_LINE)))
         supported = answers.supported(subset.nodes, mapped)
         taken += supported
         if len(supported) == len(subset.nodes):

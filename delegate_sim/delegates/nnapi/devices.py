@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.devices import Costs, DeviceCost
 from ...nnapi_runtime.model import NnModel, NnOperation
 from ...nnapi_runtime.types import OperandType, OperationType
@@ -26,7 +25,8 @@ RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tens
 """What stands for FLOAT32 and TENSOR_FLOAT32 in a table of performance where they may be computed in half precision."""
 
 
-class ProfiledDevice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProfiledDevice:
     """One device. ``takes`` and ``types`` are None where nothing is left out; ``largest`` is in bytes of a step's operands."""
 
     name: str
@@ -78,7 +78,7 @@ def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
     return sum([model.operands[index].byte_size for index in used])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DevicesProfile:
     """A phone's devices, in the order in which NNAPI lists them, without its own CPU implementation."""
 

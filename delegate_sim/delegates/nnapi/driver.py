@@ -6,10 +6,10 @@ Source: ``GetOperationsSupportedByTargetNnApiDevices`` and ``NNAPIDelegateKernel
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph, NodeView
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.model import NnOperation
 from ...nnapi_runtime.types import Version
 from ...nnapi_runtime.types import feature_level as level_of
@@ -122,7 +122,8 @@ class DriverAnswers:
         return found
 
 
-class DeviceProblem(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DeviceProblem:
     """No device can be used: with a failure if one was named."""
 
     failure: KernelFailure | None

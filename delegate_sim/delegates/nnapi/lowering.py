@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import dataclass
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.types import OperandType
 from ...single_precision import float32, quotient
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
@@ -157,7 +157,8 @@ def _lower_cos(partition: PartitionBuilder, view: NodeView) -> None:
     partition.add_operation(node, "SIN")
 
 
-class _Range(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Range:
     """The values that a quantised result spans, in single precision."""
 
     lowest: float

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ...model.model import Quantization, Tensor
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.types import OperandType
 from . import calls
 from .calls import Site
@@ -38,7 +38,8 @@ INTERMEDIATE_TYPES: Mapping[str, int] = {
 _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 
 
-class OperandOfTensor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OperandOfTensor:
     """An operand for a tensor; ``channels`` is the dimension and the scales along it, ``length`` the bytes of a constant."""
 
     code: int

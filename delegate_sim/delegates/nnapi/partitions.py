@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
@@ -89,9 +90,9 @@ class Partitions:
             later = None if refused is None else self.failure(refused, lambda: every)
             if later is not None and later.stage is not None:
                 before = f"before it, the delegate cannot map a partition: {failure.message}"
-                failure = later._replace(stage=later.stage._replace(further=(before, *later.stage.further)))
+                failure = replace(later, stage=replace(later.stage, further=(before, *later.stage.further)))
         made = [self.mapped(subset) for subset in every if subset.nodes[0] not in self._kept]
-        return failure._replace(log_lines=tuple([line for mapped in made for line in mapped.error_lines]))
+        return replace(failure, log_lines=tuple([line for mapped in made for line in mapped.error_lines]))
 
     def compiled(self, subset: Subset) -> Compilation | None:
         """Compile the model of a partition on the devices; None where nothing is known of them or of the model."""

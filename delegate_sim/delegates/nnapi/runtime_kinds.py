@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...named_tuples import NamedTuple
 from ...nnapi_runtime.refusal import Rule
 from ...nnapi_runtime.rules import RULES
 from ...rules.kinds import Kind, Problem
 from .kinds import PREFIX
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Words:
     """What a refusal by a rule is about, and what to do."""
 
     problem: Problem

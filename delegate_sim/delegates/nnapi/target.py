@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Condition
 
@@ -47,7 +47,8 @@ def level_in_words(level: int) -> str:
     return f"{words} (Android {_ANDROID[level]})" if level in _ANDROID else words
 
 
-class NnapiTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NnapiTarget:
     """What ``Validate`` looks at: the feature level, whether an accelerator is specified, and the release of the runtime."""
 
     level: int

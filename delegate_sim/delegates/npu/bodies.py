@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ...graph.graph import Graph
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release
 from ...rules.rule import ACCEPTED, Verdict
 from ..base import Decision, FileNode
 from .composites import COMPOSITE, Composite, composite_of
 
 
-class Fate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fate:
     """The verdict on a node of a body, and whether it runs on the NPU."""
 
     verdict: Verdict
     is_taken: bool
 
 
-class Completed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Completed:
     """Decisions with those on bodies, the nodes of each subgraph that run as part of another, and subgraphs that are gone."""
 
     decisions: tuple[Decision | None, ...]

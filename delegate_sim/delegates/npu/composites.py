@@ -13,7 +13,6 @@ from typing import Any
 
 from ...graph.graph import Graph
 from ...model.model import Model, Node, Subgraph, Tensor
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 
 COMPOSITE = "STABLEHLO_COMPOSITE"
@@ -29,7 +28,8 @@ _OTHER_TYPE = "Tensors of destination op and source subgraph does not have the s
 _OTHER_SHAPE = "Tensors of destination op and source subgraph does not have the same ranked tensor layout."
 
 
-class Composite(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Composite:
     """A composite's name and the subgraph that is its body."""
 
     name: str

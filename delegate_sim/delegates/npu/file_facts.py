@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ...model.flatbuffer import Flatbuffer, Tables
 from ...model.model import Model, Tensor
-from ...named_tuples import NamedTuple
 
 NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", "blockwise"
 
@@ -22,7 +22,8 @@ FilePlace = tuple[int, int]
 """Subgraph, and the index of a node or tensor in it."""
 
 
-class FileFacts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileFacts:
     """What is unusual about a file; each set holds places."""
 
     variants: frozenset[FilePlace]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ...model import schema
 from ...model.model import Model, Subgraph
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
 from ..selection import ModelFailure
@@ -30,14 +30,16 @@ _BEFORE = (
 """Types that LiteRT has from a release on."""
 
 
-class Loaded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Loaded:
     """What the loader logs, and why it gives up, if it does."""
 
     lines: tuple[str, ...]
     failure: ModelFailure | None
 
 
-class _LoaderFault(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _LoaderFault:
     kind: Kind
     line: str
     node: int | None = None

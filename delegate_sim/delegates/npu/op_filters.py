@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from ...named_tuples import NamedTuple
 from .regular_expressions import translated
 
 NOT_ON_TPU, ON_TPU = "MATCHES_NOT_RUN_ON_TPU", "MATCHES_RUN_ON_TPU"
@@ -28,7 +28,8 @@ _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4}
 UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
 
-class FilterMatch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FilterMatch:
     """What filters say of a node: whether it may run on the TPU, and the lines that the plugin logs about it."""
 
     is_kept: bool
@@ -36,7 +37,8 @@ class FilterMatch(NamedTuple):
     pattern: str | None = None
 
 
-class OpFilters(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OpFilters:
     """A file of filters, and what is wrong with it, if anything: ``UNREADABLE`` or ``UNPARSABLE``."""
 
     behaviour: str = NOT_ON_TPU

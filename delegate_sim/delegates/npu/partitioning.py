@@ -6,11 +6,10 @@ Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
 from ..base import Decision
@@ -31,7 +30,8 @@ PARTITIONED_LINE = (
 NOT_SORTED_LINE = "Failed to topologically sort subgraph after slicing!"
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Asked:
     """What a plugin answers for a subgraph: a verdict on each node, what it logs, or why it fails."""
 
     verdicts: Mapping[int, Verdict]
@@ -43,14 +43,16 @@ Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], Asked]
 """Asks a plugin about a subgraph; the second argument is where tensors that inlining added stand in the file."""
 
 
-class Strategy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Strategy:
     """How selected nodes are grouped, and how many groups are allowed; 0 for any number."""
 
     name: str = DEFAULT
     limit: int = 0
 
 
-class Partitioned(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Partitioned:
     """What becomes of one subgraph."""
 
     decision: Decision

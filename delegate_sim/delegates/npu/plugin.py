@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...graph.graph import Graph
@@ -170,7 +171,7 @@ class NpuPlugin(Delegate):
             lines, failure = self.fault(current, options, release)
             if failure is not None and failure.code not in ended:
                 return Asked({}, lines, failure)
-            target = base._replace(tensors=tensors)
+            target = replace(base, tensors=tensors)
             verdicts = self.rules.verdicts(current, current.execution_plan, target)
             return Asked(verdicts, (*lines, *self.lines(current, verdicts, target)))
 

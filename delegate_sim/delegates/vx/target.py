@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ...named_tuples import NamedTuple
+from dataclasses import dataclass
+
 from ...releases.catalogue import NEWEST, Release
 
 
-class VxTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class VxTarget:
     """The release of the runtime, on which no rule of this delegate depends: the delegate does not come with the runtime."""
 
     release: Release = NEWEST

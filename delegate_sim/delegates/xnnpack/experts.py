@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from ...graph.graph import NodeView
 from ...model.flexbuffer import FlexbufferMap, custom_options
 from ...model.model import Node, Tensor
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
 from ...rules.rule import Check, OpRule, Verdict
@@ -33,7 +33,8 @@ _LARGEST = 2**31 - 1
 _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
 
-class _Found(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Found:
     """What is wrong with a node: in words, and how the delegate says it behind the operator and the node."""
 
     problem: str

@@ -6,9 +6,9 @@ Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` an
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 FLAGS = MappingProxyType(
@@ -38,7 +38,8 @@ DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
 disable_dynamically_quantized_ops is set; before it, the flag enable_latest_operators decides, which the runtime sets."""
 
 
-class XnnpackTarget(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class XnnpackTarget:
     """The flags and the release, which decide which rules count."""
 
     flags: int = DEFAULT_FLAGS

@@ -25,7 +25,7 @@ class Exactness(IntEnum):
         return ("exact", "exact up to rounding", "approximate")[self]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pass:
     """One rewrite: what it does, of which nodes, and how exact it is."""
 

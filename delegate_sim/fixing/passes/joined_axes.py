@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TypeVar
-
-from ...named_tuples import NamedTuple
+from typing import NamedTuple, TypeVar
 
 MOST = 4
 """Dimensions that delegates take."""

@@ -10,8 +10,8 @@ Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ...named_tuples import NamedTuple
 from ..operands import NnOperand
 from ..refusal import Call, NnRefusal, NnRefused, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_name
@@ -21,7 +21,8 @@ T = OperandType
 QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED})
 
 
-class OperationView(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OperationView:
     """An operation with its operands, as a rule sees it."""
 
     type: int
@@ -35,7 +36,8 @@ class OperationView(NamedTuple):
         return OperationType(self.type).name
 
 
-class Slot(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Slot:
     """The types that an operand may have, given the type of the deciding tensor."""
 
     meaning: str
@@ -71,7 +73,8 @@ FILTER = Slot(
 BOXES = by_type("box coordinates", dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 
-class Form(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Form:
     """One way to give the operands: fixed slots, or with one slot repeated between a head and a tail."""
 
     head: tuple[Slot, ...]
@@ -97,17 +100,19 @@ def form(*slots: Slot, level: int = 1) -> Form:
     return Form(slots, level)
 
 
-class SignatureCheck(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SignatureCheck:
     """A demand beyond counts and types; ``find`` returns what breaks it."""
 
     rule: Rule
     find: Callable[[OperationView], Violation | None]
 
 
-class Decider(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Decider:
     """Which operand's type decides."""
 
-    index: int = 0  # type: ignore[assignment]  # replaces tuple.index
+    index: int = 0
     is_output: bool = False
 
     def operand(self, view: OperationView) -> NnOperand:
@@ -133,7 +138,8 @@ INPUT_TYPE = Rule("operation-input-type", "The type of each input fits the tenso
 OUTPUT_TYPE = Rule("operation-output-type", "The type of each output fits the tensor that decides.", _UTILITIES)
 
 
-class OperationRule(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OperationRule:
     """What the runtime demands of one operation."""
 
     source: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...model import schema
 from ...model.model import Allocation
-from ...named_tuples import NamedTuple
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..quantization import affine_quantization
 
@@ -157,7 +157,8 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
         )
 
 
-class _CellSizes(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _CellSizes:
     """The sizes that the operands of an LSTM cell have to agree on."""
 
     inputs: int
@@ -165,7 +166,8 @@ class _CellSizes(NamedTuple):
     cells: int
 
 
-class _CellRules(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _CellRules:
     """Differences between the LSTM kernels: how strictly they check weights, and the types of the integer kernel."""
 
     allows_diagonal_weights: bool

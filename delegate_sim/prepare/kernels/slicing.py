@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ...model import schema
 from ...model.numbers import StoredNumbers, kind_of, picked, read_as
-from ...named_tuples import NamedTuple
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import first_unknown, has_unspecified_dimension, known_elements, positions_in
@@ -68,7 +68,8 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
     return tuple(shape)
 
 
-class _Axis(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Axis:
     """How STRIDED_SLICE cuts one dimension of its input, the added dimensions of size 1 included."""
 
     size: int
@@ -161,7 +162,8 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
     return axes
 
 
-class _Expansion(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Expansion:
     """The masks for the ellipsis and for new axes, by dimension, and how many dimensions the ellipsis adds to the indices."""
 
     in_ellipsis: list[bool]

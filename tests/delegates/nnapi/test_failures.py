@@ -14,8 +14,8 @@ from tests.delegates.nnapi.sketch import SPARSITY, Sketch, failure, lstm, operat
 
 @pytest.mark.parametrize("code", failures.KINDS)
 def test_every_failure_is_worded_from_what_was_found(code):
-    template, kind, _ = failures._WORDINGS[code]
-    assert {name for _, name, _, _ in string.Formatter().parse(template) if name} <= {
+    message, kind = failures._WORDINGS[code].message, failures._WORDINGS[code].kind
+    assert {name for _, name, _, _ in string.Formatter().parse(message) if name} <= {
         "tensor", "type", "op", "found", "known", "axis", "shape", "count", "size", "outputs", "side",
     }  # fmt: skip
     assert kind.hint

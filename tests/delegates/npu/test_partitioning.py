@@ -222,7 +222,7 @@ def test_too_many_dimensions():
 
 def test_scales_without_as_many_zero_points():
     model = delegate_sim.load(chain(["RELU"]).bytes())
-    facts = file_facts(model)._replace(invalid_channels=frozenset({(0, 1)}))
+    facts = replace(file_facts(model), invalid_channels=frozenset({(0, 1)}))
     failure = load(model, facts, NEWEST).failure
     assert (failure.code, failure.tensor) == ("litert-channel-quantization", 1)
 
@@ -241,14 +241,14 @@ def test_what_only_the_file_has_is_refused():
     facts = file_facts(model)
     assert not facts.variants
     assert not facts.mutating
-    assert load(model, facts._replace(variants=frozenset({(0, 0)})), NEWEST).failure.code == "litert-variant-tensor"
-    assert load(model, facts._replace(mutating=frozenset({(0, 0)})), NEWEST).failure.code == "litert-mutating-input"
+    assert load(model, replace(facts, variants=frozenset({(0, 0)})), NEWEST).failure.code == "litert-variant-tensor"
+    assert load(model, replace(facts, mutating=frozenset({(0, 0)})), NEWEST).failure.code == "litert-mutating-input"
 
 
 def test_a_result_that_is_left_out():
     model = delegate_sim.load(chain(["RELU"]).bytes())
     (subgraph,) = model.subgraphs
-    broken = subgraph._replace(nodes=(subgraph.nodes[0]._replace(outputs=(-1,)),))
+    broken = replace(subgraph, nodes=(subgraph.nodes[0]._replace(outputs=(-1,)),))
     other = replace(model, subgraphs=(broken,))
     assert load(other, file_facts(model), NEWEST).failure.code == "litert-missing-tensor"
 
@@ -257,7 +257,7 @@ def test_sparse_tensors_are_only_warned_about():
     model = delegate_sim.load(chain(["RELU"]).bytes())
     (subgraph,) = model.subgraphs
     sparse = subgraph.tensors[0]._replace(sparsity=Sparsity((), (), ()))
-    other = replace(model, subgraphs=(subgraph._replace(tensors=(sparse, *subgraph.tensors[1:])),))
+    other = replace(model, subgraphs=(replace(subgraph, tensors=(sparse, *subgraph.tensors[1:])),))
     assert load(other, file_facts(model), NEWEST).lines == ("Sparsity tensors may not yet be fully supported.",)
 
 

@@ -7,12 +7,12 @@ Some reads of the original access memory that does not exist, which crashes the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ....graph.activation import fused_activation
 from ....graph.graph import Graph, NodeView
 from ....late_numpy import np
 from ....model.model import Tensor
-from ....named_tuples import NamedTuple
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.questions import ACTIVATIONS
 from ..failures import is_crash
@@ -26,7 +26,8 @@ DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 
-class Elements(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Elements:
     """What a constant is read as, and the types it is read from (``CreateVectorCopyData``)."""
 
     name: str
@@ -42,7 +43,8 @@ BOOL_VALUES = Elements("BOOL", INT32_VALUES.types)
 _INT32_BYTES = 4
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Layout:
     """A layout that constants are read in: its name, and the sizes in it; None if a shape does not fit (``SetAllDimensions``)."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from ....named_tuples import NamedTuple
 from ....releases.catalogue import parse_release
 from ...gpu_compatibility import recurrent
 from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
@@ -28,7 +28,8 @@ _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
 """Since when the basic form demands a last size of its fourth result that 4 divides."""
 
 
-class _Gate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Gate:
     """The operands of one gate, by their positions."""
 
     input_weights: int

@@ -7,11 +7,11 @@ does not refuse, so most rows have nothing for them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....named_tuples import NamedTuple
 from ....releases.catalogue import parse_release
 from ....rules.kinds import Kind
 from ....rules.rule import Check, OpRule, Rules
@@ -32,7 +32,8 @@ _MEDIATEK_TYPES = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations
 _MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations/common_op_legalization.cc", "VerifyCommonOp")
 
 
-class PluginRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PluginRow:
     """What each plugin demands of an operator; None where it has no rule of its own for it."""
 
     google: NpuRule | None = None
@@ -116,7 +117,8 @@ _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 
-class TypeFault(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TypeFault:
     """A tensor that MediaTek's plugin does not map: the kind of problem, what was found, and what it logs."""
 
     kind: Kind

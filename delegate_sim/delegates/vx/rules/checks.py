@@ -11,10 +11,10 @@ the array of tensors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....named_tuples import NamedTuple
 from ....rules import kinds
 from ....rules.kinds import Kind
 from ....rules.numbers import listed
@@ -38,7 +38,8 @@ MAX_SIZE = 65535
 AXIS = constant(operand(1, "axis"))
 
 
-class TensorDemand(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TensorDemand:
     """What is demanded of every operand, or every result, of a node."""
 
     kind: Kind

@@ -127,7 +127,7 @@ def _changed(
         book,
         families=tuple(with_change(rules, adapted) for rules in book.families),
         custom=adapted(book.custom),
-        source=book.source._replace(repository=repository),
+        source=replace(book.source, repository=repository),
     )
 
 
@@ -135,7 +135,7 @@ def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRu
     """Return a rule with its place, and that of its checks, in a repository."""
 
     def placed(source: Source) -> Source:
-        return source._replace(repository=repository)
+        return replace(source, repository=repository)
 
     own, *common = map(placed, rule.source)
     checks = tuple(check if check.source is None else check.from_source(placed(check.source)) for check in rule.checks)

@@ -6,9 +6,9 @@ Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and the like 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ....graph.graph import NodeView
-from ....named_tuples import NamedTuple
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
 from ....rules.numbers import listed
 from ....rules.operands import Operand
@@ -27,7 +27,8 @@ FLOAT16_LAYERS = "litert-2.2.0"
 """The same of convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing."""
 
 
-class Types(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Types:
     """Types of a tensor: those always accepted, whether INT8 and UINT8 are, and the release from which FLOAT16 is.
 
     ``function`` is the method of ``Subgraph`` that looks at them.
@@ -41,13 +42,13 @@ class Types(NamedTuple):
 
     def with_float16_from(self, release: str) -> Types:
         """Return these types, of which FLOAT16 counts in releases of the runtime from this one on."""
-        return self._replace(float16_from=release)
+        return replace(self, float16_from=release)
 
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
         """Return the check that is made of these types; if FLOAT16 counts from a release on, one for before and one for after."""
         if not self.float16_from:
             return in_method(self.function, make(self))
-        before = self._replace(always=tuple([name for name in self.always if name != "FLOAT16"]))
+        before = replace(self, always=tuple([name for name in self.always if name != "FLOAT16"]))
         return in_method(
             self.function,
             make(before).before_release(self.float16_from),

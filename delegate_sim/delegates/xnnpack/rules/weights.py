@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
@@ -18,7 +19,7 @@ from .checks import MAX_RANK, WEIGHTS
 from .types import FLOAT16_LAYERS, FLOAT_OR_8_BITS, of_type
 from .upstream import in_method
 
-_TYPES = FLOAT_OR_8_BITS._replace(function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)
+_TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)
 
 
 def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Visit], ...]:

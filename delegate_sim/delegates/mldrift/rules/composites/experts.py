@@ -5,10 +5,11 @@ Source: ``MoeExpertsOperationParser`` (``ml_drift_delegate/delegate/composite/mo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .....graph.graph import NodeView
 from .....model.flexbuffer import custom_options
 from .....model.model import Tensor
-from .....named_tuples import NamedTuple
 from .....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE
 from .....rules.numbers import counted
 from .....rules.rule import Check
@@ -26,7 +27,8 @@ _REQUIRED = ("num_experts", "num_active_experts", "model_dim", "hidden_dim", "we
 _TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
 
 
-class _Sizes(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Sizes:
     """What the attributes say, or what follows from the shapes where there are none."""
 
     experts: int
@@ -64,7 +66,7 @@ def _read(node: NodeView) -> _Sizes | Found:
 
 
 def _plausible(sizes: _Sizes, how: str) -> _Sizes | Found:
-    if min(sizes[:4]) <= 0:
+    if min(sizes.experts, sizes.active, sizes.model, sizes.hidden) <= 0:
         return Found("sizes of 0", f"moe {how or ''}dimensions must be positive.")
     if sizes.active > sizes.experts:
         return Found("more active experts than experts", f"moe {how}num_active_experts must be <= num_experts.")
