@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
@@ -362,8 +362,7 @@ class Delegate:
             yield {self.minimum_option: 1}
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseOnly:
+class ReleaseOnly(NamedTuple):
     """The target of rules that ask nothing of it but the release of the runtime."""
 
     release: Release = NEWEST

@@ -5,8 +5,8 @@ Upstream: NeuralNetworksTypes.h; common/types/src/TypeUtils.cpp.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class OperandType(IntEnum):
@@ -187,8 +187,7 @@ def feature_level(api_level: int) -> int:
     return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """What a model or an operation needs of a device: a feature level, and whether only the runtime itself can do it.
 
     Upstream: common/types/include/nnapi/Types.h, Version.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
 
@@ -10,8 +10,7 @@ COREML_2 = 2
 COREML_3 = 3
 
 
-@dataclass(frozen=True, slots=True)
-class CoreMlTarget:
+class CoreMlTarget(NamedTuple):
     """The version of Core ML that models are made for, and the release of the runtime that the delegate comes with."""
 
     coreml_version: int = COREML_3

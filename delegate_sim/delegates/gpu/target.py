@@ -5,13 +5,12 @@ Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
 
 
-@dataclass(frozen=True, slots=True)
-class GpuTarget:
+class GpuTarget(NamedTuple):
     """Whether nodes quantised to 8 bits are accepted, which operators are left to the CPU, and the release of the runtime."""
 
     allow_quant_ops: bool

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
 
 
-@dataclass(frozen=True, slots=True)
-class HexagonTarget:
+class HexagonTarget(NamedTuple):
     """The release of the runtime that the delegate belongs to."""
 
     release: Release = NEWEST

@@ -5,13 +5,12 @@ Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
 
 
-@dataclass(frozen=True, slots=True)
-class MlDriftTarget:
+class MlDriftTarget(NamedTuple):
     """The release whose rules count: one of those measured."""
 
     release: Release = NEWEST

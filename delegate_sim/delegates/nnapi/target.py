@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Condition
@@ -47,8 +47,7 @@ def level_in_words(level: int) -> str:
     return f"{words} (Android {_ANDROID[level]})" if level in _ANDROID else words
 
 
-@dataclass(frozen=True, slots=True)
-class NnapiTarget:
+class NnapiTarget(NamedTuple):
     """What ``Validate`` looks at: the feature level, whether an accelerator is specified, and the release of the runtime."""
 
     level: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ...graph.graph import Graph
@@ -171,7 +170,7 @@ class NpuPlugin(Delegate):
             lines, failure = self.fault(current, options, release)
             if failure is not None and failure.code not in ended:
                 return Asked({}, lines, failure)
-            target = replace(base, tensors=tensors)
+            target = base._replace(tensors=tensors)
             verdicts = self.rules.verdicts(current, current.execution_plan, target)
             return Asked(verdicts, (*lines, *self.lines(current, verdicts, target)))
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
 from .file_facts import FileFacts
 from .op_filters import OpFilters
 
 
-@dataclass(frozen=True, slots=True)
-class NpuTarget:
+class NpuTarget(NamedTuple):
     """The release, and what a plugin looks up beside the node: what only the file has, filters, and original tensors."""
 
     release: Release = NEWEST

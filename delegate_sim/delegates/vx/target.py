@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
 
 
-@dataclass(frozen=True, slots=True)
-class VxTarget:
+class VxTarget(NamedTuple):
     """The release of the runtime, on which no rule of this delegate depends: the delegate does not come with the runtime."""
 
     release: Release = NEWEST

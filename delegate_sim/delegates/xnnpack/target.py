@@ -6,8 +6,8 @@ Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` an
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release, parse_release
 
@@ -38,8 +38,7 @@ DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
 disable_dynamically_quantized_ops is set; before it, the flag enable_latest_operators decides, which the runtime sets."""
 
 
-@dataclass(frozen=True, slots=True)
-class XnnpackTarget:
+class XnnpackTarget(NamedTuple):
     """The flags and the release, which decide which rules count."""
 
     flags: int = DEFAULT_FLAGS
