@@ -8,7 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..text import printable
 
@@ -46,8 +46,7 @@ class Job:
     known: Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class JobAnswer:
+class JobAnswer(NamedTuple):
     """What became of a model: rows of both tables for the targets that were judged, and those whose rows still hold."""
 
     model: str

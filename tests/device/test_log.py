@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.contents import LogError
+from delegate_sim.device.contents import LogError, RefusedOperator
 from delegate_sim.device.log import join_logs, read_log, read_log_file
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import replacing_line
@@ -128,7 +128,7 @@ def test_what_goes_wrong():
 def test_refusals_are_counted():
     line = "WARNING: Operator CONV_2D (v5) refused by NNAPI delegate: no\n"
     log = read_log(line * 3 + "WARNING: Operator CUSTOM (v1) refused by NNAPI delegate: what: it (is)\n")
-    assert [tuple(each) for each in log.refusals] == [("CONV_2D", 5, "no", 3), ("CUSTOM", 1, "what: it (is)", 1)]
+    assert log.refusals == (RefusedOperator("CONV_2D", 5, "no", 3), RefusedOperator("CUSTOM", 1, "what: it (is)", 1))
 
 
 def _device():
@@ -175,7 +175,7 @@ ROWS = """\
 def test_rows(row, expected):
     log = read_log(ROWS.format(header="anything", rows=f"noise\n{row}\nmore noise"))
     (found,) = log.run_orders[0].rows
-    assert tuple(found) == expected
+    assert (found.op, found.outputs, found.node) == expected
 
 
 def test_tables_of_several_subgraphs_and_of_the_initialisation():

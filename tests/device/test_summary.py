@@ -67,7 +67,7 @@ def test_what_litert_compiles_and_dispatches():
 
 def test_what_a_compiler_plugin_selects():
     (line,) = log_of("litert_npu").plugins
-    assert line[1:] == (0, 40, 44, 3)
+    assert (line.subgraph, line.selected, line.total, line.partitions) == (0, 40, 44, 3)
     assert line.line == "Partitioned subgraph<0>, selected 40 ops, from a total of 44 ops. resulted in 3 partitions."
 
 

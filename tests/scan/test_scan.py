@@ -11,7 +11,6 @@ import sys
 import time
 import zipfile
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -196,7 +195,7 @@ def test_a_journal_holds_whole_answers_only(zoo):
     first.take_over({RUNS: (), CAUSES: ()})
     first.append([found])
     with pytest.raises(ScanError):
-        first.append([replace(found, causes=[*found.causes, {"model": "incomplete"}])])
+        first.append([found._replace(causes=[*found.causes, {"model": "incomplete"}])])
     first.close()
     second = Journal("journal")
     models, targets = zoo[:1], [NNAPI.name, GPU.name]
