@@ -26,8 +26,8 @@ def test_the_change_has_the_effect_that_was_foretold(code):
     removed = [finding.cause for finding in diagnosis.findings if finding.cause.suggestion in (code, *example.with_it)]
     assert code in {cause.suggestion for cause in removed}
     foretold = cost_without(diagnosis, removed).measures
-    changed = target(example.delegate, {**example.options, **example.options_after}, example.runtime_after)
-    real = measure(simulate(load(example.after().bytes()), *changed[:4]))
+    on = target(example.delegate, {**example.options, **example.options_after}, example.runtime_after)
+    real = measure(simulate(load(example.after().bytes()), on.delegate, on.options, on.release, on.defaults))
     if example.is_foretold:
         assert {name: getattr(foretold, name) for name in EFFECTS} == {name: getattr(real, name) for name in EFFECTS}
     now = diagnosis.now.measures

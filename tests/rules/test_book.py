@@ -11,7 +11,7 @@ from delegate_sim.releases.catalogue import NEWEST, Release, parse_release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.book import Policy, RuleBook, Unknown
 from delegate_sim.rules.operands import INPUT, OUTPUT
-from delegate_sim.rules.rule import Condition, OpRule, Reason
+from delegate_sim.rules.rule import ACCEPTED, Condition, OpRule, Reason
 from delegate_sim.rules.source import Repository, Source
 from delegate_sim.rules.vocabulary import check, max_version, rank, typed
 from tests.graphs import arena, node_view
@@ -45,7 +45,7 @@ def verdict(rules, *, inputs=(INT8,), outputs=(INT8,), target=Target(), op="ABS"
 
 
 def test_a_node_that_meets_everything_is_accepted():
-    assert verdict(book(TYPE_OF_INPUT, TYPE_OF_OUTPUT), inputs=[FLOAT], outputs=[FLOAT]) == (True, ())
+    assert verdict(book(TYPE_OF_INPUT, TYPE_OF_OUTPUT), inputs=[FLOAT], outputs=[FLOAT]) == ACCEPTED
 
 
 @pytest.mark.parametrize(
