@@ -56,14 +56,15 @@ def unknown_options(words):
     return [option for option in given if option not in known]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-class TestPages:
-    def test_links_lead_somewhere(self, page):
-        assert missing_links(page, page.read_text(encoding="utf-8")) == []
+def test_links_lead_somewhere():
+    missing = {page.relative_to(ROOT).as_posix(): missing_links(page, page.read_text(encoding="utf-8")) for page in PAGES}
+    assert {name: links for name, links in missing.items() if links} == {}
 
-    def test_commands_in_examples_have_their_options(self, page):
-        for words in commands(page.read_text(encoding="utf-8")):
-            assert unknown_options(words) == [], shlex.join(words)
+
+def test_commands_in_examples_have_their_options():
+    examples = [(page, words) for page in PAGES for words in commands(page.read_text(encoding="utf-8"))]
+    unknown = {f"{page.relative_to(ROOT)}: {shlex.join(words)}": unknown_options(words) for page, words in examples}
+    assert {example: options for example, options in unknown.items() if options} == {}
 
 
 def test_what_is_missing_is_found():
