@@ -27,9 +27,9 @@ class CalibrationKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Samples of a model's inputs: drawn with a seed, or the user's from a ``.npz`` file, a folder of images or a function.
+    """Samples of a model's inputs: drawn with the seed 0, or the user's from a ``.npz`` file, a folder of images or a function.
 
-    Drawn numbers are normally distributed, around 0 with a deviation of 1; drawn integers are at least 0 and below ``integers``.
+    Drawn numbers are normally distributed, around 0 with a deviation of 1; drawn integers are 0 or 1.
     The arrays of a file have one sample after the other along their first dimension. Pixels become numbers from 0 to 1 where an
     input is float. A function yields samples: each a list of arrays in the order of the inputs, or a dictionary by their names.
     """
@@ -47,8 +47,6 @@ class Calibration:
     """SHA-256 of the user's data, empty for drawn data."""
     count: int = 8
     """The most samples that are used."""
-    seed: int = 0
-    integers: int = 2
 
     @property
     def is_drawn(self) -> bool:
@@ -61,7 +59,7 @@ class Calibration:
         name = printable(os.path.basename(self.path))
         match self.kind:
             case CalibrationKind.DRAWN:
-                return f"{self.count} samples of random numbers (seed {self.seed}), not of real data"
+                return f"{self.count} samples of random numbers (seed 0), not of real data"
             case CalibrationKind.ARRAYS:
                 return f"up to {self.count} samples of {name}"
             case CalibrationKind.IMAGES:
@@ -73,7 +71,7 @@ class Calibration:
 DRAWN = Calibration()
 
 
-def find_calibration(text: str | None, count: int = 8, seed: int = 0) -> Calibration:
+def find_calibration(text: str | None, count: int = 8) -> Calibration:
     """Find the user's data: a ``.npz`` file, a folder of images, ``module:function`` or ``file.py:function``; None draws it.
 
     Raises OptionError where there is none.
@@ -81,15 +79,15 @@ def find_calibration(text: str | None, count: int = 8, seed: int = 0) -> Calibra
     if count < 1:
         raise OptionError("at least one sample is needed")
     if text is None:
-        return Calibration(count=count, seed=seed)
+        return Calibration(count=count)
     try:
-        return _found(text, count, seed)
+        return _found(text, count)
     except (OSError, ValueError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OptionError(printable(f"{text}: {words}")) from None
 
 
-def _found(text: str, count: int, seed: int) -> Calibration:
+def _found(text: str, count: int) -> Calibration:
     path = os.path.abspath(text)
     if os.path.isdir(path):
         names = images_in(path)
@@ -97,12 +95,12 @@ def _found(text: str, count: int, seed: int) -> Calibration:
             raise OSError(f"the folder has no images ({', '.join(IMAGE_ENDINGS)})")
         used = tuple(names[:count])
         digest = files_digest([(name, os.path.join(path, name)) for name in used])
-        return Calibration(CalibrationKind.IMAGES, path, names=used, digest=digest, count=count, seed=seed)
+        return Calibration(CalibrationKind.IMAGES, path, names=used, digest=digest, count=count)
     if os.path.lexists(path):
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):
                 raise OSError("cannot be read as a .npz file: it is no archive of numpy.savez")
-        return Calibration(CalibrationKind.ARRAYS, path, digest=file_digest(path), count=count, seed=seed)
+        return Calibration(CalibrationKind.ARRAYS, path, digest=file_digest(path), count=count)
     function = find_function(text)
     if function is None:
         raise OSError("there is no such data: it is to be a .npz file, a folder of images, module:function or file.py:function")
@@ -115,7 +113,6 @@ def _found(text: str, count: int, seed: int) -> Calibration:
         function.folder,
         digest=digest,
         count=count,
-        seed=seed,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from delegate_sim.conversion.calibration import DRAWN, Calibration, CalibrationKind, find_calibration
+from delegate_sim.conversion.calibration import DRAWN, CalibrationKind, find_calibration
 from delegate_sim.conversion.data_scripts import data_part
 from delegate_sim.errors import OptionError
 
@@ -39,10 +39,8 @@ def test_drawn_samples_fit_the_inputs():
     assert {number for each in found for number in each["tokens"].flat} == {0, 1}
 
 
-def test_the_seed_and_the_greatest_integer_are_heeded():
+def test_the_same_samples_are_drawn_again():
     assert np.array_equal(samples(DRAWN)[7]["image"], samples(DRAWN)[7]["image"])
-    assert not np.array_equal(samples(DRAWN)[0]["image"], samples(Calibration(seed=1))[0]["image"])
-    assert 2 < max(each["tokens"].max() for each in samples(Calibration(integers=100))) < 100
 
 
 @pytest.mark.parametrize("extra", [(), (1,)])
