@@ -24,10 +24,10 @@ from .environments import PYTHONS, ROOT, Environment, build_wheel, interpreter, 
 
 FOLDER = ROOT / ".venv-matrix"
 LOWEST, NEWEST = "lowest", "newest"
-_TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pyte", "pytest", "pyyaml", "setuptools", "tflite", "xmlschema")
+_TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pyte", "pytest", "pyyaml", "setuptools", "xmlschema")
 """What the tests need, of the extra ``test``."""
-_MET = ("pandas", "pytest", "tflite")
-"""Those of them that the package itself, or its schema, has to get on with."""
+_MET = ("pandas", "pytest")
+"""Those of them that the package itself has to get on with."""
 _LEFT_OUT = ("tests/ready_parts", "tests/live", "tests/test_conformance.py", "tests/nnapi_runtime/test_conformance.py")
 _ALL = ("tests",)
 _FAST = ("tests/api", "tests/cli", "tests/gate", "tests/model", "tests/results", "tests/test_package.py", "tests/test_docs.py")
