@@ -6,7 +6,6 @@ import itertools
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
 
 from ..limits import how_to_raise, raised
 from . import schema
@@ -133,30 +132,20 @@ def _read_block_of_nodes(
     options, further_options = _read_options(tables, ""), _read_options(tables, "2")
     if any(further_options):
         options = [first or second for first, second in zip(options, further_options, strict=True)]
-    return _rows_of(
-        Node,
-        zip(
-            numbers,
-            map([code.op for code in operator_codes].__getitem__, codes),
-            map([code.builtin_code for code in operator_codes].__getitem__, codes),
-            map([code.custom_code for code in operator_codes].__getitem__, codes),
-            map([code.version for code in operator_codes].__getitem__, codes),
-            tables.tensor_rows("inputs", tensor_limits, name),
-            tables.tensor_rows("outputs", tensor_limits, name),
-            tables.tensor_rows("intermediates", tensor_limits, name),
-            options,
-            tables.spans(*_CUSTOM_OPTIONS, "the options of a custom operator", start),
-            strict=True,
-        ),
+    rows = zip(
+        numbers,
+        map([code.op for code in operator_codes].__getitem__, codes),
+        map([code.builtin_code for code in operator_codes].__getitem__, codes),
+        map([code.custom_code for code in operator_codes].__getitem__, codes),
+        map([code.version for code in operator_codes].__getitem__, codes),
+        tables.tensor_rows("inputs", tensor_limits, name),
+        tables.tensor_rows("outputs", tensor_limits, name),
+        tables.tensor_rows("intermediates", tensor_limits, name),
+        options,
+        tables.spans(*_CUSTOM_OPTIONS, "the options of a custom operator", start),
+        strict=True,
     )
-
-
-_Row = TypeVar("_Row", bound=tuple[Any, ...])
-
-
-def _rows_of(kind: type[_Row], columns: Iterable[tuple[Any, ...]]) -> list[_Row]:
-    """Return named tuples of rows that have all their fields; several times faster than calling the type for each."""
-    return list(map(tuple.__new__, itertools.repeat(kind), columns))
+    return list(itertools.starmap(Node, rows))
 
 
 def _numbered(counts: Sequence[int]) -> list[int]:
@@ -253,25 +242,23 @@ def _read_block_of_tensors(
     ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
     if max(ranks, default=0) > raised(_GREATEST_RANK):
         raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions{how_to_raise()}")
-    return _rows_of(
-        Tensor,
-        zip(
-            numbers,
-            tables.strings("name"),
-            types,
-            shapes.read(tables, shape_places, ranks),
-            shapes.read_signatures(tables),
-            tables.flags("has_rank"),
-            is_variable,
-            _allocations(data, types, is_variable),
-            buffer_numbers,
-            tables.numbers("external_buffer"),
-            data,
-            *quantizations,
-            _read_sparsities(tables.children("sparsity")),
-            itertools.repeat(None),
-        ),
+    rows = zip(
+        numbers,
+        tables.strings("name"),
+        types,
+        shapes.read(tables, shape_places, ranks),
+        shapes.read_signatures(tables),
+        tables.flags("has_rank"),
+        is_variable,
+        _allocations(data, types, is_variable),
+        buffer_numbers,
+        tables.numbers("external_buffer"),
+        data,
+        *quantizations,
+        _read_sparsities(tables.children("sparsity")),
+        itertools.repeat(None),
     )
+    return list(itertools.starmap(Tensor, rows))
 
 
 def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], is_variable: Iterable[bool]) -> list[Allocation]:
