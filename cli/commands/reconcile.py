@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import click
 
@@ -142,7 +142,7 @@ def command(
         raise
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
     setting = setting_of(log, delegate, given, release, defaults)
-    setting = dataclasses.replace(setting, notes=(*note, *setting.notes))
+    setting = replace(setting, notes=(*note, *setting.notes))
     if learned is None:
         found = reconcile(model, log, setting)
         _write(found, None, form, verbose)
@@ -198,7 +198,7 @@ def _reconcile_accelerators(
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     found = reconcile_stack(model, log, stack, release, options)
-    found = dataclasses.replace(found, notes=(*note, *found.notes))
+    found = replace(found, notes=(*note, *found.notes))
     if form == "json":
         import json
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -11,7 +10,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -107,7 +106,7 @@ def convert(
     missing = next((step for step in route.steps if step.is_missing), None)
     if missing is not None:
         line = f"{missing.name} is not installed: {missing.install}"
-        return dataclasses.replace(result, failure=Failure(FailureKind.MISSING, line))
+        return replace(result, failure=Failure(FailureKind.MISSING, line))
     key = _key(source, route, settings, calibration)
     entry = cache.find(key)
     kept = None if entry is None else _from_entry(result, entry, cache, limits)
@@ -117,19 +116,19 @@ def convert(
     if route.quantizer is not None:
         before = convert(source, Route(route.converter), settings.of_float_model, cache, calibration, limits)
         if before.failure is not None:
-            return dataclasses.replace(before, route=route, settings=settings, code=result.code)
+            return replace(before, route=route, settings=settings, code=result.code)
     return _run(result, key, before, cache, limits)
 
 
 def _key(source: SourceModel, route: Route, settings: Settings, calibration: Calibration) -> str:
     """Return what a conversion is kept by: all that its result depends on, wherever the source and the data lie."""
-    elsewhere = dataclasses.replace(source, path=f"/source{os.path.splitext(source.path)[1]}", folder="/")
-    data = dataclasses.replace(calibration, path="/data" if calibration.path else "", folder="/")
+    elsewhere = replace(source, path=f"/source{os.path.splitext(source.path)[1]}", folder="/")
+    data = replace(calibration, path="/data" if calibration.path else "", folder="/")
     content = {
         "scripts": [step.text for step in scripts(elsewhere, route, settings, data)],
         "source": [source.kind.value, source.digest],
         "data": calibration.digest if settings.calibrates else "",
-        "converters": [dataclasses.astuple(step) for step in route.steps],
+        "converters": [astuple(step) for step in route.steps],
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -142,7 +141,7 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
         ended = _run_script(script, folder, limits)
         model = os.path.join(folder, RESULT)
         failure = _failure(script.converter, ended, model, limits)
-        result = dataclasses.replace(
+        result = replace(
             result,
             failure=failure,
             seconds=ended.seconds + (before.seconds if before else 0.0),
@@ -151,7 +150,7 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
         )
         if failure is None:
             digest = file_digest(model)
-            result = dataclasses.replace(result, digest=digest, size=os.path.getsize(model), path=cache.model_path(digest))
+            result = replace(result, digest=digest, size=os.path.getsize(model), path=cache.model_path(digest))
         elif not _is_lasting(failure, ended):
             return result
         try:
@@ -265,7 +264,7 @@ def _entry(result: Conversion, limits: Limits) -> Mapping[str, Any]:
         "seconds": result.seconds,
         "memory": result.memory,
         "printed": result.printed,
-        "limits": dataclasses.asdict(limits),
+        "limits": asdict(limits),
     }
 
 
@@ -287,7 +286,7 @@ def _from_entry(result: Conversion, entry: Mapping[str, Any], cache: ConversionC
             failure = Failure(FailureKind(kind), printable(str(line)))
             if any(getattr(limits, name) > entry["limits"][name] for name in _OF_LIMITS.get(failure.kind, ())):
                 return None
-        return dataclasses.replace(
+        return replace(
             result,
             path="" if failure else cache.model_path(str(entry["digest"])),
             size=int(entry["size"]),

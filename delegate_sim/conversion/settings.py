@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from urllib.parse import quote, unquote
 
@@ -136,12 +135,12 @@ class Settings:
 
     def with_option(self, *names: str) -> Settings:
         """Return the same with further options. Raises OptionError for one that does not exist or does not go with the rest."""
-        return dataclasses.replace(self, options=(*self.options, *names))
+        return replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
         """Return the same with another quantisation, without the options that do not go with it."""
         kept = tuple([option for option in self.options if goes_with(option, name)])
-        return dataclasses.replace(self, quantization=name, options=kept)
+        return replace(self, quantization=name, options=kept)
 
     @property
     def calibrates(self) -> bool:

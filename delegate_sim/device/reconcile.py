@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..delegates.driver import Driver
 from ..delegates.registry import ACCELERATORS, APPLIED_AHEAD
@@ -101,7 +101,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
     for name in (*reversed(platform.releases), platform.alone):
         options = {**setting.options, platform.option: name}
         note = f"{platform.key} {refused} would refuse this model, and the device did not: {platform.option}={name} is simulated"
-        other = dataclasses.replace(setting, options=options, notes=(*setting.notes, note))
+        other = replace(setting, options=options, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
         if then.refusal is None or then.refusal.behind is None:
             return other, then

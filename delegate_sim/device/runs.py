@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .contents import DeviceLog, LogError, Replacement
 
@@ -42,4 +42,4 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
             groups.append([])
         groups[-1].append(each)
     first = [DeviceLog(replacements=tuple(group), created=log.created, is_benchmark=False) for group in groups[:-1]]
-    return [*first, dataclasses.replace(log, replacements=tuple(groups[-1]))]
+    return [*first, replace(log, replacements=tuple(groups[-1]))]

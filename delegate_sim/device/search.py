@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..delegates.driver import Driver
 from ..graph.graph import NodeView
@@ -54,7 +54,7 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
         return
-    rest = dataclasses.replace(facts, is_restored=False, application=None, on_cpu={}, counts={}, kernels={}, listed={})
+    rest = replace(facts, is_restored=False, application=None, on_cpu={}, counts={}, kernels={}, listed={})
     failed = failed_kernels(first, facts.failed_nodes)
     if (facts.replacements is None and None in failed) or differences(rest, first):
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..graph.graph import NodeView, file_graphs
@@ -99,7 +99,7 @@ class _Finder:
         now = self.simulate(self.base, {})
         if roots.is_dynamic(now.run):
             identity = self._note_dynamic(now)
-            self.base = dataclasses.replace(self.base, fixed_shapes=True)
+            self.base = replace(self.base, fixed_shapes=True)
             self.guessed = identity, nodes_behind(now)
             self._repair_guesses(self.base, {})
             # What stands behind a refusal of the whole graph shows once that is gone.
@@ -112,10 +112,10 @@ class _Finder:
             remedies = [self._remedy(identity) for identity in self.versions]
             versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}
             conversion = next((remedy.conversion for remedy in remedies if remedy.conversion), "")
-            self.base = dataclasses.replace(self.base, conversion=self.base.conversion or conversion)
+            self.base = replace(self.base, conversion=self.base.conversion or conversion)
             options: dict[str, Any] = {name: value for found in self.level_options.values() for name, value in found.items()}
             accepted = frozenset(self.without_kernels)
-            supposition = dataclasses.replace(self.base, accepted_nodes=accepted, node_versions=versions)
+            supposition = replace(self.base, accepted_nodes=accepted, node_versions=versions)
             self.last = self._repair_guesses(supposition, options)
         self._note_rest()
 
@@ -127,7 +127,7 @@ class _Finder:
                 self._note_whole(cause, now, only_remedy=cause.remedy.accepts)
                 release = cause.remedy.release or self.base.release
                 has_own = cause.remedy.has_own_resolver or find is registration_cause
-                self.base = dataclasses.replace(self.base, release=release, has_own_resolver=has_own)
+                self.base = replace(self.base, release=release, has_own_resolver=has_own)
 
     def _look_at_preparation(self) -> None:
         """Suppose of one node after another that its CPU kernel does not refuse it."""
@@ -140,7 +140,7 @@ class _Finder:
             known = self.remedies[cause.identity].repaired_nodes
             self.remedies[cause.identity] = Remedy(repaired_nodes=known | cause.remedy.repaired_nodes)
             repaired = self.base.repaired_nodes | cause.remedy.repaired_nodes
-            self.base = dataclasses.replace(self.base, repaired_nodes=repaired)
+            self.base = replace(self.base, repaired_nodes=repaired)
 
     def _repair_guesses(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
         """Simulate as if nodes behind an unknown size refused nothing of the sizes that the file gives in its place.
@@ -157,9 +157,9 @@ class _Finder:
                 break
             remedy = self.remedies[identity]
             repaired = remedy.repaired_nodes | cause.remedy.repaired_nodes
-            self.remedies[identity] = dataclasses.replace(remedy, repaired_nodes=repaired)
-            self.base = dataclasses.replace(self.base, repaired_nodes=self.base.repaired_nodes | repaired)
-            now = self.simulate(dataclasses.replace(supposition, repaired_nodes=self.base.repaired_nodes), options)
+            self.remedies[identity] = replace(remedy, repaired_nodes=repaired)
+            self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | repaired)
+            now = self.simulate(replace(supposition, repaired_nodes=self.base.repaired_nodes), options)
         return now
 
     def _note_whole(self, cause: WholeCause, now: Examined, only_remedy: bool = False) -> None:
@@ -176,7 +176,7 @@ class _Finder:
         if not nodes:
             return
         now = self.simulate(self.base, {})
-        supposition = dataclasses.replace(self.base, removed_nodes=nodes)
+        supposition = replace(self.base, removed_nodes=nodes)
         self.base = supposition
         self.remedies[_TEXT] = Remedy(accepts=True, removed_nodes=nodes)
         refusal = whole_refusal(now.run) if roots.is_no_longer_dynamic(now, self.simulate(supposition, {})) else None
@@ -273,7 +273,7 @@ class _Finder:
             # What makes the size unknown is no operator that a delegate would take with another size.
             identity = Identity(Problem.OPERATOR, subject)
             self.remedies[identity] = Remedy(accepts=True, fixed_shapes=True, repaired_nodes=frozenset({origin}))
-            self.base = dataclasses.replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
+            self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
         else:
             identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
             self.remedies[identity] = Remedy(fixed_shapes=True)
@@ -300,7 +300,7 @@ class _Finder:
                 options |= change
                 self.level_options[identity] = change
             else:
-                self.base = dataclasses.replace(self.base, ended=self.base.ended | {refusal.code})
+                self.base = replace(self.base, ended=self.base.ended | {refusal.code})
             now = self.simulate(self.base, options)
         return now
 
@@ -371,7 +371,7 @@ class _Finder:
 
     def _explain_versions(self, cases: Sequence[RefusedCase], now: Examined) -> None:
         def refused_with(versions: Mapping[NodeKey, int]) -> set[NodeKey]:
-            return self._refused_for(Problem.OPERATOR_VERSION, dataclasses.replace(self.base, node_versions=versions), {})
+            return self._refused_for(Problem.OPERATOR_VERSION, replace(self.base, node_versions=versions), {})
 
         views = {case.key: self._view(case.key, now) for case in cases}
         for found in find_versions(cases, views, refused_with, self.tries):

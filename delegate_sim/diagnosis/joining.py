@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 from ..rules.kinds import Problem
 from .causes import Blockers, Cause
@@ -26,9 +26,9 @@ def joined(blockers: Blockers) -> Blockers:
         if host is None:
             continue
         del causes[version.identity]
-        remedy = dataclasses.replace(host.remedy, node_versions={**host.node_versions, **version.node_versions})
+        remedy = replace(host.remedy, node_versions={**host.node_versions, **version.node_versions})
         codes = tuple(dict.fromkeys([*host.codes, *version.codes]))
-        causes[host.identity] = dataclasses.replace(host, codes=codes, remedy=remedy, change=_change(host, version))
+        causes[host.identity] = replace(host, codes=codes, remedy=remedy, change=_change(host, version))
     causes_of = {key: frozenset([each for each in own if each in causes]) for key, own in blockers.causes_of.items()}
     return Blockers(tuple(causes.values()), causes_of)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..graph.graph import file_graphs
 from ..late_numpy import np
@@ -67,7 +66,7 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
     if METADATA_NAME in model.metadata:
         if made.origins != unchanged(model).origins:
             return None
-        made = dataclasses.replace(made, model=made.model.with_same_bytes(metadata=model.metadata))
+        made = replace(made, model=made.model.with_same_bytes(metadata=model.metadata))
     touched = [
         {
             index
@@ -120,4 +119,4 @@ def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) ->
         ]
 
     found = edited(model, set_versions)
-    return dataclasses.replace(found, model=found.model.with_same_bytes(metadata=model.metadata))
+    return replace(found, model=found.model.with_same_bytes(metadata=model.metadata))

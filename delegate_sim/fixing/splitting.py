@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,7 +31,7 @@ _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Split:
     """How a model falls in two. Tensors are those of the first subgraph of the model as it is before it is split."""
 
@@ -103,7 +102,7 @@ def _first(model: Model, split: Split) -> Edited:
     found = edited(model, change)
     metadata = {name: span for name, span in found.model.metadata.items() if name != TASK_METADATA}
     signatures = tuple([_first_signature(each, split) if each.subgraph == 0 else each for each in model.signatures])
-    return dataclasses.replace(found, model=found.model.with_same_bytes(metadata=metadata, signatures=signatures))
+    return replace(found, model=found.model.with_same_bytes(metadata=metadata, signatures=signatures))
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:

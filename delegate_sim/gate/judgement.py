@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..model.model import Model
 from ..options import option_as_typed
@@ -83,10 +83,10 @@ def judge(
         changed = _target_changes(target, entry)
         if changed:
             note = f"the target changed since the baseline: {', '.join(changed)}"
-            case = dataclasses.replace(case, notes=(note, *case.notes))
+            case = replace(case, notes=(note, *case.notes))
     further = (*_not_running(run, now, entry), *_over_budget(run, now, budgets))
     is_failed = any(finding.level == ERROR for finding in further)
-    return dataclasses.replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further))
+    return replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further))
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
@@ -119,7 +119,7 @@ def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Mea
         notes.append("worse than the baseline, within the tolerance")
     elif not worse and not same_model:
         notes.append("the model changed since the baseline, with the same result")
-    return dataclasses.replace(
+    return replace(
         case,
         status=FAILED if is_failed else BETTER if better and not worse else PASSED,
         findings=(*map(_regression_finding, worse), *fallen),

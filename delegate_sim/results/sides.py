@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 from ..model.model import Model
 from ..runtime.interpreter import Assumptions, simulate
@@ -21,6 +21,6 @@ def simulated_side(model: Model, target: Target) -> Side:
 def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
     """Apply a target's delegate to a model under a supposition; raises OptionError for what the model does not have."""
     if target.has_own_resolver:
-        supposition = dataclasses.replace(supposition, has_own_resolver=True)
+        supposition = replace(supposition, has_own_resolver=True)
     run = simulate_if(model, target.delegate, target.options, target.release, target.defaults, supposition)
     return Side(changed_model(model, supposition, target.release), run, target.defaults)

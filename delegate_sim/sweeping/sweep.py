@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..conversion.cache import ConversionCache
@@ -31,7 +30,7 @@ class SweepRequest:
     settings: tuple[Settings, ...] = ()
     everything: bool = False
     calibration: Calibration = DRAWN
-    limits: Limits = dataclasses.field(default_factory=Limits)
+    limits: Limits = field(default_factory=Limits)
     shapes: Shapes = ()
     """What inputs are fixed to."""
 
@@ -107,7 +106,7 @@ def sweep(
     except KeyboardInterrupt:
         is_interrupted = True
     best = pareto(judge.rows)
-    rows = [dataclasses.replace(row, is_best=row.number in best) for row in judge.rows]
+    rows = [replace(row, is_best=row.number in best) for row in judge.rows]
     return Swept(source, labelled, asked, tuple(rows), is_interrupted)
 
 
@@ -152,16 +151,16 @@ class _Judge:
         try:
             model = load(made.path)
         except ModelError as error:
-            return dataclasses.replace(row, unreadable=f"cannot be read: {error}")
+            return replace(row, unreadable=f"cannot be read: {error}")
         earlier = next((each for each in self.rows if each.is_model and each.conversion.digest == made.digest), None)
         if earlier is not None:
-            row = dataclasses.replace(row, same_as=earlier.number, costs=earlier.costs)
+            row = replace(row, same_as=earlier.number, costs=earlier.costs)
         else:
             try:
                 self._latest = tuple([diagnose(model, each.target) for each in self._targets])
             except Exception as error:  # one conversion's failure is that conversion's row
-                return dataclasses.replace(row, unreadable=fault_text(error))
-            row = dataclasses.replace(row, costs=tuple([each.now for each in self._latest]))
+                return replace(row, unreadable=fault_text(error))
+            row = replace(row, costs=tuple([each.now for each in self._latest]))
         if made.settings == FLOAT and made.route.quantizer is None:
             self._references.setdefault(made.route.converter, made)
         return self._compared(row)
@@ -169,6 +168,6 @@ class _Judge:
     def _compared(self, row: SweepRow) -> SweepRow:
         reference = self._references.get(row.conversion.route.converter)
         if reference is None:
-            return dataclasses.replace(row, no_difference="there is no float model to compare with")
+            return replace(row, no_difference="there is no float model to compare with")
         difference, why = difference_from(reference, row.conversion, self._cache)
-        return dataclasses.replace(row, difference=difference, no_difference=why)
+        return replace(row, difference=difference, no_difference=why)
