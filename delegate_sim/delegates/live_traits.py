@@ -38,9 +38,6 @@ class PluginTraits:
 class RuntimeTraits:
     """A delegate that LiteRT's interpreter in Python applies by itself, with its default options."""
 
-    kernel: str
-    """The name of its kernels in execution plans."""
-
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorTraits:

@@ -30,8 +30,6 @@ _FAILED = re.compile(
 _FALLBACK = "CompilationBuilder::finish with CPU fallback"
 _DONE = re.compile(rf"Body::finish: compilation finished successfully(?: on (?P<device>{_NAME}))?")
 _FOUND = re.compile(rf"Found interface (?P<device>{_NAME})(?: \(version = (?P<version>[^()]{{1,100}})\))?")
-_COST = re.compile(r"\.execTime = (?P<execution>[\d.e+-]{1,30}), \.powerUsage = (?P<power>[\d.e+-]{1,30})")
-_COSTS = re.compile(r"\.type = (?P<type>\w{1,60}), \.info = \{" + _COST.pattern)
 _NEEDLES = (
     *("partitionTheWork: ", "can't do operation", "findBestDeviceForEachOperation(", "No driver can do"),
     *("enqueueOnAppropriateDevice", "findNextDeviceToProcess", "compilation on", "prepareModel", _FALLBACK),
@@ -98,8 +96,6 @@ class RuntimeLog:
     """What the runtime printed: the drivers that it found, in order, with the versions that they print, and compilations."""
 
     devices: tuple[tuple[str, str], ...] = ()
-    costs: tuple[tuple[tuple[str, float, float], ...], ...] = ()
-    """By driver, in order, where the release prints them: operand type, execution time and power."""
     compilations: tuple[RuntimeCompilation, ...] = ()
 
 
@@ -140,14 +136,13 @@ class RuntimeReader:
 
     def __init__(self) -> None:
         self.devices: dict[str, str] = {}
-        self.costs: list[tuple[tuple[str, float, float], ...]] = []
         self.compilations: list[_Open] = []
         self.is_choice = False
 
     def log(self) -> RuntimeLog:
         """Return what was read; models that others refer to are left out."""
         main = [each.close() for each in self.compilations if not each.source]
-        return RuntimeLog(tuple(self.devices.items()), tuple(self.costs), tuple(main))
+        return RuntimeLog(tuple(self.devices.items()), tuple(main))
 
     def read(self, text: str) -> None:
         """Take one line."""
@@ -181,9 +176,7 @@ class RuntimeReader:
             self._current().fell_back = True
         elif (found := _FOUND.search(text)) is not None:
             self.devices.setdefault(found["device"], found["version"] or "")
-        elif "Capab {" in text:
-            self._capabilities(text)
-        elif _DONE.search(text) is None and (found := _FAILED.search(text)) is not None:
+        elif "Capab {" not in text and _DONE.search(text) is None and (found := _FAILED.search(text)) is not None:
             current = self._current()
             place = max(current.compiled - 1, 0)
             current.failures.append(RuntimeFailure(found["device"] or current.compiling, found["why"].strip(), place))
@@ -222,7 +215,3 @@ class RuntimeReader:
         current = self._current()
         if number >= 0:
             current.steps.append((number, current.queues.pop(number, [])))
-
-    def _capabilities(self, text: str) -> None:
-        found = [(each["type"], float(each["execution"]), float(each["power"])) for each in _COSTS.finditer(text)]
-        self.costs.append(tuple(found))

@@ -18,7 +18,6 @@ from .runtime_log import RuntimeCompilation, RuntimeLog
 class MatchedPartition:
     """A partition of the simulation, and how the runtime compiled it on the device; None where the log has nothing of it."""
 
-    subgraph: int
     operations: tuple[StageOperation, ...]
     compilation: RuntimeCompilation | None
 
@@ -27,12 +26,12 @@ def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...
     """Match what the runtime compiled with the partitions that have the same operations in the same order."""
     left = [each for each in log.compilations if each.choices]
     found = []
-    for subgraph, operations in stage_operations(run):
+    for _, operations in stage_operations(run):
         names = [one.name for one in operations]
         own = next((each for each in left if [choice.op for choice in each.choices] == names), None)
         if own is not None:
             left.remove(own)
-        found.append(MatchedPartition(subgraph, operations, own))
+        found.append(MatchedPartition(operations, own))
     return tuple(found)
 
 

@@ -37,7 +37,7 @@ _DATA_ALIGNMENT = 16
 
 def check_writable(model: Model) -> None:
     """Raise FixError for a model of which no rewritten form can be written, with the reason."""
-    if precompiled(model).dispatches:
+    if precompiled(model).code_sizes:
         raise FixError("the model cannot be rewritten: it was compiled for a NPU, and names positions of its code in the file")
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
         if len(graph.nodes) != len(subgraph.nodes):

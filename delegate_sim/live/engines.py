@@ -23,7 +23,7 @@ def find_engine(delegate: Delegate) -> Engine:
         return NoEngine(delegate, "an engine: it runs on its own platform only")
     if isinstance(traits, AcceleratorTraits):
         return AcceleratorEngine(delegate, traits)
-    return PluginEngine(delegate, traits) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate, traits)
+    return PluginEngine(delegate, traits) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)
 
 
 def engines() -> Iterator[Engine]:

@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 from ..delegates.base import Delegate, OptionValues
-from ..delegates.live_traits import RuntimeTraits
 from ..errors import OptionError
 from ..graph.graph import file_graphs
 from ..model.model import Model
@@ -26,10 +25,9 @@ _MODULE = "delegate_sim.live.execution_plans"
 class RuntimeEngine(Engine):
     """Loads a model, allocates tensors, and reads the execution plans that result."""
 
-    def __init__(self, delegate: Delegate, traits: RuntimeTraits) -> None:
+    def __init__(self, delegate: Delegate) -> None:
         is_there = packages.package_folder(packages.RUNTIME) is not None
         super().__init__(delegate, "" if is_there else "ai-edge-litert: pip install ai-edge-litert")
-        self._traits = traits
 
     @property
     def software(self) -> str:

@@ -19,29 +19,20 @@ _STAMP_FIELD = 125
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchNode:
-    """A node that runs compiled code: its place, the name of the entry in the code, and the code's size in bytes."""
-
-    subgraph: int
-    node: int
-    entry: str
-    bytecode_size: int
-
-
-@dataclass(frozen=True, slots=True)
 class Precompiled:
     """What a file says of its compilation; empty for one that was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
     is_stamped: bool = False
-    dispatches: tuple[DispatchNode, ...] = ()
+    code_sizes: tuple[int, ...] = ()
+    """For each node that runs compiled code, the size of the code in bytes."""
     other_nodes: int = 0
 
     @property
     def is_compiled(self) -> bool:
         """Whether the file holds compiled code, or says that it was compiled."""
-        return self.is_stamped or bool(self.dispatches)
+        return self.is_stamped or bool(self.code_sizes)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -51,10 +42,10 @@ class Precompiled:
         target = (
             f"{printable(self.manufacturer)} {printable(self.soc)}".strip() if self.is_stamped else "a SoC that it does not name"
         )
-        total = len(self.dispatches) + self.other_nodes
-        size = max([each.bytecode_size for each in self.dispatches], default=0)
+        total = len(self.code_sizes) + self.other_nodes
+        size = max(self.code_sizes, default=0)
         return (
-            f"the model is already compiled for {target}: {len(self.dispatches):,} of its {total:,} nodes run compiled code "
+            f"the model is already compiled for {target}: {len(self.code_sizes):,} of its {total:,} nodes run compiled code "
             f"(DISPATCH_OP), of up to {size:,} bytes each; CompiledModel asks no plugin about it again",
             "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin"
             f"{': the file names the SoC alone' if self.is_stamped else ''}. Other targets need the source model",
@@ -76,20 +67,17 @@ def precompiled(model: Model) -> Precompiled:
     stamp = _stamp(model)
     if stamp is None and not has_dispatches(model):
         return Precompiled()
-    dispatches: list[DispatchNode] = []
+    code_sizes: list[int] = []
     others = 0
     for subgraph in model.subgraphs:
         for node in subgraph.nodes:
             if is_dispatch(node):
-                options = custom_options(model, node)
-                dispatches.append(
-                    DispatchNode(subgraph.index, node.index, options.text("name") or "", options.integer("bytecode_size") or 0)
-                )
+                code_sizes.append(custom_options(model, node).integer("bytecode_size") or 0)
             else:
                 others += 1
-    if stamp is None and not dispatches:
+    if stamp is None and not code_sizes:
         return Precompiled()
-    return Precompiled(*(stamp or ("", "")), stamp is not None, tuple(dispatches), others)
+    return Precompiled(*(stamp or ("", "")), stamp is not None, tuple(code_sizes), others)
 
 
 def _stamp(model: Model) -> tuple[str, str] | None:

@@ -19,7 +19,7 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBOURS, Problem.LIMIT})
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A code, and the nodes that it keeps on the CPU: their operator, how many they are, and their multiply-adds.
+    """A code, and the nodes that it keeps on the CPU: their operator, and how many they are.
 
     Without an operator it is about the graph as a whole; ``is_input`` says that the cause is an input of unknown size.
     """
@@ -27,7 +27,6 @@ class Blocker:
     code: str
     op: str = ""
     nodes: int = 0
-    multiply_adds: int = 0
     is_input: bool = False
 
 
@@ -53,8 +52,8 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
         return None if refusal is None else Blocker(refusal.code)
     kinds = run.delegate.kinds
     consequences = {code: _is_consequence(run, code, kinds) for _, code in totals}
-    (op, code), (work, nodes) = min(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
-    return Blocker(code, op, nodes, work)
+    (op, code), (_, nodes) = min(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
+    return Blocker(code, op, nodes)
 
 
 def has_open_input(model: Model) -> bool:

@@ -54,11 +54,6 @@ class Unprepared:
     text: str
     """What the report says of it."""
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Its subgraph and first node."""
-        return self.graph.index, self.node
-
 
 class DelegateApplication:
     """One delegate applied to the subgraphs as they are."""
@@ -318,7 +313,7 @@ class DelegateApplication:
             cause = graph.tensors[dynamic.cause]
             message += f", because its input tensor {dynamic.cause} ({cause.name}) is not constant"
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
-        return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
+        return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """The runtime undoes all delegation, in every subgraph."""

@@ -47,12 +47,11 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """What became of a model: rows of both tables for the targets that were judged, and those whose rows still hold."""
+    """What became of a model: rows of both tables for the targets that were judged; the rows of others still hold."""
 
     model: str
     runs: Sequence[ScanRow]
     causes: Sequence[ScanRow]
-    unchanged: Sequence[str] = ()
 
 
 def failed(job: Job, message: str) -> JobAnswer:
@@ -80,11 +79,9 @@ def answer(job: Job) -> JobAnswer:
         return failed(job, _fault(job.model, error))
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
-    unchanged: list[str] = []
     for spec in job.targets:
         target = _target(spec)
         if job.known.get(spec.name) == (sha256, rule_set_version(target.delegate)):
-            unchanged.append(spec.name)
             continue
         try:
             row, own = _judged(job.model, model, spec)
@@ -93,7 +90,7 @@ def answer(job: Job) -> JobAnswer:
             own = []
         runs.append(_storable(row))
         causes += map(_storable, own)
-    return JobAnswer(job.model, runs, causes, unchanged)
+    return JobAnswer(job.model, runs, causes)
 
 
 def _fault(path: str, error: Exception) -> str:

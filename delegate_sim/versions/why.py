@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from ..graph.graph import NodeView, file_graphs
 from ..model.model import Model
-from ..rules.kinds import Explanation
 from .demands import DEMANDS, LOWEST_VERSIONS, Demand
 from .features import FEATURES
 
@@ -24,11 +23,6 @@ class Feature(NamedTuple):
 
     code: str
     version: int
-
-    @property
-    def explanation(self) -> Explanation:
-        """What the feature is, and what in the converter or the model controls it."""
-        return FEATURES[self.code]
 
 
 class NodePosition(NamedTuple):

@@ -130,12 +130,6 @@ def test_lines_that_a_logger_left_out_as_identical_count():
     assert [each.op for each in found.choices] == ["STRIDED_SLICE"] * 6
 
 
-def test_performance_numbers_of_android_10():
-    info = "{.execTime = 0.500000, .powerUsage = 0.250000}"
-    line = f"Manager: Capab {{.relaxed = {info}, .operandPerformance = [1]{{{{.type = TENSOR_FLOAT32, .info = {info}}}}}}}"
-    assert read_log(f"{TAGGED}{line}\n").runtime.costs == ((("TENSOR_FLOAT32", 0.5, 0.25),),)
-
-
 def test_a_log_of_another_model_teaches_nothing(tmp_path):
     model = delegate_sim.load(chain_model(["RELU", "ABS"]).bytes())
     log = read_log(log_of(run_with(delegate_sim.load(chain_model(["NEG", "FLOOR"]).bytes()), PHONE, disallow_nnapi_cpu=False)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import delegate_sim
-from delegate_sim.model.precompiled import DispatchNode, precompiled
+from delegate_sim.model.precompiled import precompiled
 from tests.delegates.npu.models import chain, compiled, run
 
 
 def test_the_soc_and_the_code_are_told():
     found = precompiled(delegate_sim.load(compiled().bytes()))
     assert (found.manufacturer, found.soc, found.is_stamped, found.other_nodes) == ("Google", "Tensor_G5", True, 2)
-    assert found.dispatches == (DispatchNode(0, 1, "Partition_0", 1234),)
+    assert found.code_sizes == (1234,)
     first, second = found.words
     assert "already compiled for Google Tensor_G5: 1 of its 3 nodes run compiled code" in first
     assert "Other targets need the source model" in second

@@ -94,7 +94,7 @@ class XnnpackDelegate(Delegate):
     rules = RULES
     further_kinds = kinds_of_failures(WORDINGS)
     is_applied_by_default = True
-    live = RuntimeTraits(kernel_name)
+    live = RuntimeTraits()
     log = LogTraits(switch="use xnnpack")
     known_since = "litert-1.0.1"
 

@@ -32,7 +32,7 @@ _CAST_SAME = (
     _T.TENSOR_QUANT8_ASYMM_SIGNED,
     _T.TENSOR_QUANT8_SYMM,
 )
-_CAST_OUTPUT = Slot("type to cast to", lambda decider: _CAST_ANY if decider in _CAST_ANY else frozenset({decider}))
+_CAST_OUTPUT = Slot(lambda decider: _CAST_ANY if decider in _CAST_ANY else frozenset({decider}))
 
 RULES: dict[int, OperationRule] = {
     _O.CAST: OperationRule(

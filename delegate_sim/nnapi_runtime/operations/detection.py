@@ -10,8 +10,8 @@ _T = OperandType
 _O = OperationType
 
 
-_ANCHORS = by_type("anchors", dict.fromkeys(QUANT8, _T.TENSOR_QUANT16_SYMM))
-_DELTAS = Slot("box deltas", lambda decider: QUANT8 if decider == _T.TENSOR_QUANT16_ASYMM else frozenset({decider}))
+_ANCHORS = by_type(dict.fromkeys(QUANT8, _T.TENSOR_QUANT16_SYMM))
+_DELTAS = Slot(lambda decider: QUANT8 if decider == _T.TENSOR_QUANT16_ASYMM else frozenset({decider}))
 
 RULES: dict[int, OperationRule] = {
     _O.AXIS_ALIGNED_BBOX_TRANSFORM: OperationRule(

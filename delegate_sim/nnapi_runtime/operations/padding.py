@@ -28,7 +28,7 @@ def _mirror_pad_shape(view: OperationView) -> Violation | None:
     return unequal_rank(view)
 
 
-_PAD_VALUE = by_type("value to pad with", {_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
+_PAD_VALUE = by_type({_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
 
 RULES: dict[int, OperationRule] = {
     _O.PAD: OperationRule(

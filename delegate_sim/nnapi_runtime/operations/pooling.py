@@ -33,9 +33,7 @@ def _resize_scale_level(view: OperationView) -> int:
     return 1 if view.inputs[2].type == _T.INT32 else 3
 
 
-_SIZE_OR_SCALE = Slot(
-    "size or scale", lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider == _T.TENSOR_FLOAT16 else _T.FLOAT32})
-)
+_SIZE_OR_SCALE = Slot(lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider == _T.TENSOR_FLOAT16 else _T.FLOAT32}))
 _RESIZE = (SAME, _SIZE_OR_SCALE, _SIZE_OR_SCALE)
 
 

@@ -40,37 +40,35 @@ class OperationView:
 class Slot:
     """The types that an operand may have, given the type of the deciding tensor."""
 
-    meaning: str
     allowed: Callable[[int], frozenset[int]]
 
 
 def one_of(*types: int) -> Slot:
     """Return a slot that takes any of these types, whatever decides."""
     allowed = frozenset(types)
-    return Slot(" or ".join(type_name(code) for code in types), lambda _: allowed)
+    return Slot(lambda _: allowed)
 
 
-def by_type(meaning: str, types: Mapping[int, int], otherwise: int | None = None) -> Slot:
+def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     """Return a slot with one type for each deciding type; ``otherwise`` None stands for the deciding type itself."""
-    return Slot(meaning, lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
+    return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
 
 
-SAME = by_type("as the deciding tensor", {})
+SAME = by_type({})
 INT32 = one_of(T.INT32)
 BOOL = one_of(T.BOOL)
 FLOAT32 = one_of(T.FLOAT32)
 TENSOR_INT32 = one_of(T.TENSOR_INT32)
 TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
 # A number of the tensor's own kind: half precision beside half precision, an integer beside integers.
-SCALAR = by_type("scalar of the tensor's kind", {T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
+SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
 # Accumulators of quantised operations are 32 bits wide.
-BIAS = by_type("bias", dict.fromkeys(QUANT8, T.TENSOR_INT32))
+BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
 FILTER = Slot(
-    "filter",
     lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}),
 )
 # Coordinates beside quantised scores have 16 bits.
-BOXES = by_type("box coordinates", dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
+BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 
 @dataclass(frozen=True, slots=True)
