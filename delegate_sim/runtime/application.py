@@ -313,7 +313,7 @@ class DelegateApplication:
             cause = graph.tensors[dynamic.cause]
             message += f", because its input tensor {dynamic.cause} ({cause.name}) is not constant"
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
-        return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor)
+        return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """The runtime undoes all delegation, in every subgraph."""

@@ -66,6 +66,7 @@ class Refusal:
     subgraph: int
     node: int | None
     tensor: int | None
+    cause: int | None = None
     is_predicted: bool = False
     """Whether it is read from the sources of another release than the one that is simulated."""
     is_at_invoke: bool = False
