@@ -20,7 +20,7 @@ from tests.models import chain_model
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("limits",),
+    ("analysis_cache", "limits"),
     ("late_numpy",),
     ("single_precision",),
     ("errors", "text", "files", "toml", "version"),

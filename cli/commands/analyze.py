@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from delegate_sim.analysis_cache import AnalysisCache
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.options import parse_options
@@ -86,9 +87,10 @@ class _Analysis:
         if self.is_chain:
             runs = simulate_chain(model, self.targets, self.release, self.defaults, self.by_default, self.assumptions)
         else:
+            cache = AnalysisCache()
             runs = tuple(
                 [
-                    simulate(model, delegate, options, self.release, self.defaults, self.assumptions)
+                    simulate(model, delegate, options, self.release, self.defaults, self.assumptions, cache)
                     for delegate, options in self.targets
                 ]
             )

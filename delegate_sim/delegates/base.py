@@ -16,7 +16,7 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
 from ..model.model import Model, Tensor
 from ..options import Option
-from ..releases.catalogue import NEWEST, Release
+from ..releases.catalogue import NEWEST, Release, oldest_alike
 from ..releases.notes import release_notes
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
@@ -250,6 +250,8 @@ class Delegate:
     """Whether all later releases have the same rules, so that it does not matter which of two a release's rules are taken
     from.
     """
+    changed_in: tuple[Release, ...] | None = None
+    """The releases in which ``decide`` changed, besides those in which checks of its rules came or went; None if any may have."""
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
@@ -312,6 +314,13 @@ class Delegate:
         Unless overridden: all nodes that the rules accept for a target that is nothing but the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
+
+    def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
+        """Return the oldest release by whose rules ``decide`` does the same with a graph, as far as that is known."""
+        if self.changed_in is None:
+            return release
+        changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
+        return oldest_alike(release, (*self.changed_in, *changes))
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ..analysis_cache import AnalysisCache
 from ..model.model import Model
 from ..releases.catalogue import Release
 from ..runtime.interpreter import Assumptions, Run, simulate
@@ -49,10 +50,11 @@ class Trials:
     setting: DeviceSetting
     release: Release
     facts: Facts
+    _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Apply the delegate with some options changed."""
-        return simulate_setting(self.model, self.setting, self.release, changes)
+        return simulate_setting(self.model, self.setting, self.release, changes, self._cache)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
         """Return the simulation if it does the same as the device."""
@@ -61,9 +63,13 @@ class Trials:
 
 
 def simulate_setting(
-    model: Model, setting: DeviceSetting, release: Release, changes: Mapping[str, Any] = MappingProxyType({})
+    model: Model,
+    setting: DeviceSetting,
+    release: Release,
+    changes: Mapping[str, Any] = MappingProxyType({}),
+    cache: AnalysisCache | None = None,
 ) -> Run:
     """Apply what a log shows was applied, with some options changed."""
     options = MappingProxyType({**setting.options, **changes})
     # On the device the model was loaded, whatever this release's own resolver has.
-    return simulate(model, setting.delegate, options, release, setting.defaults, Assumptions(has_own_resolver=True))
+    return simulate(model, setting.delegate, options, release, setting.defaults, Assumptions(has_own_resolver=True), cache)

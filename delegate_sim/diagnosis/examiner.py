@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ..analysis_cache import AnalysisCache
 from ..model.model import Model
 from ..options import parse_options
 from ..releases.catalogue import Release
@@ -77,6 +78,7 @@ class Examiner:
     def __init__(self, model: Model, target: Target) -> None:
         self.model = model
         self.target = target
+        self._cache = AnalysisCache()
         self._known: dict[tuple[Any, ...], Examined] = {}
         self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
         self._most_known = simulations_of(model, _KEPT_AT_LEAST, _KEPT_AT_MOST)
@@ -110,7 +112,8 @@ class Examiner:
             change = self._changed(supposition, release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]
-            self._known[key] = Examined(simulate_changed(change, delegate, given, release, defaults, supposition), change)
+            run = simulate_changed(change, delegate, given, release, defaults, supposition, self._cache)
+            self._known[key] = Examined(run, change)
         return self._known[key]
 
     def _changed(self, supposition: Supposition, release: Release) -> Edited:

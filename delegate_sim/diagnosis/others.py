@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import replace
 
 from ..delegates.base import Delegate
 from ..delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
@@ -39,7 +38,7 @@ class Others:
             taken: list[NodeKey] = []
             for subgraph in run.subgraphs:
                 with suppress(PartitionError):  # nodes that wait for each other: nothing of the subgraph can be replaced
-                    graph = replace(subgraph.graph, assumed=frozenset())
+                    graph = subgraph.graph.assuming(frozenset())
                     verdicts = delegate.decide(graph, options, run.release).verdicts
                     taken += [NodeKey(graph.index, node) for node, verdict in verdicts.items() if verdict.is_supported]
             self._taken[delegate.name] = frozenset(taken)

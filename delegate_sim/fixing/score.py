@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..analysis_cache import AnalysisCache
 from ..model.model import Model
 from ..results.compute import compute_of
 from ..results.measures import NOT_RUNNING, Measures, measure
@@ -54,10 +55,10 @@ class Standing:
         )
 
 
-def standing(model: Model, target: Target) -> Standing:
+def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -> Standing:
     """Simulate a model on a target."""
     assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions, cache)
     compute = compute_of(run)
     return Standing(target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run))
 

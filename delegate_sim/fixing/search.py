@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from ..analysis_cache import AnalysisCache
 from ..errors import FixError
 from ..model.model import Model
 from ..runtime.editing import Edited, NodeKey, unchanged
@@ -186,7 +187,8 @@ class _Search:
 
     def _standings(self, model: Model) -> tuple[Standing, ...]:
         self._simulations += 1
-        return tuple([standing(model, target) for target in self._targets])
+        cache = AnalysisCache()
+        return tuple([standing(model, target, cache) for target in self._targets])
 
     def _on_cpu(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
         return frozenset().union(*[each.on_cpu for each in standings])

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..analysis_cache import AnalysisCache
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Subgraph, Tensor
@@ -115,6 +116,17 @@ class Graph:
         if view is None:
             view = self._views[node.index] = NodeView(self, node)
         return view
+
+    @functools.cached_property
+    def results(self) -> AnalysisCache:
+        """Results about this graph that do not depend on ``assumed``."""
+        return AnalysisCache()
+
+    def assuming(self, nodes: frozenset[int]) -> Graph:
+        """Return this graph with other nodes that are assumed to be accepted; ``results`` are shared."""
+        graph = replace(self, assumed=nodes)
+        vars(graph)["results"] = self.results
+        return graph
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
         """Return this graph with other inputs for some nodes (by node index)."""

@@ -392,16 +392,19 @@ class KernelNode:
 Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
 """The Prepare function of each operator. An operator without one leaves its results as they are in the file."""
+CHANGED_IN: dict[str, tuple[Release, ...]] = {}
+"""The releases in which the Prepare function of each operator changed."""
 
 
-def kernel(*ops: str) -> Callable[[Kernel], Kernel]:
-    """Register a Prepare function for these operators."""
+def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
+    """Register a Prepare function for these operators; ``changed_in`` holds every release that it compares with."""
 
     def register(function: Kernel) -> Kernel:
         for op in ops:
             if op in KERNELS:
                 raise ValueError(f"two Prepare functions for {op}")
             KERNELS[op] = function
+            CHANGED_IN[op] = changed_in
         return function
 
     return register

@@ -7,19 +7,20 @@ Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ..analysis_cache import AnalysisCache
 from ..graph import graph as graphs
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
-from ..releases.catalogue import NEWEST, Release
+from ..releases.catalogue import NEWEST, Release, oldest_alike
 from ..releases.wording import prepare_failure_line, unregistered_line
-from .kernel import ComputedElements, KernelNode, KernelSubgraph, PrepareError
+from .kernel import CHANGED_IN, ComputedElements, KernelNode, KernelSubgraph, PrepareError
 from .kernels import find_kernel
 
 if TYPE_CHECKING:
@@ -39,18 +40,28 @@ def prepare(
     release: Release = NEWEST,
     repaired: frozenset[tuple[int, int]] = frozenset(),
     unregistered: frozenset[str] = frozenset(),
+    cache: AnalysisCache | None = None,
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
 
     With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
     been converted so that it is known; text has no size that a file could give. Kernels of ``repaired`` nodes (subgraph and
-    node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers. The graphs of the last
-    model and release are kept, as several delegates are often asked about the same one.
+    node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers.
     """
-    return _prepared(model, fixed_shapes, release, repaired, unregistered)
+    if cache is None:
+        return _prepared(model, fixed_shapes, release, repaired, unregistered)
+    release = oldest_alike(release, _changes(model))
+    key = model, fixed_shapes, release, repaired, unregistered
+    return cache.get("prepare", key, lambda: _prepared(*key))
 
 
-@functools.lru_cache(maxsize=2)
+def _changes(model: Model) -> Iterator[Release]:
+    """Return the releases in which Prepare of any of a model's operators changed."""
+    for name in {_kernel_name(node.op, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes}:
+        if find_kernel(name) is not None:
+            yield from CHANGED_IN[name]
+
+
 def _prepared(
     model: Model,
     fixed_shapes: bool,

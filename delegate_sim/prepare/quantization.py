@@ -22,7 +22,7 @@ _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3
 
 _DEQUANTIZE_TYPES = ("UINT8", "INT8", "INT16", "FLOAT16")
-_NARROW_DEQUANTIZE_TYPES = {
+NARROW_DEQUANTIZE_TYPES = {
     "INT4": parse_release("tf-2.18"),
     "INT2": parse_release("litert-2.1.0"),
     "UINT4": parse_release("litert-2.1.3"),
@@ -33,7 +33,7 @@ HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
 
 def dequantized_types(release: Release) -> tuple[str, ...]:
     """Return the types that DEQUANTIZE takes in a release."""
-    narrow = [name for name, since in _NARROW_DEQUANTIZE_TYPES.items() if release.is_at_least(since)]
+    narrow = [name for name, since in NARROW_DEQUANTIZE_TYPES.items() if release.is_at_least(since)]
     return (*_DEQUANTIZE_TYPES, *narrow)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..errors import OptionError
@@ -35,6 +35,11 @@ class Release(NamedTuple):
         return self.order >= other.order
 
 
+def oldest_alike(release: Release, changes: Iterable[Release]) -> Release:
+    """Return the oldest release that behaves like a release, where behavior changed only in some releases."""
+    return max([change for change in changes if release.is_at_least(change)], key=lambda change: change.order, default=OLDEST)
+
+
 _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 18): (1, 0, 1),
     (2, 19): (1, 1, 2),
@@ -60,6 +65,7 @@ KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"li
 """The releases whose rules are distinguished, oldest first within a family."""
 
 DEFAULT_RELEASE = "litert-2.3"
+OLDEST = Release("tf", (2, 10))
 NEWEST = Release("litert", (2, 3))
 """The release whose rules are those with no last release."""
 

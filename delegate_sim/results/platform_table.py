@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..analysis_cache import AnalysisCache
 from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
 from ..releases.catalogue import DEFAULT_RELEASE, parse_release
@@ -24,18 +25,23 @@ class PlatformRow:
 
 
 def platform_rows(
-    model: Model, delegate: Delegate, options: OptionValues, defaults: str, *, has_own_resolver: bool = False
+    model: Model,
+    delegate: Delegate,
+    options: OptionValues,
+    defaults: str,
+    cache: AnalysisCache,
+    *,
+    has_own_resolver: bool = False,
 ) -> tuple[PlatformRow, ...]:
     """Simulate the default release of the runtime on each release of the platform; nothing where there is no platform."""
     platform = delegate.platform
     if platform is None or options[platform.option] == platform.alone:
         return ()
     rows = []
+    release, assumptions = parse_release(DEFAULT_RELEASE), Assumptions(has_own_resolver=has_own_resolver)
     for name in platform.releases:
         own = {**options, platform.option: name}
-        run = simulate(
-            model, delegate, own, parse_release(DEFAULT_RELEASE), defaults, Assumptions(has_own_resolver=has_own_resolver)
-        )
+        run = simulate(model, delegate, own, release, defaults, assumptions, cache)
         notes = tuple(delegate.platform_notes(own))
         rows.append(PlatformRow(platform.key, name, measure(run), run.refusal, notes))
     return tuple(rows)

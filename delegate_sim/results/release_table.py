@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..analysis_cache import AnalysisCache
 from ..delegates.base import Delegate, OptionValues
 from ..model.model import Model
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
@@ -129,9 +130,9 @@ def release_table(
     )
     rows: list[ReleaseRow] = []
     before: Run | None = None
-    assumptions = Assumptions(has_own_resolver=has_own_resolver)
+    cache, assumptions = AnalysisCache(), Assumptions(has_own_resolver=has_own_resolver)
     for release in ordered:
-        run = simulate(model, delegate, options, release, defaults, assumptions)
+        run = simulate(model, delegate, options, release, defaults, assumptions, cache)
         loading = load_on(model, release)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
         moves: tuple[Move, ...] = ()
@@ -153,7 +154,7 @@ def release_table(
                 not is_predicted,
             )
         )
-    platforms = platform_rows(model, delegate, options, defaults, has_own_resolver=has_own_resolver)
+    platforms = platform_rows(model, delegate, options, defaults, cache, has_own_resolver=has_own_resolver)
     return ReleaseTable(model, delegate, options, tuple(rows), platforms)
 
 

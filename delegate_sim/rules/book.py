@@ -120,6 +120,9 @@ class RuleBook(Generic[T]):
         """Return the delegate's verdict on one node, with its failures in the delegate's order."""
         if node.node.index in node.graph.assumed:
             return ACCEPTED
+        return self._judge(node, target)
+
+    def _judge(self, node: NodeView, target: T) -> Verdict:
         if self.excluded is not None:
             refusal = self.excluded(node, target)
             if refusal is not None:
@@ -143,7 +146,11 @@ class RuleBook(Generic[T]):
 
     def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
         """Return the verdicts on nodes of a graph, by index."""
-        return {index: self.validate(graph.view(graph.nodes[index]), target) for index in nodes}
+        verdicts = graph.results.get("verdicts", (self, target), dict[int, Verdict])
+        for index in nodes:
+            if index not in verdicts:
+                verdicts[index] = self._judge(graph.view(graph.nodes[index]), target)
+        return {index: ACCEPTED if index in graph.assumed else verdicts[index] for index in nodes}
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
         """Return the rule of an operator, or that of all others; None if the delegate does not take the operator."""
@@ -151,6 +158,13 @@ class RuleBook(Generic[T]):
         if rule is not None or (is_custom and self.unknown_custom is not None):
             return rule
         return self.others
+
+    def changed_in(self, ops: Iterable[tuple[str, bool]]) -> set[Release]:
+        """Return the releases in which checks of operators came or went; with each operator, whether it is a custom one."""
+        rules = [rule for op, is_custom in ops if (rule := self.rule_of(op, is_custom=is_custom)) is not None]
+        releases = {release for rule in rules for check in rule.all_checks for release in (check.introduced, check.withdrawn)}
+        releases.update([rule.introduced for rule in rules])
+        return {release for release in releases if release is not None}
 
     def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
         """Return the reason of a node whose operator the delegate does not have."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from ..analysis_cache import AnalysisCache
 from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
@@ -67,6 +68,7 @@ class DelegateApplication:
         options: OptionValues,
         release: Release,
         defaults: str,
+        cache: AnalysisCache,
         warnings: Sequence[str] = (),
         removed: frozenset[int] = frozenset(),
     ) -> None:
@@ -80,6 +82,7 @@ class DelegateApplication:
         self.options = options
         self.release = release
         self.defaults = defaults
+        self._cache = cache
         self.log_lines: list[str] = []
         self.warnings = [*delegate.release_notes(release), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
@@ -151,7 +154,7 @@ class DelegateApplication:
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
-            decision = self.delegate.decide(graph, self.options, self.release)
+            decision = self._decide(graph)
         except PartitionError as error:
             message = f"the nodes cannot be put in running order: {error}"
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
@@ -204,6 +207,11 @@ class DelegateApplication:
         else:
             return failure
         return self._ask_of_graph(graph, decision, subsets)
+
+    def _decide(self, graph: Graph) -> Decision:
+        release = self.delegate.decides_like(self.release, graph, self.options)
+        key = graph, self.delegate, self.options, release
+        return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Ask whether the subgraph may stay as it now is."""
@@ -327,7 +335,7 @@ class DelegateApplication:
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
-                    decision = self.delegate.decide(graph, self.options, self.release)
+                    decision = self._decide(graph)
                     self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
 
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:

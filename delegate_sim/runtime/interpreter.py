@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..analysis_cache import AnalysisCache
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.calls import DELEGATE
@@ -50,9 +51,10 @@ def simulate(
     release: Release,
     defaults: str = "api",
     assumptions: Assumptions = NOTHING_ASSUMED,
+    cache: AnalysisCache | None = None,
 ) -> Run:
     """Apply one delegate to every subgraph of a model."""
-    return simulate_chain(model, [(delegate, options)], release, defaults, assumptions=assumptions)[0]
+    return simulate_chain(model, [(delegate, options)], release, defaults, assumptions=assumptions, cache=cache)[0]
 
 
 def simulate_chain(
@@ -62,6 +64,7 @@ def simulate_chain(
     defaults: str = "api",
     by_default: Callable[[], Application] | None = None,
     assumptions: Assumptions = NOTHING_ASSUMED,
+    cache: AnalysisCache | None = None,
 ) -> tuple[Run, ...]:
     """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
 
@@ -72,7 +75,7 @@ def simulate_chain(
     """
     model = as_read_by(model, release)
     registered = assumptions.registered.union(*[delegate.registered_operators for delegate, _ in targets])
-    chain = _Chain(model, release, assumptions, registered)
+    chain = _Chain(model, release, assumptions, registered, cache or AnalysisCache())
     for delegate, options in targets:
         chain.apply(delegate, options, defaults)
         if chain.is_unreadable:
@@ -93,7 +96,15 @@ def simulate_chain(
 class _Chain:
     """The state of a model between delegates."""
 
-    def __init__(self, model: Model, release: Release, assumptions: Assumptions, registered: frozenset[str]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        release: Release,
+        assumptions: Assumptions,
+        registered: frozenset[str],
+        cache: AnalysisCache,
+    ) -> None:
+        self.cache = cache
         self.model = model
         self.release = release
         self.assumptions = assumptions
@@ -129,7 +140,16 @@ class _Chain:
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
         simulation = DelegateApplication(
-            current, needs_static, self._is_static, delegate, options, self.release, defaults, self._warnings, self._removed
+            current,
+            needs_static,
+            self._is_static,
+            delegate,
+            options,
+            self.release,
+            defaults,
+            self.cache,
+            self._warnings,
+            self._removed,
         )
         run = simulation.run()
         if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.fails_with_model):
@@ -256,12 +276,13 @@ class _Chain:
                     self.model, self._compiled, self.assumptions.fixed_shapes, self.release, self._unregistered
                 )
             return self._prepared_around
-        return prepare(self.model, self.assumptions.fixed_shapes, self.release, self.assumptions.repaired, self._unregistered)
+        fixed_shapes, repaired = self.assumptions.fixed_shapes, self.assumptions.repaired
+        return prepare(self.model, fixed_shapes, self.release, repaired, self._unregistered, self.cache)
 
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)
         if accepted:
-            graph = replace(graph, assumed=accepted)
+            graph = graph.assuming(accepted)
         if graph.index not in self._plans:
             return graph
         nodes, plan, added, outputs = self._plans[graph.index]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ..analysis_cache import AnalysisCache
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.graph import file_graphs
@@ -74,14 +75,20 @@ def simulate_if(
 
 
 def simulate_changed(
-    change: Edited, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
+    change: Edited,
+    delegate: Delegate,
+    options: OptionValues,
+    release: Release,
+    defaults: str,
+    supposition: Supposition,
+    cache: AnalysisCache | None = None,
 ) -> Run:
     """Apply a delegate to what ``changed`` made of a model."""
     release = supposition.release or release
     repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
     accepted = _accepted(change, supposition)
     assumptions = Assumptions(accepted, supposition.fixed_shapes, supposition.has_own_resolver, repaired, supposition.ended)
-    return simulate(change.model, delegate, options, release, defaults, assumptions)
+    return simulate(change.model, delegate, options, release, defaults, assumptions, cache)
 
 
 def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..analysis_cache import AnalysisCache
 from ..text import printable
 
 ScanRow = dict[str, Any]
@@ -79,12 +80,13 @@ def answer(job: Job) -> JobAnswer:
         return failed(job, _fault(job.model, error))
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
+    cache = AnalysisCache()
     for spec in job.targets:
         target = _target(spec)
         if job.known.get(spec.name) == (sha256, rule_set_version(target.delegate)):
             continue
         try:
-            row, own = _judged(job.model, model, spec)
+            row, own = _judged(job.model, model, spec, cache)
         except Exception as error:
             row = _failed_row(job.model, spec, _fault(job.model, error), sha256, model.size)
             own = []
@@ -108,14 +110,14 @@ def _stored(value: Any) -> Any:
     return max(-_GREATEST, min(value, _GREATEST)) if isinstance(value, int) else value
 
 
-def _judged(path: str, model: Any, spec: TargetSpec) -> tuple[ScanRow, list[ScanRow]]:
+def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tuple[ScanRow, list[ScanRow]]:
     from ..results.blockers import summary_of
     from ..results.rule_set import rule_set_version
     from ..runtime.interpreter import Assumptions, simulate
 
     target = _target(spec)
     assumed = Assumptions(has_own_resolver=spec.has_own_resolver)
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumed)
+    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumed, cache)
     summary = summary_of(model, run)
     measures = summary.measures
     row = {

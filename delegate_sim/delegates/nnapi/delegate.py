@@ -29,6 +29,7 @@ from ..float16 import Float16Remapping
 from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from .driver import NO_DEVICE, DeviceProblem, device_problem
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
+from .mapping import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver, is_accelerator_specified, validation_level
 from .partitions import Partitions
 from .rules import RULES
@@ -58,6 +59,7 @@ class NnapiDelegate(Delegate):
     platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
     known_since = "tf-2.10"
     is_unchanged_since = True
+    changed_in = (EMPTY_POOLS_FAIL,)
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:

@@ -29,7 +29,9 @@ class Partitions:
         self.options = options
         self.release = release
         self._kept: dict[int, MappedPartition] = {}
-        self._mapped: dict[Subset, MappedPartition] = {}
+        key = options, release, make_model
+        self._mapped = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], MappedPartition])
+        """Each with those of its nodes that are assumed to be accepted."""
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
@@ -43,9 +45,10 @@ class Partitions:
 
         A kernel that was kept is found by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
         """
-        found = self._kept.get(subset.nodes[0]) or self._mapped.get(subset)
+        key = subset, self.graph.assumed.intersection(subset.nodes)
+        found = self._kept.get(subset.nodes[0]) or self._mapped.get(key)
         if found is None:
-            found = self._mapped[subset] = self.build(subset)
+            found = self._mapped[key] = self.build(subset)
         return found
 
     def build(self, subset: Subset) -> MappedPartition:

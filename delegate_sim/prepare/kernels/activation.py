@@ -122,7 +122,7 @@ def prepare_prelu(node: KernelNode) -> None:
     node.ensure(shape == source.shape, "alpha cannot be broadcast to the shape of the input")
 
 
-@kernel("L2_NORMALIZATION")
+@kernel("L2_NORMALIZATION", changed_in=(_L2_NORMALIZATION_HAS_ANY_RANK,))
 def prepare_l2_normalization(node: KernelNode) -> None:
     """``kernels/l2norm.cc: Prepare``."""
     node.ensure_counts(1, 1)

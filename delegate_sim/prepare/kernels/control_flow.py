@@ -164,7 +164,7 @@ def prepare_var_handle(node: KernelNode) -> None:
     node.output().allocation = Allocation.VARIABLE
 
 
-@kernel("READ_VARIABLE")
+@kernel("READ_VARIABLE", changed_in=(_KNOWN_VARIABLES,))
 def prepare_read_variable(node: KernelNode) -> None:
     """``kernels/read_variable.cc: Prepare``. A scalar counts as a result whose rank is unknown, as all did in old releases."""
     node.ensure_counts(1, 1)

@@ -8,7 +8,7 @@ from ...model import schema
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import only_operand
-from ..quantization import affine_quantization, check_symmetric, dequantized_types
+from ..quantization import NARROW_DEQUANTIZE_TYPES, affine_quantization, check_symmetric, dequantized_types
 
 _BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
 _QUANTIZE_TYPES = {
@@ -63,7 +63,7 @@ def prepare_quantize(node: KernelNode) -> None:
     node.resize(result, source.shape)
 
 
-@kernel("DEQUANTIZE")
+@kernel("DEQUANTIZE", changed_in=tuple(NARROW_DEQUANTIZE_TYPES.values()))
 def prepare_dequantize(node: KernelNode) -> None:
     """``kernels/dequantize.cc: Prepare``. What a constant is widened to is kept, so that later runs need not do it again."""
     source, result = only_operand(node)

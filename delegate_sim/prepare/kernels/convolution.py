@@ -104,7 +104,7 @@ def _have_different(scales: FlatNumbers) -> bool:
     return any(number != numbers[0] for number in numbers)
 
 
-@kernel("DEPTHWISE_CONV_2D")
+@kernel("DEPTHWISE_CONV_2D", changed_in=(_DEPTHWISE_CHECKS_CHANNELS,))
 def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     """``kernels/depthwise_conv.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
@@ -167,7 +167,7 @@ def _check_depthwise_bias(node: KernelNode, source: KernelTensor, bias: KernelTe
     node.ensure_shape(bias, (output_channels,))
 
 
-@kernel("TRANSPOSE_CONV")
+@kernel("TRANSPOSE_CONV", changed_in=(_TRANSPOSE_CONV_TAKES_HYBRID, _TRANSPOSE_CONV_CHECKS_WEIGHTS))
 def prepare_transpose_conv(node: KernelNode) -> None:
     """``kernels/transpose_conv.cc: Prepare``."""
     node.ensure_counts((3, 4), 1)

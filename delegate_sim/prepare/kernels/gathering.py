@@ -164,7 +164,7 @@ _COUNT_TYPES = ("INT32", "INT16")
 _WHERE_TYPES = frozenset({"BOOL", "FLOAT32", "INT64", "INT32", "INT8", "UINT8", "UINT32"})
 
 
-@kernel("TOPK_V2")
+@kernel("TOPK_V2", changed_in=(_TOPK_CHECKS_COUNT,))
 def prepare_topk_v2(node: KernelNode) -> None:
     """``kernels/topk_v2.cc: Prepare``."""
     node.ensure_counts(2, 2)

@@ -69,7 +69,7 @@ def _ensure_same_quantization(node: KernelNode, source: KernelTensor, result: Ke
     node.ensure(source.scale == result.scale, "input and output have different scales")
 
 
-@kernel("CONCATENATION")
+@kernel("CONCATENATION", changed_in=(_SCALARS_REFUSED,))
 def prepare_concatenation(node: KernelNode) -> None:
     """``kernels/concatenation.cc: Prepare``."""
     first = node.input(0)

@@ -104,7 +104,7 @@ def _check_fully_connected_quantization(
     check_activation_range(node, result, fused_activation(node))
 
 
-@kernel("BATCH_MATMUL")
+@kernel("BATCH_MATMUL", changed_in=(_BATCH_MATMUL_OF_INT16_AND_INT8,))
 def prepare_batch_matmul(node: KernelNode) -> None:
     """``kernels/batch_matmul.cc: Prepare``."""
     node.ensure_counts(2, 1)

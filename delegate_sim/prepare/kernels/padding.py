@@ -20,7 +20,7 @@ _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
 """Since when the width of the padding is compared with what it mirrors."""
 
 
-@kernel("PAD", "PADV2")
+@kernel("PAD", "PADV2", changed_in=(_PAD_TAKES_PERSISTENT,))
 def prepare_pad(node: KernelNode) -> None:
     """``kernels/pad.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
@@ -48,7 +48,7 @@ def prepare_pad(node: KernelNode) -> None:
     node.resize(result, shape)
 
 
-@kernel("MIRROR_PAD")
+@kernel("MIRROR_PAD", changed_in=(_MIRROR_PAD_HAS_LIMITS,))
 def prepare_mirror_pad(node: KernelNode) -> None:
     """``kernels/mirror_pad.cc: Prepare``."""
     source, paddings, result = node.input(0), node.input(1), node.output()

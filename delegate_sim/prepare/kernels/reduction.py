@@ -46,7 +46,7 @@ _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
 """Since when REDUCE_PROD checks the type of quantised operands: measured, with UINT8 ones in 2.1.4."""
 
 
-@kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM")
+@kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))
 def prepare_reduction(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareSimple`` and ``PrepareMeanOrSum``, which differ only in temporaries and multipliers."""
     node.ensure_counts(2, 1)
@@ -61,14 +61,14 @@ def prepare_reduction(node: KernelNode) -> None:
         node.set_dynamic(result, axis)
 
 
-@kernel("REDUCE_ANY", "REDUCE_ALL")
+@kernel("REDUCE_ANY", "REDUCE_ALL", changed_in=(_KEPT_AXES_ARE_CHECKED,))
 def prepare_all_or_any(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareAllOrAny``."""
     node.ensure_type(node.input(0), "BOOL")
     prepare_reduction(node)
 
 
-@kernel("REDUCE_PROD")
+@kernel("REDUCE_PROD", changed_in=(_PRODUCT_TYPES_ARE_CHECKED, _KEPT_AXES_ARE_CHECKED))
 def prepare_product(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareProd``."""
     prepare_reduction(node)
@@ -115,7 +115,7 @@ def _product(source: KernelTensor, axes: set[int], shape: Sequence[int]) -> npt.
     return product.reshape(shape)
 
 
-@kernel("ARG_MAX", "ARG_MIN")
+@kernel("ARG_MAX", "ARG_MIN", changed_in=(_ARG_MAX_REFUSES_EMPTY,))
 def prepare_arg_max(node: KernelNode) -> None:
     """``kernels/arg_min_max.cc: Prepare``."""
     node.ensure_counts(2, 1)

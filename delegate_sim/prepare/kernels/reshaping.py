@@ -121,7 +121,7 @@ _LEAVING_OPEN = parse_release("litert-1.1")
 """Since when RESHAPE leaves a result of unknown size in the arena, and the runtime does not find the tensor that it names."""
 
 
-@kernel("RESHAPE")
+@kernel("RESHAPE", changed_in=(_LEAVING_OPEN, _RESHAPE_CHECKS_INPUT))
 def prepare_reshape(node: KernelNode) -> None:
     """``kernels/reshape.cc: Prepare``."""
     node.ensure_counts((1, 2), 1)
@@ -229,7 +229,7 @@ def prepare_rank(node: KernelNode) -> None:
     node.set_persistent(result, (), StoredNumbers.of("<i4", [source.rank]))
 
 
-@kernel("TRANSPOSE")
+@kernel("TRANSPOSE", changed_in=(_TRANSPOSE_OF_RANK_8,))
 def prepare_transpose(node: KernelNode) -> None:
     """``kernels/transpose.cc: Prepare``."""
     node.ensure_counts(2, 1)

@@ -27,7 +27,7 @@ _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64
 _REVERSE_SEQUENCE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT16", "INT64"})
 
 
-@kernel("SLICE")
+@kernel("SLICE", changed_in=(_SLICE_CHECKS_MORE,))
 def prepare_slice(node: KernelNode) -> None:
     """``kernels/slice.cc: Prepare``."""
     node.ensure_counts(3, 1)
