@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_KEPT = 4
+_KEPT = 8
 """Results that are kept for each question: those of a large model take much memory."""
 
 

@@ -82,12 +82,12 @@ class Blockers:
         """
         gone = tuple(removed)
         identities = {cause.identity for cause in gone}
-        by_acceptance = {(cause.identity, key) for cause in gone if cause.remedy.accepts for key in cause.nodes}
+        by_acceptance = [(cause.identity, key) for cause in gone if cause.remedy.accepts for key in cause.nodes]
         accepted = frozenset(
             [
                 key
-                for key, own in self.causes_of.items()
-                if own <= identities and any((identity, key) in by_acceptance for identity in own)
+                for identity, key in by_acceptance
+                if identity in (own := self.causes_of.get(key, frozenset())) and own <= identities
             ]
         )
         remedies = [cause.remedy for cause in gone]

@@ -22,7 +22,7 @@ from .effort import simulations_of
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Runs that are kept: of a large model few, as each holds all of its nodes."""
-_CHANGES_KEPT = 2
+_CHANGES_KEPT = 8
 """Changed models that are kept beside those of the runs, the last ones."""
 
 

@@ -172,7 +172,7 @@ class Editor:
 
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
         """Return the subgraph, its nodes numbered anew, and where each comes from."""
-        nodes = tuple([node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
+        nodes = tuple([node if node.index == index else node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
         changed = replace(
             self.subgraph, tensors=tuple(self.tensors), nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs)
         )
@@ -204,4 +204,5 @@ def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, 
 
 def _used(subgraphs: Iterable[Subgraph]) -> dict[OperatorCode, None]:
     nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
-    return dict.fromkeys([OperatorCode(node.op, node.builtin_code, node.custom_code, node.version) for node in nodes])
+    used = dict.fromkeys([(node.op, node.builtin_code, node.custom_code, node.version) for node in nodes])
+    return dict.fromkeys([OperatorCode(*fields) for fields in used])

@@ -43,7 +43,8 @@ def decision_warnings(decision: Decision, options: OptionValues, release: Releas
             f"subgraph {graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: only the "
             "first kernel can use it, and the others load a network that is not theirs"
         )
-    dynamic = prepare(graph.model, False, release)[graph.index].dynamic
+    prepared = graph.results.get("prepare", (release,), lambda: prepare(graph.model, False, release))
+    dynamic = prepared[graph.index].dynamic
     if dynamic is not None:
         yield _dynamic_warning(graph, dynamic, decision.nodes)
 
