@@ -238,9 +238,9 @@ class Row(NamedTuple):
 def follow(tf: Any, keras: Any, case: Case) -> Row:
     """Convert, diagnose, change, convert again and analyse."""
     from delegate_sim import load
+    from delegate_sim.delegates.options import parse_options
     from delegate_sim.delegates.registry import find_delegate
     from delegate_sim.diagnosis.diagnose import diagnose
-    from delegate_sim.options import parse_options
     from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
     from delegate_sim.runtime.target import Target
 

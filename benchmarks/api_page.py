@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[1] / "delegate_sim"
 FUNCTIONS = "api/functions.py"
 ERRORS = "errors.py"
 CLASSES = (
-    ("results/report.py", ("Report",)),
+    ("results/report/report.py", ("Report",)),
     ("runtime/run.py", ("Run", "Refusal")),
-    ("results/measures.py", ("Measures",)),
+    ("results/report/measures.py", ("Measures",)),
     ("diagnosis/diagnose.py", ("Diagnosis", "RankedCause")),
     ("diagnosis/examiner.py", ("Cost",)),
-    ("diagnosis/causes.py", ("Cause",)),
-    ("results/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),
+    ("diagnosis/causes/cause.py", ("Cause",)),
+    ("results/compare/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),
     ("fixing/fix.py", ("Fixed",)),
     ("fixing/search.py", ("FixPlan", "FixStep", "Trial")),
     ("fixing/score.py", ("Standing",)),
@@ -31,17 +31,17 @@ CLASSES = (
     ("conversion/convert.py", ("Conversion", "Failure")),
     ("gate/check.py", ("Checked", "Update")),
     ("gate/results.py", ("Results", "Case")),
-    ("results/findings.py", ("Finding", "Location")),
-    ("device/reconciliation.py", ("Reconciliation",)),
-    ("device/tally.py", ("Tally",)),
-    ("device/trials.py", ("Account",)),
-    ("device/causes.py", ("CpuNode",)),
+    ("results/report/findings.py", ("Finding", "Location")),
+    ("device/compare/reconciliation.py", ("Reconciliation",)),
+    ("device/compare/outcome_counts.py", ("Tally",)),
+    ("device/compare/trial_simulations.py", ("Account",)),
+    ("device/compare/cpu_reasons.py", ("CpuNode",)),
 )
 """What the functions return, and what that is made of."""
 MORE_ERRORS = (
     ("gate/configuration.py", ("ConfigurationError",)),
-    ("gate/entries.py", ("BaselineError",)),
-    ("device/contents.py", ("LogError", "ReconcileError", "UnknownDelegateError")),
+    ("gate/baseline/entries.py", ("BaselineError",)),
+    ("device/parse/log_contents.py", ("LogError", "ReconcileError", "UnknownDelegateError")),
 )
 
 _HEAD = """\

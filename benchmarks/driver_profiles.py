@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import delegate_sim
 from benchmarks.graphs import image_model
 from delegate_sim.delegates.nnapi.interfaces import driver_questions
-from delegate_sim.device.learning import LearningError, learn, profile_text
-from delegate_sim.device.log import read_log
-from delegate_sim.device.reconcile import reconcile
-from delegate_sim.device.setting import setting_of
+from delegate_sim.device.compare.reconcile import reconcile
+from delegate_sim.device.learn.driver_profile import LearningError, learn, profile_text
+from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.log import read_log
 from delegate_sim.model.model import Model
 from fixtures.builder import ModelBuilder, SubgraphBuilder
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log

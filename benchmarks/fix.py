@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from delegate_sim import load
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.fixing.fix import fix
@@ -26,10 +27,9 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import Standing, is_better
 from delegate_sim.fixing.search import search
+from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Model
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
-from delegate_sim.runtime.fixed_inputs import open_inputs
 from delegate_sim.runtime.target import Target
 from fixtures.comparisons import one_process
 

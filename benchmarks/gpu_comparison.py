@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import delegate_sim
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import ModelError
 from delegate_sim.model.model import Model
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
-from delegate_sim.results.comparison import Side
-from delegate_sim.results.sides import simulated_side
+from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.results.compare.comparison import Side
 from delegate_sim.runtime.target import Target
 
 ROOT = Path(__file__).resolve().parents[1]

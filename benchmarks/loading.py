@@ -107,7 +107,7 @@ def differences(found: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     import delegate_sim
     from delegate_sim.prepare.preparation import has_kernel
     from delegate_sim.releases.catalogue import Release
-    from delegate_sim.runtime.loading import load_on
+    from delegate_sim.runtime.model_loading import load_on
     from delegate_sim.runtime.resolver import Loads
 
     family, version = found["release"].split("-")

@@ -28,9 +28,17 @@ _TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pyte", "pytes
 """What the tests need, of the extra ``test``."""
 _MET = ("pandas", "pytest")
 """Those of them that the package itself has to get on with."""
-_LEFT_OUT = ("tests/ready_parts", "tests/live", "tests/test_conformance.py", "tests/nnapi_runtime/test_conformance.py")
+_LEFT_OUT = ("tests/ready_parts", "tests/live", "tests/project/test_conformance.py", "tests/nnapi_runtime/test_conformance.py")
 _ALL = ("tests",)
-_FAST = ("tests/api", "tests/cli", "tests/gate", "tests/model", "tests/results", "tests/test_package.py", "tests/test_docs.py")
+_FAST = (
+    "tests/api",
+    "tests/cli",
+    "tests/gate",
+    "tests/model",
+    "tests/results",
+    "tests/project/test_package.py",
+    "tests/project/test_docs.py",
+)
 
 
 class Job(NamedTuple):

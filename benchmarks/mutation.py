@@ -40,14 +40,15 @@ AREAS: Mapping[str, Sequence[str]] = {
     "rule engine": ("delegate_sim/rules/*.py",),
 }
 TESTS = (
-    "tests/graph", "tests/runtime", "tests/rules", "tests/gate", "tests/api", "tests/results", "tests/test_fixtures.py",
-    "tests/test_plain_data.py", "tests/cli/formats", "tests/cli/test_accelerators.py",
-    "tests/cli/test_chain.py", "tests/cli/test_check.py", "tests/cli/test_compare.py", "tests/cli/test_own_resolver.py",
-    "tests/cli/test_releases.py", "tests/delegates/test_grouping_delegate.py", "tests/delegates/test_new_delegate.py",
+    "tests/graph", "tests/runtime", "tests/rules", "tests/gate", "tests/api", "tests/results", "tests/project/test_fixtures.py",
+    "tests/project/test_plain_data.py", "tests/cli/formats", "tests/cli/commands/test_accelerators.py",
+    "tests/cli/commands/test_analyze_chain.py", "tests/cli/commands/test_check.py", "tests/cli/commands/test_compare.py",
+    "tests/cli/test_resolver_option.py",
+    "tests/cli/commands/test_releases.py", "tests/delegates/test_base_grouping.py", "tests/delegates/test_base.py",
     "tests/delegates/coreml", "tests/delegates/npu",
 )  # fmt: skip
 """What of the suite runs the code of these parts quickly; the rest runs it too."""
-_OF_DEFINITIONS = ("tests/test_plain_data.py",)
+_OF_DEFINITIONS = ("tests/project/test_plain_data.py",)
 """Tests of what is defined rather than run."""
 _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""

@@ -22,11 +22,11 @@ from delegate_sim.conversion.cache import ConversionCache
 from delegate_sim.conversion.converters import Converter, find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.diagnosis.advice.converter_settings import settings_for
 from delegate_sim.diagnosis.diagnose import Cost, diagnose
 from delegate_sim.diagnosis.examiner import Examiner
-from delegate_sim.diagnosis.settings import settings_for
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.target import Target
 from delegate_sim.sweeping.sweep import SweepRequest, Swept, sweep

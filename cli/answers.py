@@ -1,4 +1,4 @@
-"""What a command says of each model, one after another, as JSON or as text."""
+"""Print the answer of a command for each model as JSON or as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from delegate_sim.text import printable
+from delegate_sim.foundation.printable import printable
 
 from .models import Models, Unreadable, unreadable_entry
 from .terminal import Line, width, write_result

@@ -1,4 +1,4 @@
-"""Assertions about what a delegate does to a model; a failing one says what was found, why, and what to change."""
+"""Assertions about what a delegate does to a model; failures state the result, the reason and the fix."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.model.schema import is_operator
-from delegate_sim.results.measures import Measures, measure
-from delegate_sim.results.nodes import on_cpu
-from delegate_sim.results.report import Report
+from delegate_sim.results.report.cpu_nodes import on_cpu
+from delegate_sim.results.report.measures import Measures, measure
+from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run
 

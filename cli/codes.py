@@ -1,4 +1,4 @@
-"""What each code in a report means."""
+"""Explanations of the codes in a report."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.diagnosis.problems import SUGGESTIONS
-from delegate_sim.gate.explanations import GATE
+from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
+from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import Explanation
 from delegate_sim.rules.source import Source

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.options import DEFAULT_SETS, RELEASE, Option, boolean
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
-from delegate_sim.options import DEFAULT_SETS, RELEASE, Option, boolean
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from .layout import default_text

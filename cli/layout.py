@@ -1,12 +1,12 @@
-"""Pieces of text that every command's output is made of: counts, lists of nodes, wrapped and cut lines."""
+"""Text building blocks of all commands: counts, lists of nodes, wrapped and cut lines."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
-from delegate_sim.options import Option, as_typed
-from delegate_sim.text import printable
+from delegate_sim.delegates.options import Option, as_typed
+from delegate_sim.foundation.printable import printable
 
 _LONGEST_NAME = 60
 _LONGEST_MESSAGE = 1000

@@ -55,8 +55,8 @@ class _Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        from delegate_sim.files import inputs_kept
-        from delegate_sim.late_numpy import without_threads
+        from delegate_sim.foundation.files import inputs_kept
+        from delegate_sim.foundation.late_numpy import without_threads
 
         without_threads()
         ctx.with_resource(inputs_kept())

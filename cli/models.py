@@ -1,4 +1,4 @@
-"""The models that a command is given: files, folders, patterns and standard input; and those that cannot be read."""
+"""The models that a command is given: files, folders, patterns and standard input, readable or not."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TypeVar
 
 import click
 
-from delegate_sim import model_files
+from delegate_sim.bundles import model_files
 from delegate_sim.bundles.address import split_address
 from delegate_sim.bundles.formats import MODEL_SUFFIXES
+from delegate_sim.bundles.model_files import is_pattern
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
-from delegate_sim.model_files import is_pattern
 
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message

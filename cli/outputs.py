@@ -1,4 +1,4 @@
-"""The formats that analyses and checks can be written in, to standard output and to files."""
+"""Output formats of analyses and checks, on standard output and in files."""
 
 from __future__ import annotations
 

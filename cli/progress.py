@@ -1,4 +1,4 @@
-"""A line on a terminal that says what is being done, while that takes long."""
+"""Show progress of slow work on a terminal."""
 
 from __future__ import annotations
 

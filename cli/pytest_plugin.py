@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from delegate_sim.errors import DelegateSimError, ModelError
+from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
-from delegate_sim.text import printable
 
 if TYPE_CHECKING:
     from delegate_sim.model.model import Model

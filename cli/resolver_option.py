@@ -1,4 +1,4 @@
-"""The option by which a command is told that the application has an op resolver of its own."""
+"""The option for applications that register further operators."""
 
 from __future__ import annotations
 

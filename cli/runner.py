@@ -1,4 +1,4 @@
-"""What a runner of continuous integration would take for a command in the output, made text again.
+"""Neutralize text that a CI runner would interpret as a workflow command.
 
 GitHub's runner looks for ``::command::`` at the start of a line, behind white space, and for ``##[command]`` anywhere in it; that
 of Azure looks for ``##vso[``, TeamCity's for ``##teamcity[``. (``ActionCommand.cs`` of ``actions/runner``.)

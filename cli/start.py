@@ -1,4 +1,4 @@
-"""Entry point of ``delegate-sim``."""
+"""The entry point of the command line."""
 
 import sys
 

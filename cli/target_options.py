@@ -1,4 +1,4 @@
-"""The command-line options that describe one target: a delegate with its own options, and the release of the runtime."""
+"""Command-line options that describe a target: the delegate with its options, and the runtime release."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 

@@ -1,4 +1,4 @@
-"""Where output goes: a terminal, a pipe or a file, its width, and errors in one line."""
+"""Write output to a terminal, pipe or file, with its width, and errors in one line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Line:
 
 def print_error(message: str) -> None:
     """Print one line on standard error."""
-    from delegate_sim.text import printable
+    from delegate_sim.foundation.printable import printable
 
     from .runner import neutral
 
@@ -98,7 +98,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
     """Write a file, replacing an existing one once the new one is complete; an input is replaced only if it ``is_updated``."""
-    from delegate_sim.files import write_whole
+    from delegate_sim.foundation.files import write_whole
 
     try:
         write_whole(path, text, is_updated=is_updated)
@@ -180,7 +180,7 @@ def stop_progress() -> None:
 def show_progress(what: str, share: float = -1.0) -> None:
     """Say what is being done from now on, with a bar if the ``share`` that is done is known, from 0 to 1."""
     if _progress is not None:
-        from delegate_sim.text import printable
+        from delegate_sim.foundation.printable import printable
 
         _progress.show(printable(what), share)
 

@@ -1,4 +1,4 @@
-"""Runs something again whenever a model's file changes."""
+"""Run a command again whenever a model's file changes."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ def _state(path: str) -> tuple[int, int] | None:
 
 
 def _names(paths: Sequence[str]) -> str:
-    from delegate_sim.text import printable
+    from delegate_sim.foundation.printable import printable
 
     return printable(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"

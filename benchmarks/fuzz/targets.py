@@ -12,14 +12,14 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
-from delegate_sim.gate.analysis import analysis_cases
+from delegate_sim.gate.analysis_cases import analysis_cases
 from delegate_sim.model.model import Model
 from delegate_sim.model.reader import load
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import RELEASES, parse_release
-from delegate_sim.results.report import Report
+from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Assumptions, simulate
 from delegate_sim.scan.questions import VIEWS
 from delegate_sim_cli.exits import INTERNAL_ERROR

@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --accelerators``: what LiteRT 2's CompiledModel makes of models."""
+"""``delegate-sim analyze --accelerators``: simulate LiteRT 2's CompiledModel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
+from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
 from delegate_sim.runtime.interpreter import Assumptions
 
 from ..answers import Answer, ModelTable, write_answers

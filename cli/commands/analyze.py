@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim.analysis_cache import AnalysisCache
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
-from delegate_sim.options import parse_options
+from delegate_sim.foundation.printable import printable
+from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
-from delegate_sim.results.report import Report
+from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
 from delegate_sim.runtime.target import Target
-from delegate_sim.text import printable
 
 from ..delegate_flags import (
     ALL_DELEGATES,
@@ -35,7 +35,7 @@ from ..terminal import Line, plain, width, write, write_lines
 from ..text.view import HEADING, MANY, View
 
 if TYPE_CHECKING:
-    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.diagnosis.advice.node_advice import Advice
     from delegate_sim.gate.results import Case, Results
     from delegate_sim.model.model import Model
     from delegate_sim.runtime.interpreter import Run
@@ -257,7 +257,7 @@ def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice
     """Return what finds the causes behind a run, loaded only where nodes stay on the CPU."""
 
     def advise(model: Model, run: Run) -> Advice:
-        from delegate_sim.diagnosis.advice import advise
+        from delegate_sim.diagnosis.advice.node_advice import advise
 
         return advise(model, Target(run.delegate, run.options, run.release, defaults, own_resolver))
 
@@ -316,7 +316,7 @@ class _Documents:
         if form == "text":
             return self._text()
         if form == "json":
-            from delegate_sim.results.json_parts import json_array, json_value
+            from delegate_sim.results.report.json_parts import json_array, json_value
 
             entries = [
                 *[parts["json"] for parts in self._parts],
@@ -339,7 +339,7 @@ class _Documents:
             return self._rows(report) if self.is_table else self._lines(report)
         if kind == "json":
             return self._json(report)
-        from delegate_sim.gate.analysis import analysis_cases
+        from delegate_sim.gate.analysis_cases import analysis_cases
 
         return analysis_cases(report)
 

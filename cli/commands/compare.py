@@ -10,12 +10,12 @@ from itertools import takewhile
 import click
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.errors import ModelError
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.comparison import compare
-from delegate_sim.results.sides import simulated_side
+from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers

@@ -8,7 +8,7 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.results.rule_changes import rule_changes
+from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
 from delegate_sim.versions.features import FEATURES
 
@@ -65,9 +65,9 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ve
 
 
 def _explain_log(path: str, number: int | None, form: str, verbose: bool) -> None:
-    from delegate_sim.device.log import read_runs_file
-    from delegate_sim.device.runs import chosen_run, separate_runs
-    from delegate_sim.device.summary import summary_of
+    from delegate_sim.device.parse.log import read_runs_file
+    from delegate_sim.device.parse.log_runs import chosen_run, separate_runs
+    from delegate_sim.device.parse.log_summary import summary_of
 
     from ..text.log import summary_lines
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.results.sides import simulated_side
+from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.target import Target
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.delegates.lowered import LoweredModel
+from delegate_sim.delegates.lowered_model import LoweredModel
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare

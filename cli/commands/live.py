@@ -14,7 +14,7 @@ from delegate_sim.live.comparison import LiveResult, comparable_release, compare
 from delegate_sim.live.difference import difference_report
 from delegate_sim.live.engines import find_engine
 from delegate_sim.releases.catalogue import Release
-from delegate_sim.results.report import Report
+from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Assumptions, simulate
 
 from ..answers import Answer, ModelTable, write_answers

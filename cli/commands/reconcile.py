@@ -9,18 +9,18 @@ from dataclasses import replace
 import click
 
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
+from delegate_sim.delegates.options import DEFAULT_SETS
 from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES
-from delegate_sim.device.contents import DeviceLog, UnknownDelegateError
-from delegate_sim.device.devices_learning import can_teach_devices, devices_entry, learn_devices
-from delegate_sim.device.learning import Learning, LearningError, learn, learning_entry, profile_text
-from delegate_sim.device.log import join_logs, read_runs_file
-from delegate_sim.device.reconcile import reconcile
-from delegate_sim.device.reconciliation import NOT_COMPARED, UNEXPLAINED, Reconciliation
-from delegate_sim.device.runs import chosen_run, run_note, separate_runs
-from delegate_sim.device.setting import setting_of
-from delegate_sim.device.summary import summary_of
-from delegate_sim.files import alone_with
-from delegate_sim.options import DEFAULT_SETS
+from delegate_sim.device.compare.reconcile import reconcile
+from delegate_sim.device.compare.reconciliation import NOT_COMPARED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
+from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
+from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.log import join_logs, read_runs_file
+from delegate_sim.device.parse.log_contents import DeviceLog, UnknownDelegateError
+from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
+from delegate_sim.device.parse.log_summary import summary_of
+from delegate_sim.foundation.files import alone_with
 
 from ..delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..exits import DONE, FINDINGS
@@ -188,7 +188,7 @@ def _reconcile_accelerators(
     form: str,
     verbose: bool,
 ) -> int:
-    from delegate_sim.device.stacked import reconcile_stack
+    from delegate_sim.device.compare.accelerator_chain import reconcile_stack
 
     from ..text.reconcile_stack import stack_reconciliation_lines
     from .accelerators import asked_stacks, stack_options

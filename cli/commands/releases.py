@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE
-from delegate_sim.options import parse_options
-from delegate_sim.results.release_table import ReleaseTable, release_table
+from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 
 from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.results.sides import simulated_side
+from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand

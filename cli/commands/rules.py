@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from delegate_sim.delegates.base import Delegate, OptionValues
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.model import schema
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.rule_changes import rule_changes
+from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import OpRule
 

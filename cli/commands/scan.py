@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.local import usable_cores

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import click
 
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.diagnosis.search import Goal, parse_goal, search
+from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
+from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, NodeKey, Supposition
 from delegate_sim.model.model import Model
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.comparison import compare
-from delegate_sim.results.sides import simulated_side, supposed_side
-from delegate_sim.runtime.suppositions import CONVERSIONS, NodeKey, Supposition
+from delegate_sim.results.compare.compared_runs import simulated_side, supposed_side
+from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers

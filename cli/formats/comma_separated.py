@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 
 from delegate_sim.gate.results import Case, Results
-from delegate_sim.results.findings import Finding
-from delegate_sim.results.measures import Measures
+from delegate_sim.results.report.findings import Finding
+from delegate_sim.results.report.measures import Measures
 from delegate_sim.scan.output import marked
 
 from ..layout import message

@@ -1,4 +1,4 @@
-"""What several formats need: the path of a model, a one-line verdict, and numbers next to the baseline's."""
+"""Helpers that several formats share: model paths, one-line verdicts, and numbers beside the baseline's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
-from delegate_sim.results.findings import Finding
-from delegate_sim.results.measures import Measures
-from delegate_sim.results.words import words_of
-from delegate_sim.text import printable
+from delegate_sim.results.report.findings import Finding
+from delegate_sim.results.report.measures import Measures
+from delegate_sim.results.report.outcome_words import words_of
 
 from ..layout import counted, cut, message, name, options_text, share
 from ..text.findings import alike, finding_hint, finding_text

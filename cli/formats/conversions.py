@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.foundation.printable import printable
 from delegate_sim.sweeping.rows import SweepRow
 from delegate_sim.sweeping.sweep import Swept
 from delegate_sim.sweeping.tables import sweep_tables
-from delegate_sim.text import printable
 
 from ..layout import message
 from ..text import sweep as words

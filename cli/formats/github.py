@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from delegate_sim.files import open_appended
+from delegate_sim.foundation.files import open_appended
 from delegate_sim.gate.results import Case, Results
-from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
+from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 
 from ..layout import counted, message, name
 from ..text.findings import LEVELS, alike, finding_hint, finding_text

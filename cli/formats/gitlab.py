@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from delegate_sim.gate.results import Results
-from delegate_sim.results.findings import ERROR, NOTE, WARNING
+from delegate_sim.results.report.findings import ERROR, NOTE, WARNING
 
 from ..layout import name
 from .common import Group, grouped_findings, repository_path

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
-from delegate_sim.results.findings import ERROR, Finding
+from delegate_sim.results.report.findings import ERROR, Finding
 
 from ..layout import counted, message, name
 from ..text.findings import alike, finding_hint, finding_text

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
-from delegate_sim.results.changes import NodeChange
-from delegate_sim.results.findings import Finding
-from delegate_sim.text import printable
+from delegate_sim.results.compare.model_changes import NodeChange
+from delegate_sim.results.report.findings import Finding
 
 from ..layout import counted, cut, message, name
 from ..text import findings as findings_text

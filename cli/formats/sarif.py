@@ -11,11 +11,11 @@ from typing import Any
 from urllib.parse import quote
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import Case, Results
-from delegate_sim.results.findings import Location
+from delegate_sim.results.report.findings import Location
 from delegate_sim.rules.kinds import Explanation
 from delegate_sim.rules.source import Source
-from delegate_sim.text import printable
 from delegate_sim.version import __version__
 
 from ..codes import explanations, sources

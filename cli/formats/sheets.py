@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from delegate_sim.diagnosis.diagnose import Cost, Diagnosis
-from delegate_sim.results.release_table import ReleaseTable
+from delegate_sim.results.compare.release_table import ReleaseTable
 
 from ..models import Unreadable
 from ..text.releases import FAMILIES

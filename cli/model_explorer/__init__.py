@@ -1,1 +1,1 @@
-"""An extension of Google's Model Explorer, which imports ``main`` of this package."""
+"""An extension of Google's Model Explorer, which imports ``main`` from this package."""

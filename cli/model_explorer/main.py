@@ -15,9 +15,9 @@ from model_explorer.builtin_tflite_flatbuffer_adapter import BuiltinTfliteFlatbu
 
 import delegate_sim
 from delegate_sim.export.model_explorer import layer_name, node_data
-from delegate_sim.results.report import node_reasons
+from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.report import node_reasons
 from delegate_sim.runtime.interpreter import Run, SubgraphRun
-from delegate_sim.text import printable
 
 _VARIABLE = "DELEGATE_SIM_DELEGATE"
 

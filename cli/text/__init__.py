@@ -1,1 +1,1 @@
-"""What the subcommands write as text."""
+"""Text output of the subcommands."""

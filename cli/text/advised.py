@@ -1,17 +1,17 @@
-"""Where reports say what to change as precisely as a diagnosis, and where they leave it at the hints of rules."""
+"""Choose where reports give a diagnosis's precise advice and where the hints of rules suffice."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from delegate_sim.results.nodes import on_cpu
-from delegate_sim.results.report import Report
+from delegate_sim.results.report.cpu_nodes import on_cpu
+from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
 
 from .view import View
 
 if TYPE_CHECKING:
-    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.diagnosis.advice.node_advice import Advice
 
 _NODES_ADVISED = 1000
 """How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""

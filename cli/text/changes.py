@@ -1,10 +1,10 @@
-"""What changed in a model since its baseline, in words."""
+"""Changes in a model since its baseline, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from delegate_sim.results.changes import ADDED, REMOVED, NodeChange
+from delegate_sim.results.compare.model_changes import ADDED, REMOVED, NodeChange
 
 from ..layout import node_list
 

@@ -1,4 +1,4 @@
-"""What a check found, as text: each case that did not simply pass, then the number of each status."""
+"""The result of a check as text: each case that did not simply pass, then the count of each status."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.gate.check import Checked, Update
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case
-from delegate_sim.results.changes import NodeChange
-from delegate_sim.results.findings import Finding
-from delegate_sim.results.words import words_of
+from delegate_sim.results.compare.model_changes import NodeChange
+from delegate_sim.results.report.findings import Finding
+from delegate_sim.results.report.outcome_words import words_of
 
 from ..layout import counted, message, name
 from ..terminal import Line

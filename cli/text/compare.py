@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from delegate_sim.options import as_typed
-from delegate_sim.results.changes import NodeChange
-from delegate_sim.results.comparison import ComparedNode, Comparison, Side, State
-from delegate_sim.results.report import CPU
-from delegate_sim.results.words import OutcomeWords, words_of
-from delegate_sim.text import printable, shortened
+from delegate_sim.delegates.options import as_typed
+from delegate_sim.foundation.printable import printable, shortened
+from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
+from delegate_sim.results.compare.model_changes import NodeChange
+from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
+from delegate_sim.results.report.report import CPU
 
 from ..layout import counted, message, name, node_list, option_value, share
 from ..terminal import Line

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.results.differences import Disagreement, disagreements, operator_rows
-from delegate_sim.results.words import words_of
+from delegate_sim.results.compare.delegate_differences import Disagreement, disagreements, operator_rows
+from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run
 

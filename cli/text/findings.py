@@ -1,10 +1,10 @@
-"""Findings for people to read: those that say the same about several nodes of one operator are merged."""
+"""Findings as text: those that say the same about several nodes of one operator are merged."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding
+from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 
 from ..layout import node_list
 from .numbers import with_ranges, without_numbers

@@ -1,4 +1,4 @@
-"""What rewriting a model gained, step by step, and how the rewritten model compares, as text and as plain data."""
+"""The result of a fix, step by step, and how the rewritten model compares, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import FixPlan, FixStep
+from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
-from delegate_sim.results.words import words_of
-from delegate_sim.runtime.fixed_inputs import open_inputs
+from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, share

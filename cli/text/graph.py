@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
-from delegate_sim.results.report import Report
-from delegate_sim.text import printable
+from delegate_sim.results.report.report import Report
 
 from ..layout import counted, message, name
 from ..terminal import Line

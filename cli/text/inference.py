@@ -1,4 +1,4 @@
-"""How two models compare on this CPU, in the manner of the runtime's Inference Diff tool."""
+"""A comparison of two models on this CPU, in the style of the runtime's Inference Diff tool."""
 
 from __future__ import annotations
 

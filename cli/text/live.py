@@ -1,4 +1,4 @@
-"""What real delegates decided, as text: their lines, and what the simulation says otherwise."""
+"""Decisions of real delegates as text: their lines, and differences from the simulation."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""What a device's log says by itself, as text."""
+"""The summary of a device log as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.device.counts import Count
-from delegate_sim.device.identity import DISPATCH, plain_name
-from delegate_sim.device.summary import (
+from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
+from delegate_sim.device.parse.delegated_counts import Count
+from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
     FAILED,
     MADE,

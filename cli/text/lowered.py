@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from delegate_sim.delegates.lowered import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
+from delegate_sim.delegates.lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model
-from delegate_sim.results.report import Report
+from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.target import Target
 

@@ -1,4 +1,4 @@
-"""Many models in one table, with a row for each: what is compared, found by a search, or true of releases."""
+"""Many models in one table, one row each: comparisons, search results, or releases."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from delegate_sim.results.measures import TAKEN
-from delegate_sim.results.words import taken_by, words_of
-from delegate_sim.text import printable
+from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.results.report.outcome_words import taken_by, words_of
 
 from ..layout import counted, message, name, share
 from ..terminal import Line
@@ -16,11 +16,11 @@ from .paragraphs import paragraph
 from .tables import table
 
 if TYPE_CHECKING:
-    from delegate_sim.diagnosis.search import Search
+    from delegate_sim.diagnosis.goal_search import Search
     from delegate_sim.graph.graph import Graph
     from delegate_sim.model.model import Model
-    from delegate_sim.results.comparison import Comparison, Side
-    from delegate_sim.results.release_table import ReleaseTable
+    from delegate_sim.results.compare.comparison import Comparison, Side
+    from delegate_sim.results.compare.release_table import ReleaseTable
 
 _HEADING = "bold"
 _HINT = "cyan"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ..layout import counted, share
 
 if TYPE_CHECKING:
-    from delegate_sim.results.measures import Measures
-    from delegate_sim.results.words import OutcomeWords
+    from delegate_sim.results.report.measures import Measures
+    from delegate_sim.results.report.outcome_words import OutcomeWords
 
 
 def kernels_text(number: int, words: OutcomeWords) -> str:

@@ -1,4 +1,4 @@
-"""Texts that differ only in numbers, said once with the range of each number."""
+"""Merge texts that differ only in numbers, with the range of each number."""
 
 from __future__ import annotations
 

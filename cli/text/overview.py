@@ -1,14 +1,14 @@
-"""Runs in one line each: the outcome, what is delegated, and what keeps most of the rest on the CPU."""
+"""Runs in one line each: the outcome, what is delegated, and the main blocker."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from delegate_sim.results.blockers import Blocker, BlockerSummary, summary_of
-from delegate_sim.results.measures import TAKEN
-from delegate_sim.results.report import Report
-from delegate_sim.results.words import taken_by
+from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
+from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.results.report.outcome_words import taken_by
+from delegate_sim.results.report.report import Report
 
 from ..layout import counted, name, share
 from ..terminal import Line

@@ -1,4 +1,4 @@
-"""Where the nodes of a model finally run after a chain of delegates, as text."""
+"""The final placement of nodes after a chain of delegates, as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.model.model import Node
-from delegate_sim.results.report import COMPILED, CPU, placements
+from delegate_sim.results.report.report import COMPILED, CPU, placements
 from delegate_sim.runtime.interpreter import Run
 
 from ..layout import counted, item_list, name, node_list

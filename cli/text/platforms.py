@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from delegate_sim.results.platform_table import PlatformRow
+from delegate_sim.results.compare.platform_table import PlatformRow
 
 from ..layout import message, share
 from ..terminal import Line

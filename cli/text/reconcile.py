@@ -1,19 +1,19 @@
-"""What reconciling a log showed, as text: the lines of device and simulation, the numbers, and why nodes ran on the CPU."""
+"""A reconciliation as text: lines of device and simulation, the numbers, and why nodes ran on the CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.device.causes import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
-from delegate_sim.device.devices_learning import DevicesLearning
-from delegate_sim.device.differences import ListedRefusal
-from delegate_sim.device.errors import ExplainedError
-from delegate_sim.device.learning import Learning, rejection_text
-from delegate_sim.device.matching import OTHER_MODEL
-from delegate_sim.device.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
-from delegate_sim.device.stage import compilation_text
-from delegate_sim.device.summary import chosen_devices
-from delegate_sim.device.tally import Tally
+from delegate_sim.device.compare.cpu_reasons import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.device.compare.differences import ListedRefusal
+from delegate_sim.device.compare.outcome_counts import Tally
+from delegate_sim.device.compare.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.compare.row_matching import OTHER_MODEL
+from delegate_sim.device.compare.runtime_log_check import compilation_text
+from delegate_sim.device.learn.device_profile import DevicesLearning
+from delegate_sim.device.learn.driver_profile import Learning, rejection_text
+from delegate_sim.device.parse.error_meanings import ExplainedError
+from delegate_sim.device.parse.log_summary import chosen_devices
 from delegate_sim.releases.catalogue import RELEASES
 
 from ..layout import counted, message, name, node_list, options_text

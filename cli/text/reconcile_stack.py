@@ -1,13 +1,13 @@
-"""What reconciling a log with several accelerators showed, as text: step by step."""
+"""A reconciliation with several accelerators as text, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from delegate_sim.delegates.registry import APPLIED_AHEAD
-from delegate_sim.device.matching import OTHER_MODEL
-from delegate_sim.device.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
-from delegate_sim.device.stacked import NOT_APPLIED, StackReconciliation, StepReconciliation
+from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
+from delegate_sim.device.compare.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
+from delegate_sim.device.compare.row_matching import OTHER_MODEL
 
 from ..layout import message
 from ..terminal import Line

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from delegate_sim.results.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
-from delegate_sim.results.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
-from delegate_sim.results.words import OutcomeWords, words_of
+from delegate_sim.results.compare.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
+from delegate_sim.results.report.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
+from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
-from delegate_sim.results.compute import Compute, compute_of
-from delegate_sim.results.nodes import on_cpu
-from delegate_sim.results.report import Report, border_bytes, dropped_partitions, node_reasons
-from delegate_sim.results.strip import strip
-from delegate_sim.results.words import words_of
+from delegate_sim.results.report.cpu_nodes import on_cpu
+from delegate_sim.results.report.multiply_adds import Compute, compute_of
+from delegate_sim.results.report.outcome_words import words_of
+from delegate_sim.results.report.plan_strip import strip
+from delegate_sim.results.report.report import Report, border_bytes, dropped_partitions, node_reasons
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
-from delegate_sim.text import printable, shortened
 
 from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
 from ..terminal import Line, columns
@@ -30,7 +30,7 @@ from .strip import strip_lines
 from .view import HEADING, View
 
 if TYPE_CHECKING:
-    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.diagnosis.advice.node_advice import Advice
 
 _CODE = "yellow"
 _HINT = "cyan"

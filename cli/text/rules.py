@@ -1,4 +1,4 @@
-"""What a delegate accepts, as text, Markdown and JSON, made from the rules themselves."""
+"""The rules of a delegate as text, Markdown and JSON, generated from the rules."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate, OptionValues
-from delegate_sim.options import as_typed, option_as_typed
-from delegate_sim.results.rule_changes import RuleChange
+from delegate_sim.delegates.options import as_typed, option_as_typed
+from delegate_sim.results.compare.rule_changes import RuleChange
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from delegate_sim.rules.rule import Check, OpRule

@@ -1,4 +1,4 @@
-"""What a scan found, in a few lines."""
+"""The result of a scan in a few lines."""
 
 from __future__ import annotations
 

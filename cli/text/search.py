@@ -1,4 +1,4 @@
-"""What a search for causes found, as text and as plain data."""
+"""The result of a search for causes, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.diagnosis.search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
-from delegate_sim.results.words import OutcomeWords, words_of
+from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
+from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.version import __version__
 
 from ..layout import counted, message, wrapped

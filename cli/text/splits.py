@@ -1,4 +1,4 @@
-"""How a stage behind the delegate splits each partition over devices, as text: one line for each step."""
+"""The split of partitions over devices as text: one line for each step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.results.splits import splits_of
+from delegate_sim.results.report.device_splits import splits_of
 from delegate_sim.runtime.run import Run, SubgraphRun
 
 from ..layout import counted, item_list, message, name, node_list
@@ -14,7 +14,7 @@ from ..terminal import Line
 from .paragraphs import paragraph
 
 if TYPE_CHECKING:
-    from delegate_sim.delegates.stage import StageSplit
+    from delegate_sim.delegates.stage_behind import StageSplit
 
 _HEADING = "bold"
 _NOTE = "yellow"

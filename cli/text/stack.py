@@ -1,4 +1,4 @@
-"""What CompiledModel makes of a model, as text: each step with its lines, where nodes run, and SoCs side by side."""
+"""The result of CompiledModel as text: each step with its lines, where nodes run, and SoCs side by side."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
-from delegate_sim.results.nodes import on_cpu
-from delegate_sim.results.stack import StackResult
-from delegate_sim.text import printable
+from delegate_sim.results.report.accelerator_stack import StackResult
+from delegate_sim.results.report.cpu_nodes import on_cpu
 
 from ..layout import counted, message, name
 from ..terminal import Line

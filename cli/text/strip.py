@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from delegate_sim.results.strip import DELEGATED, LEFT, MIXED, REFUSED, Lengths, Span, cells
+from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, Lengths, Span, cells
 
 from ..layout import counted, wrapped
 from ..terminal import Line, can_write

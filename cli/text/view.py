@@ -1,4 +1,4 @@
-"""How a report is shown: what the texts of ``analyze`` have in common."""
+"""How a report is shown: settings that the texts of ``analyze`` share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from delegate_sim.diagnosis.advice import Advice
+    from delegate_sim.diagnosis.advice.node_advice import Advice
     from delegate_sim.model.model import Model
     from delegate_sim.runtime.interpreter import Run
 

@@ -1,1 +1,1 @@
-"""What the package offers to Python: the public functions, and what they take for their arguments."""
+"""The public Python functions and the checks of their arguments."""

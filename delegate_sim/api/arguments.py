@@ -1,4 +1,4 @@
-"""What callers give, checked: models, delegates with options, releases, and suppositions.
+"""Check the arguments of callers: models, delegates with options, releases, and hypothetical changes.
 
 Whatever is wrong raises an error of this package that says what is possible.
 """
@@ -14,9 +14,9 @@ from ..errors import ModelError, OptionError
 
 if TYPE_CHECKING:
     from ..delegates.base import Delegate
+    from ..hypothetical.hypothetical_changes import NodeKey, Supposition
     from ..model.model import Model
     from ..runtime.interpreter import Application
-    from ..runtime.suppositions import NodeKey, Supposition
     from ..runtime.target import Target
 
 ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, memoryview]
@@ -46,7 +46,7 @@ def model_of(model: Any) -> Model:
 
 def application_of(name: Any, options: Any, defaults: Any) -> tuple[Application, str | None]:
     """Return a delegate with its options, and the release of the runtime given among them; raises OptionError."""
-    from ..options import parse_options, without_release
+    from ..delegates.options import parse_options, without_release
 
     delegate = delegate_of(name)
     own, release = without_release(_mapping(options, f"options of {delegate.name}", [each.name for each in delegate.options]))
@@ -165,7 +165,7 @@ def require_truth(name: str, value: object) -> None:
 
 def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> Supposition:
     """Return what is supposed; raises OptionError for what cannot be. Whether the model has the nodes is not looked at."""
-    from ..runtime.suppositions import CONVERSIONS, Supposition
+    from ..hypothetical.hypothetical_changes import CONVERSIONS, Supposition
 
     if isinstance(accept, str | int):
         accept = (accept,)
@@ -206,8 +206,8 @@ def names_of(given: Any, what: str) -> list[str]:
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
     """Divide what is said of operators, by name, from what is said of single nodes."""
+    from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
-    from ..runtime.suppositions import NodeKey
 
     ops: dict[str, Any] = {}
     nodes: dict[NodeKey, Any] = {}

@@ -1,4 +1,4 @@
-"""The public functions. Each imports what it needs when it is called: whoever only imports the package need not wait for it."""
+"""The public functions. Each imports what it needs when called, so that importing the package is fast."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..device.contents import DeviceLog
-    from ..device.reconciliation import Reconciliation
+    from ..device.compare.reconciliation import Reconciliation
+    from ..device.parse.log_contents import DeviceLog
     from ..diagnosis.diagnose import Diagnosis
     from ..fixing.fix import Fixed
     from ..gate.check import Checked
     from ..inference.difference import Difference
     from ..model.model import Model
-    from ..results.comparison import Comparison
-    from ..results.report import Report
-    from ..results.stack import StackResult
+    from ..results.compare.comparison import Comparison
+    from ..results.report.accelerator_stack import StackResult
+    from ..results.report.report import Report
     from ..sweeping.sweep import Swept
 
 
@@ -70,7 +70,7 @@ def analyze(
     """
     from ..page.viewer import PageViewer
     from ..releases.catalogue import parse_release
-    from ..results.report import Report
+    from ..results.report.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
 
     require_truth("own_resolver", own_resolver)
@@ -97,7 +97,7 @@ def simulate(
     """
     from ..page.viewer import PageViewer
     from ..releases.catalogue import parse_release
-    from ..results.report import Report
+    from ..results.report.report import Report
     from ..runtime.interpreter import Assumptions, simulate_chain
 
     require_truth("own_resolver", own_resolver)
@@ -129,10 +129,10 @@ def compiled_model(
     Raises ModelError if the model cannot be read, OptionError for an unknown accelerator, vendor, option, value or runtime, and
     for a SoC without ``npu`` or the other way round.
     """
+    from ..delegates.options import without_release
     from ..delegates.registry import ACCELERATORS
-    from ..options import without_release
     from ..releases.catalogue import parse_release
-    from ..results.stack import Stack, parse_accelerators, simulate_stack
+    from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
     from ..runtime.interpreter import Assumptions
 
     require_truth("own_resolver", own_resolver)
@@ -189,8 +189,8 @@ def compare(
     Nodes are matched by structure: one that was renumbered or renamed is still the same.
     Raises as ``analyze`` does, and OptionError if nothing differs between A and B.
     """
-    from ..results.comparison import compare
-    from ..results.sides import simulated_side
+    from ..results.compare.compared_runs import simulated_side
+    from ..results.compare.comparison import compare
 
     before = target_of(delegate, options, runtime, defaults, own_resolver)
     after = changed_target(before, options, changed)
@@ -226,9 +226,9 @@ def whatif(
     ``int8-per-tensor``), and that the target is ``changed`` as for ``compare``.
     Raises as ``analyze`` does, and OptionError if nothing is supposed or the model does not have what is named.
     """
-    from ..results.comparison import compare
-    from ..results.sides import simulated_side, supposed_side
-    from ..runtime.suppositions import Supposition
+    from ..hypothetical.hypothetical_changes import Supposition
+    from ..results.compare.compared_runs import simulated_side, supposed_side
+    from ..results.compare.comparison import compare
 
     before = target_of(delegate, options, runtime, defaults, own_resolver)
     after = changed_target(before, options, changed)
@@ -395,9 +395,9 @@ def check(
     Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
     with the status ``unreadable``.
     """
+    from ..bundles.model_files import files_for
     from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
-    from ..model_files import files_for
 
     require_truth("update", update)
     require_truth("prune", prune)
@@ -427,11 +427,11 @@ def reconcile(
     as ``analyze`` does, LogError for a log that cannot be read, ReconcileError for one that is not of the model or does not show
     which delegate was applied.
     """
-    from ..device.contents import DeviceLog
-    from ..device.log import join_logs, read_runs_file
-    from ..device.reconcile import reconcile
-    from ..device.runs import chosen_run, separate_runs
-    from ..device.setting import setting_of
+    from ..device.compare.reconcile import reconcile
+    from ..device.parse.applied_target import setting_of
+    from ..device.parse.log import join_logs, read_runs_file
+    from ..device.parse.log_contents import DeviceLog
+    from ..device.parse.log_runs import chosen_run, separate_runs
 
     found = model_of(model)
     if isinstance(log, DeviceLog):

@@ -1,4 +1,4 @@
-"""How a model inside a bundle is named: ``bundle.task!/model.tflite``, and so on for a bundle in a bundle."""
+"""Names of models inside bundles: ``bundle.task!/model.tflite``, nested as needed."""
 
 from __future__ import annotations
 

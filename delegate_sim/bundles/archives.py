@@ -1,4 +1,4 @@
-"""The members of zip and tar archives."""
+"""Members of zip and tar archives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Sequence
 from typing import IO, cast
 
-from ..files import file_content
+from ..foundation.files import file_content
 from .member import BundleError, Member, copy_bounded
 from .ranged import Content, opened
 

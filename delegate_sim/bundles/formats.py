@@ -1,10 +1,10 @@
-"""What a file is, by what it begins with."""
+"""Detect the format of a file from its first bytes."""
 
 from __future__ import annotations
 
 import os
 
-from ..files import open_input
+from ..foundation.files import open_input
 
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 

@@ -1,4 +1,4 @@
-"""The sections of a LiteRT-LM file.
+"""Sections of a LiteRT-LM file.
 
 Source: google-ai-edge/LiteRT-LM, ``schema/core/litertlm_read.cc`` (magic, version, end of the header, header) and
 ``schema/core/litertlm_header_schema.fbs`` (the header, a flatbuffer).
@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..limits import how_to_raise, raised
+from ..foundation.limits import how_to_raise, raised
 from .member import BundleError, Member
 from .ranged import Content
 

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from .ranged import Content
 
-from ..limits import how_to_raise, raised
+from ..foundation.limits import how_to_raise, raised
 
 _GREATEST = 1 << 30
 """Bytes that may come out of compressed content, whatever it claims."""

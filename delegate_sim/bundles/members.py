@@ -1,4 +1,4 @@
-"""The models in a bundle, found by what they begin with, and their bytes."""
+"""Find the models in a bundle by their first bytes, and read them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
-from ..files import file_content, open_input
-from ..limits import how_to_raise, raised
+from ..foundation.files import file_content, open_input
+from ..foundation.limits import how_to_raise, raised
 from .address import join_address, split_address
 from .archives import opened_tar_stream, read_tar, read_zip
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of

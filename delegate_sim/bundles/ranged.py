@@ -1,4 +1,4 @@
-"""The bytes of a file in a store, which are read when they are looked at."""
+"""The bytes of a remote file, fetched on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models in remote stores, named by URLs, through fsspec."""
+"""Models in remote stores, named by URL, through fsspec."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a source model to ``.tflite`` files, with the user's own converters, each conversion in a process of its own."""
+"""Convert source models to ``.tflite`` files with the user's own converters, each conversion in its own process."""

@@ -1,4 +1,4 @@
-"""Conversions that are kept, by what they were made of."""
+"""Cache of conversions, keyed by their inputs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import OptionError
-from ..files import alone_with, open_input, read_whole, write_chunks, write_whole
-from ..text import printable
+from ..foundation.files import alone_with, open_input, read_whole, write_chunks, write_whole
+from ..foundation.printable import printable
 from .digests import file_digest
 
 _FORMAT = 1

@@ -1,4 +1,4 @@
-"""The data that a quantiser measures ranges with: the user's, or drawn."""
+"""Calibration data for quantizers: the user's, or random."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..errors import OptionError
-from ..files import open_input
-from ..text import printable
+from ..foundation.files import open_input
+from ..foundation.printable import printable
 from .digests import file_digest, files_digest
 from .functions import find_function
 

@@ -1,4 +1,4 @@
-"""Converting a source model, in a process with limits, whose failure is an outcome."""
+"""Convert a source model in a process with limits; a failure is an outcome, not an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import OptionError
-from ..text import printable, shortened
+from ..foundation.printable import printable, shortened
 from .cache import ConversionCache
 from .calibration import DRAWN, Calibration
 from .converters import Converter, Route

@@ -1,4 +1,4 @@
-"""The converters that the user has installed, with their versions."""
+"""Find the converters that the user has installed, with their versions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import OptionError
-from ..text import printable
+from ..foundation.printable import printable
 from .process import Bounds, run_bounded
 from .sources import SourceKind, SourceModel
 

@@ -1,4 +1,4 @@
-"""The part of a script that yields samples of a model's inputs.
+"""The part of a conversion script that yields samples of a model's inputs.
 
 It defines ``samples``, a function without arguments. Before it stands ``inputs``: the name, shape and numpy type of each input.
 """

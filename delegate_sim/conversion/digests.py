@@ -1,4 +1,4 @@
-"""Digests of what conversions are made of."""
+"""Digests of the inputs of conversions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 
-from ..files import open_input
+from ..foundation.files import open_input
 
 _PIECE = 1 << 20
 _MOST_FILES = 100_000

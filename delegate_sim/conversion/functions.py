@@ -1,4 +1,4 @@
-"""Functions named as ``module:function`` or ``file.py:function``, found without importing anything."""
+"""Find functions named ``module:function`` or ``file.py:function`` without importing anything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-from ..files import read_whole
+from ..foundation.files import read_whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Running a command within limits of time, memory and output, of which no process outlives this one."""
+"""Run a command within limits of time, memory and output; none of its processes outlives this one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts of ai-edge-quantizer, which goes on from a converted float model."""
+"""Scripts for ai-edge-quantizer, which quantizes a converted float model."""
 
 from __future__ import annotations
 

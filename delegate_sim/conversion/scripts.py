@@ -1,4 +1,4 @@
-"""The converters' own Python that makes a conversion: what runs is this text, and so is what is shown."""
+"""Generate the Python script of a conversion: the text that runs is the text that is shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import OptionError
-from ..text import printable
+from ..foundation.printable import printable
 from .calibration import DRAWN, Calibration
 from .converters import Converter, Route
 from .quantizer_script import quantizer_text

@@ -1,4 +1,4 @@
-"""The settings of converters that are tried: a quantisation, and options that go with it."""
+"""Converter settings to try: a quantization and the options that go with it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from types import MappingProxyType
 from urllib.parse import quote, unquote
 
 from ..errors import OptionError
-from ..text import printable
-from . import attributes
+from ..foundation import converter_attributes as attributes
+from ..foundation.printable import printable
 from .converters import Route
 
 _TENSORFLOW = ("tensorflow", "onnx2tf")

@@ -1,4 +1,4 @@
-"""What is converted: a SavedModel, a Keras file, an ONNX file, a program of torch.export, or a function that returns one."""
+"""Source models: a SavedModel, Keras, ONNX or torch.export file, or a function that returns a model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from enum import Enum
 from types import MappingProxyType
 
 from ..errors import ModelError
-from ..files import open_input
-from ..text import printable
+from ..foundation.files import open_input
+from ..foundation.printable import printable
 from .digests import file_digest, files_below, files_digest
 from .functions import find_function, packages_imported
 

@@ -1,4 +1,4 @@
-"""Runs one command within limits, as a process between delegate-sim and a converter; it needs Python's own library alone.
+"""Run one command within limits, as a process between delegate-sim and a converter; uses only the standard library.
 
 The job is a line of JSON on the standard input, which stays open as long as the parent lives: once it ends, every process of the
 command is killed. The outcome is JSON on the standard output. On Linux, processes whose parents have ended become children of

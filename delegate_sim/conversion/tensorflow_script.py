@@ -1,4 +1,4 @@
-"""Scripts whose last step is TensorFlow's converter: for TensorFlow's own models, and for what onnx2tf makes of ONNX."""
+"""Scripts that end with TensorFlow's converter, for TensorFlow models and for ONNX models converted by onnx2tf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts of litert-torch, for programs of ``torch.export``."""
+"""Scripts for litert-torch, which converts ``torch.export`` programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every delegate is to the rest of the tool: how it decides, and all that others need to know about it.
+"""The interface of a delegate.
 
 A delegate is a module-level object without state. Nothing outside its package knows its name, its options or its codes.
 """
@@ -15,19 +15,19 @@ from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
 from ..model.model import Model, Tensor
-from ..options import Option
 from ..releases.catalogue import NEWEST, Release, oldest_alike
 from ..releases.notes import release_notes
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason, Verdict
+from .options import Option
 
 if TYPE_CHECKING:
     from .driver import DevicesInterface, DriverInterface
     from .live_traits import LiveTraits
-    from .lowered import LoweredModel
-    from .selection import ModelDecision
-    from .stage import StageRefusal, StageSplit
+    from .lowered_model import LoweredModel
+    from .plugin_selection import ModelDecision
+    from .stage_behind import StageRefusal, StageSplit
 
 OptionValues: TypeAlias = Mapping[str, Any]
 

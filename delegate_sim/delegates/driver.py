@@ -1,4 +1,4 @@
-"""What an accelerator's driver decides: which operations it rejects, and what a delegate tells the rest of the tool about it."""
+"""The driver of an accelerator: which operations it rejects, and how a delegate describes it."""
 
 from __future__ import annotations
 

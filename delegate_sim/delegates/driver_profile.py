@@ -1,4 +1,4 @@
-"""A profile of a driver: which operations it rejects, read from a file that ``delegate-sim reconcile --learn`` writes."""
+"""A driver profile: the operations that a driver rejects, as written by ``delegate-sim reconcile --learn``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How delegates are run on a host, for ``live``: what a delegate says of itself, without anything being run or imported."""
+"""Declarations of how delegates run on a host, for ``live``."""
 
 from __future__ import annotations
 

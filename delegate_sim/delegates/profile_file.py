@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ..files import read_whole
-from ..text import printable, shortened
+from ..foundation.files import read_whole
+from ..foundation.printable import printable, shortened
 
 _LARGEST_FILE = 16 << 20
 _Profile = TypeVar("_Profile")
@@ -17,7 +17,7 @@ _Profile = TypeVar("_Profile")
 
 def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]) -> _Profile:
     """Read a file and build from it; raises ValueError in one line that names the file, the line, the key and what is wrong."""
-    from .. import toml
+    from ..foundation import toml
 
     try:
         data = read_whole(path, _LARGEST_FILE)
@@ -147,7 +147,7 @@ def shown(value: Any) -> str:
 
 def _line(content: str, key: tuple[str | int, ...]) -> int:
     """Return the number of the line that sets a key; an element of an array of tables is looked for by its header."""
-    from ..toml_lines import line_of
+    from ..foundation.toml_lines import line_of
 
     lines = content.splitlines(keepends=True)
     headers = [number for number, line in enumerate(lines) if line.lstrip().startswith("[")]

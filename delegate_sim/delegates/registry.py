@@ -18,10 +18,10 @@ _PACKAGES = {
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {
-    "npu-google": ".npu.google",
-    "npu-intel": ".npu.intel",
-    "npu-mediatek": ".npu.mediatek",
-    "npu-samsung": ".npu.samsung",
+    "npu-google": ".npu.vendors.google",
+    "npu-intel": ".npu.vendors.intel",
+    "npu-mediatek": ".npu.vendors.mediatek",
+    "npu-samsung": ".npu.vendors.samsung",
 }
 
 PLUGIN_NAMES = tuple(_PLUGINS)
@@ -30,7 +30,7 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
-_LIVE_ONLY = {"npu-qualcomm": ".npu.qualcomm"}
+_LIVE_ONLY = {"npu-qualcomm": ".npu.vendors.qualcomm"}
 """Those that closed code decides for, so that nothing of them can be simulated (``Delegate.is_live_only``)."""
 LIVE_ONLY_NAMES = tuple(_LIVE_ONLY)
 LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")

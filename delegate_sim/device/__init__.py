@@ -1,1 +1,1 @@
-"""What a device did: its logs, compared with simulations, and what they teach about its driver."""
+"""Read device logs, compare them with simulations, and learn driver profiles from them."""

@@ -1,1 +1,1 @@
-"""From refusals to their causes: the few things that keep nodes on the CPU, what each costs, and what to change."""
+"""Group refusals into causes: what keeps nodes on the CPU, what each cause costs, and what to change."""

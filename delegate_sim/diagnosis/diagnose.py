@@ -1,4 +1,4 @@
-"""The whole story of a model on a delegate: what keeps nodes on the CPU, what each cause costs, and what its end would bring."""
+"""Diagnose a model on a delegate: causes, their cost, and the result of fixing each."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..fixing.passes.base import Pass
+from ..hypothetical.hypothetical_changes import NodeKey, Supposition
 from ..model.model import Model
-from ..results.compute import multiply_adds
-from ..results.nodes import on_cpu
-from ..results.shown import Shown, Table
+from ..results.report.cpu_nodes import on_cpu
+from ..results.report.display import Shown, Table
+from ..results.report.multiply_adds import multiply_adds
 from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.interpreter import Run
-from ..runtime.suppositions import NodeKey, Supposition
 from ..runtime.target import Target
-from . import roots
-from .causes import Blockers, Cause, Identity
+from .advice.fix_passes import PassFinder
+from .causes import conversion_causes as roots
+from .causes.cause import Blockers, Cause, Identity
+from .causes.dependent_nodes import followers_of
+from .causes.finder import find_causes
 from .effort import simulations_of
 from .examiner import Cost, Examiner
-from .finder import find_causes
-from .fixes import PassFinder
-from .followers import followers_of
 from .ranking import TRIED_AT_LEAST, TRIED_AT_MOST, Ranking, rank
 
 __all__ = ["Cost", "Diagnosis", "RankedCause", "diagnose"]
@@ -86,7 +86,7 @@ class Diagnosis(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
-        from .entry import diagnosis_entry
+        from .diagnosis_data import diagnosis_entry
 
         return diagnosis_entry(self)
 

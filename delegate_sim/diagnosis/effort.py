@@ -1,11 +1,11 @@
-"""How many simulations of a model a question is worth: of a large one fewer, so that the answer takes some seconds at most."""
+"""Limit the number of simulations per question, so that large models are answered in seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
+from ..foundation.limits import raised
 from ..graph.graph import Graph, file_graphs
-from ..limits import raised
 from ..model.model import Model, Node, Tensor
 
 _MOST_NODES = 200_000

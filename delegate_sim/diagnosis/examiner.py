@@ -1,4 +1,4 @@
-"""One model on one target, simulated under suppositions."""
+"""Simulate one model on one target under hypothetical changes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..analysis_cache import AnalysisCache
+from ..delegates.options import parse_options
+from ..graph.analysis_cache import AnalysisCache
+from ..hypothetical.hypothetical_changes import Edited, NodeKey, Supposition, changed, refuse_unknown_names, simulate_changed
 from ..model.model import Model
-from ..options import parse_options
 from ..releases.catalogue import Release
-from ..results.compute import compute_of
-from ..results.measures import Measures, measure
-from ..results.nodes import on_cpu
+from ..results.report.cpu_nodes import on_cpu
+from ..results.report.measures import Measures, measure
+from ..results.report.multiply_adds import compute_of
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
-from ..runtime.suppositions import Edited, NodeKey, Supposition, changed, refuse_unknown_names, simulate_changed
 from ..runtime.target import Target
 from .effort import simulations_of
 

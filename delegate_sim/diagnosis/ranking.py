@@ -1,13 +1,13 @@
-"""Which cause comes first: the one whose end brings most, alone or together with the others that it needs."""
+"""Rank causes by the multiply-adds that fixing them, alone or with the causes they need, would delegate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..results.measures import TAKEN
+from ..results.report.measures import TAKEN
 from ..rules.kinds import Problem
-from .causes import Cause, Identity
+from .causes.cause import Cause, Identity
 from .effort import Tries
 from .examiner import Cost
 

@@ -1,13 +1,13 @@
-"""The tables of a diagnosis: its causes, and the nodes and partitions of the run as it is."""
+"""Tables of a diagnosis: its causes, and the nodes and partitions of the run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results.report import Report
-from ..results.shown import Table
-from ..results.tables import model_name, report_tables, run_words
+from ..results.report.display import Table
+from ..results.report.report import Report
+from ..results.report.tables import model_name, report_tables, run_words
 
 if TYPE_CHECKING:
     from .diagnose import Cost, Diagnosis

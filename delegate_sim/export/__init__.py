@@ -1,1 +1,1 @@
-"""Runs in the files of other programs: Model Explorer's node data, DOT, GraphML, and networkx's JSON."""
+"""Export runs for other programs: Model Explorer's node data, DOT, GraphML, and networkx's JSON."""

@@ -1,4 +1,4 @@
-"""The graph of a run, node by node with where it runs and in which partition, for other programs to read.
+"""The graph of a run for other programs: each node with where it runs and its partition.
 
 Written by networkx (GraphML, JSON) and pydot (DOT), which the extra ``export`` installs.
 """
@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import MissingPackageError
-from ..results.report import node_reasons
-from ..results.strip import DELEGATED, LEFT, REFUSED, node_state
+from ..foundation.printable import printable, shortened
+from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
+from ..results.report.report import node_reasons
 from ..runtime.interpreter import Run, SubgraphRun
-from ..text import printable, shortened
 
 _COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
 _LONGEST = 200

@@ -1,4 +1,4 @@
-"""Node data for Google's Model Explorer: a layer that colours each operator by where it runs.
+"""Node data for Google's Model Explorer, which color each operator by where it runs.
 
 Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). A graph is
 known by the name of its subgraph, an operator by its index there.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..results.nodes import code_of
-from ..results.report import node_reasons
-from ..results.strip import DELEGATED, LEFT, REFUSED, node_state
+from ..foundation.printable import printable
+from ..results.report.cpu_nodes import code_of
+from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
+from ..results.report.report import node_reasons
 from ..runtime.interpreter import Run, SubgraphRun
-from ..text import printable
 
 COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
 """The background of a node by its state; text on it is black."""

@@ -1,1 +1,1 @@
-"""Rewriting a model so that delegates take more of it: passes, the search among them, the file, and the proof."""
+"""Rewrite models so that delegates take more nodes: passes, search, file writing, and proof."""

@@ -1,19 +1,19 @@
-"""Applying one pass to a model."""
+"""Apply one pass to a model."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from ..foundation.late_numpy import np
 from ..graph.graph import file_graphs
-from ..late_numpy import np
+from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited, unchanged
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
-from ..runtime.editing import Edited, Editor, NodeKey, edited, unchanged
-from ..versions.why import expected_version
+from ..versions.explanation import expected_version
+from .pass_workspace import TooLargeError, Work, WorkCount
 from .passes.base import Pass
-from .reach import subgraphs_that_run
-from .work import TooLargeError, Work, WorkCount
+from .reachable_subgraphs import subgraphs_that_run
 
 _READ = slice(Node._fields.index("inputs"), None)
 """What a node reads, writes and is told, without its operator and version."""

@@ -1,4 +1,4 @@
-"""Writing what a search found, once it is shown that the file computes the same and is analysed as foretold."""
+"""Write a fixed model, once it is shown to compute the same and to be analyzed as predicted."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import FixError, ModelError
-from ..files import write_chunks
+from ..foundation.files import write_chunks
+from ..foundation.printable import printable
 from ..inference.difference import Continuation, Difference, check_installed, compare
 from ..inference.inputs import InputArray, from_file, made_up
 from ..model import schema
 from ..model.model import Model
 from ..model.reader import load
-from ..text import printable
+from .flatbuffer.model_writing import write
 from .passes.base import Exactness
 from .score import standing
 from .search import FixPlan
 from .splitting import Split, second_model
-from .writing import write
 
 SAMPLES = 2
 """Inputs that are made up, besides the user's."""

@@ -1,4 +1,4 @@
-"""A model with inputs of given shapes: what is computed from shapes alone becomes constant."""
+"""Fix the input shapes of a model and fold what depends on shapes alone."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..errors import OptionError
-from ..late_numpy import np
+from ..foundation.late_numpy import np
+from ..foundation.printable import printable
+from ..hypothetical.model_editing import Edited, Editor, edited
 from ..model import schema
 from ..model.model import Model, Tensor
 from ..prepare.folding import FoldedGraph
 from ..prepare.preparation import fold
 from ..releases.catalogue import Release
-from ..runtime.editing import Edited, Editor, edited
-from ..text import printable
 
 _FOLDED = frozenset({"BOOL", "INT32", "INT64"})
 """Types of shapes, indices and conditions. What is of another type is still computed when the model runs."""

@@ -1,4 +1,4 @@
-"""How good a model is on a target, so that rewrites can be compared."""
+"""Score a model on a target, so that rewrites can be compared."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..analysis_cache import AnalysisCache
+from ..graph.analysis_cache import AnalysisCache
+from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
-from ..results.compute import compute_of
-from ..results.measures import NOT_RUNNING, Measures, measure
-from ..runtime.editing import NodeKey
+from ..results.report.measures import NOT_RUNNING, Measures, measure
+from ..results.report.multiply_adds import compute_of
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.target import Target
 

@@ -1,4 +1,4 @@
-"""Which passes make a model better on its targets: each is tried against the simulator, none is guessed."""
+"""Search for the passes that improve a model on its targets, trying each against the simulator."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from ..analysis_cache import AnalysisCache
 from ..errors import FixError
+from ..graph.analysis_cache import AnalysisCache
+from ..hypothetical.model_editing import Edited, NodeKey, unchanged
 from ..model.model import Model
-from ..runtime.editing import Edited, NodeKey, unchanged
-from ..runtime.loading import custom_operators
+from ..runtime.model_loading import custom_operators
 from ..runtime.target import Target
 from .applying import Rewritten, apply_pass
+from .flatbuffer.model_writing import check_writable
 from .given_shapes import with_shapes
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
 from .score import Standing, is_better, standing
 from .splitting import Split, first_model, trailing
-from .writing import check_writable
 
 _ROUNDS = 24
 """Steps of the search at most."""

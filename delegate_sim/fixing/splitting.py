@@ -1,4 +1,4 @@
-"""Splitting a model in two: one that ends where delegates do, and one of the nodes behind it that only the CPU takes."""
+"""Split a model in two: the delegated part, and the trailing nodes that only the CPU takes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import FixError
+from ..foundation.late_numpy import np
 from ..graph.graph import file_graphs, has_side_effects
-from ..late_numpy import np
+from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited
 from ..model import schema
 from ..model.model import Model, Node, Signature, Tensor
-from ..runtime.editing import Edited, Editor, NodeKey, edited
 from .applying import Rewritten
-from .layout import Front, NewReferences, NewTable, NewVector, string, vector
-from .new_tables import (
+from .flatbuffer.layout import Front, NewReferences, NewTable, NewVector, string, vector
+from .flatbuffer.model_writing import Weights
+from .flatbuffer.new_tables import (
     operator_code_of,
     operator_code_table,
     options_table,
@@ -22,8 +23,7 @@ from .new_tables import (
     set_options,
     signature_table,
 )
-from .reach import called_subgraphs
-from .writing import Weights
+from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
 """Metadata that describes each input and output of the model, which are others in the two parts."""

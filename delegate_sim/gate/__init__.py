@@ -1,1 +1,1 @@
-"""The check in a build: what each model does on each target, compared with a committed baseline and budgets."""
+"""The CI check: compare each model on each target with a committed baseline and budgets."""

@@ -1,4 +1,4 @@
-"""How much worse than the baseline a model may get, and limits that apply whatever the baseline says."""
+"""Budgets: how much worse than the baseline a model may get, and absolute limits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from ..results.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
-from ..results.words import DELEGATED, OutcomeWords
+from ..results.report.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
+from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
 
 @dataclass(frozen=True, slots=True)

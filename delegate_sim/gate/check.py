@@ -1,4 +1,4 @@
-"""Compares every model of a configuration on every target with the baseline, or updates the baseline."""
+"""Compare all models of a configuration on all targets with the baseline, or update the baseline."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..conversion.convert import Conversion
 from ..errors import DelegateSimError, fault_text
 from ..model.model import Model
 from ..model.reader import load
-from ..results.findings import ERROR, Finding
-from ..results.shown import Shown, Table
-from ..results.words import words_of
+from ..results.report.display import Shown, Table
+from ..results.report.findings import ERROR, Finding
+from ..results.report.outcome_words import words_of
 from ..runtime.interpreter import option_values
-from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
+from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
-from .judgement import judge, run_target, take_entry, update_command
+from .judgment import judge, run_target, take_entry, update_command
 from .results import FAILED, FAILED_CONVERSION, INTERNAL_ERROR, UNREADABLE_MODEL, Case, Results, unreadable_case
-from .sources import ConfiguredSource, converted
+from .source_models import ConfiguredSource, converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
 
 
 def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredTarget]) -> None:
-    from .live import can_run
+    from .live_targets import can_run
 
     if not any(map(can_run, targets)):
         raise ConfigurationError(f"{configuration.path}: none of its targets can be run live (see delegate-sim doctor)")
@@ -216,7 +216,7 @@ def _case(
 
 
 def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:
-    from .live import check_live
+    from .live_targets import check_live
 
     found = check_live(model, target)
     if found.report is not None:

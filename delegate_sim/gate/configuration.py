@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import toml
+from ..bundles.model_files import is_pattern, matches_parts, matching_files, models_below
 from ..delegates.base import Delegate
+from ..delegates.options import RELEASE, boolean, parse_options, without_release
 from ..delegates.registry import DELEGATE_NAMES
 from ..errors import DelegateSimError, OptionError
-from ..files import read_whole
-from ..model_files import is_pattern, matches_parts, matching_files, models_below
-from ..options import RELEASE, boolean, parse_options, without_release
+from ..foundation import toml
+from ..foundation.files import read_whole
+from ..foundation.printable import printable
+from ..foundation.toml_lines import line_of
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
-from ..text import printable
-from ..toml_lines import line_of
 from .budgets import Budgets, Tolerance
 from .configuration_table import (
     ConfigurationProblem,
@@ -34,8 +34,8 @@ from .configuration_table import (
     parse_share,
     parse_targets,
 )
-from .platforms import platform_options
-from .sources import ConfiguredSource, read_source
+from .platform_targets import platform_options
+from .source_models import ConfiguredSource, read_source
 
 OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"

@@ -1,4 +1,4 @@
-"""Reading the tables of a configuration key by key, and the values that keys take."""
+"""Read the tables of a configuration key by key, and the values that keys take."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from ..delegates.base import Delegate
+from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_delegate
 from ..errors import OptionError
 from ..model.schema import enum_names, is_operator
-from ..options import DEFAULT_SETS
 from ..releases.catalogue import Release, parse_release
 from ..version import __version__
 from .budgets import Allowance

@@ -1,4 +1,4 @@
-"""What a command found, as the data that every output format is made from."""
+"""Results of a command, the data that every output format is made from."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..results.changes import NodeChange
-from ..results.findings import ERROR, Finding
-from ..results.measures import Measures
-from ..results.shown import Shown, Table
-from ..results.strip import Lengths
+from ..results.compare.model_changes import NodeChange
+from ..results.report.display import Shown, Table
+from ..results.report.findings import ERROR, Finding
+from ..results.report.measures import Measures
+from ..results.report.plan_strip import Lengths
 from ..version import __version__
 
 PASSED = "passed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results.shown import Table
+from ..results.report.display import Table
 
 if TYPE_CHECKING:
     from .results import Results

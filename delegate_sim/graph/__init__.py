@@ -1,1 +1,1 @@
-"""A subgraph with its tensors and nodes as delegates see it, and how it is split into partitions."""
+"""Subgraphs as delegates see them, and their partitioning."""

@@ -1,4 +1,4 @@
-"""The activation that an operator applies to its own result."""
+"""The activation fused into an operator."""
 
 from __future__ import annotations
 

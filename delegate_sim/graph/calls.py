@@ -1,4 +1,4 @@
-"""Several calls that replace nodes by kernels, one after another, each on the plan that those before it left.
+"""Successive calls that replace nodes by kernels, each on the plan that the previous call left.
 
 Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc``).
 """

@@ -1,4 +1,4 @@
-"""The graph of one subgraph as a delegate sees it, and the questions that several delegates ask of it."""
+"""The graph of one subgraph as a delegate sees it, and questions that several delegates ask."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..analysis_cache import AnalysisCache
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
 from ..model.options import Options
+from .analysis_cache import AnalysisCache
 
 
 @dataclass(frozen=True, slots=True)

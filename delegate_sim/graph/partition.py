@@ -1,4 +1,4 @@
-"""The runtime's partitioner: which nodes run together, once a delegate has named those that it accepts.
+"""The runtime's partitioner: group the nodes that a delegate accepted into partitions.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
 ``core/subgraph.cc``. Subsets, their order and the order of nodes inside are the same. The original scans all nodes repeatedly

@@ -1,1 +1,1 @@
-"""Running two models in the real runtime, on this CPU, and comparing what they compute."""
+"""Run two models in the real runtime on this CPU and compare their outputs."""

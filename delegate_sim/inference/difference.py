@@ -1,4 +1,4 @@
-"""How the results of two models differ, as the runtime computes them on this CPU.
+"""Measure how the outputs of two models differ, as the runtime computes them on this CPU.
 
 In the manner of the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``): mean and greatest absolute error
 of each output, and the latency of both. Both run with the optimised CPU kernels, on one thread and without XNNPACK, so that what
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FixError, MissingPackageError
-from ..late_numpy import np
-from ..limits import how_to_raise, raised
+from ..foundation.late_numpy import np
+from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from .inputs import InputArray
 

@@ -1,4 +1,4 @@
-"""Inputs for a run: made up to fit each input's type, range and quantisation, or read from the user's file."""
+"""Inputs for a run: generated for each input's type, range and quantization, or read from the user's file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import OptionError
-from ..files import open_input
+from ..foundation.files import open_input
+from ..foundation.late_numpy import np
+from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import printable
 from ..graph.graph import Graph, file_graph
-from ..late_numpy import np
-from ..limits import how_to_raise, raised
 from ..model import schema
 from ..model.model import Model, Subgraph, Tensor
-from ..text import printable
 
 if TYPE_CHECKING:
     import numpy.typing as npt

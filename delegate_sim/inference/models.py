@@ -1,4 +1,4 @@
-"""Comparing any two models with the same interface."""
+"""Compare any two models with the same interface."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import FixError
+from ..foundation.printable import printable
 from ..model.model import Model, Tensor
-from ..text import printable
 from .difference import Difference, Facing, compare
 from .inputs import from_file, made_up
 

@@ -13,7 +13,7 @@ from ..delegates.live_traits import AcceleratorTraits
 from ..delegates.registry import FALLBACK_OPTION
 from ..errors import OptionError
 from ..model.model import Model
-from ..results.stack import Stack, parse_accelerators, simulate_stack
+from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 from ..runtime.interpreter import Run
 from . import packages, vulkan
 from .decision import LiveDecision

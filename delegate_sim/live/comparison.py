@@ -1,4 +1,4 @@
-"""Real code's decision about a model beside the simulation's: log lines, and the nodes of each partition."""
+"""Compare the decision of real code about a model with the simulation: log lines, and the nodes of each partition."""
 
 from __future__ import annotations
 

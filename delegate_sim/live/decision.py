@@ -1,4 +1,4 @@
-"""What real code decides about a model, in the form in which it is held against the simulation."""
+"""The decision of real code about a model, in a form comparable with a simulation."""
 
 from __future__ import annotations
 

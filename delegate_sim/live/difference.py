@@ -1,4 +1,4 @@
-"""What to send to the project where real code and the simulation differ: no weights, and no names of tensors or files."""
+"""Describe a difference between real code and the simulation for a bug report, without weights or names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import platform
 from typing import Any
 
 from ..model.model import Model, Node, Subgraph
-from ..results.rule_set import rule_set_version
+from ..results.report.rule_set import rule_set_version
 from ..runtime.interpreter import Run, option_values
 from ..version import __version__
 from .comparison import LiveResult

@@ -1,4 +1,4 @@
-"""What every engine is: a delegate's real code on this host."""
+"""The interface of an engine: a delegate's real code on this host."""
 
 from __future__ import annotations
 

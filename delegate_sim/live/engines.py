@@ -1,4 +1,4 @@
-"""Which delegates can be run on this host, and what the others lack.
+"""List the delegates that can run on this host, and what the others lack.
 
 Nothing is shipped or downloaded: LiteRT's wheel has most of the code, and some need a library of their vendor.
 """

@@ -1,4 +1,4 @@
-"""LiteRT's interpreter, asked which nodes the delegate took that it applies by itself.
+"""Ask LiteRT's interpreter which nodes the delegate that it applies by default took.
 
 Python shows neither execution plans nor the nodes behind a delegate's kernel. A delegate does see them: one that takes nothing
 is applied after the built-in one, and notes what it is shown.

@@ -1,4 +1,4 @@
-"""Names of results that tell nodes apart, so that nodes are known again in a model that a tool made of a file.
+"""Names for node outputs that identify nodes in a model that a tool derived from a file.
 
 Only names change, which no rule looks at but those that filter by name: new ones are written behind the file's own bytes.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ..delegates.base import FileNode
 from ..model.model import Model
-from ..model.table import Table
+from ..model.table import FileTable
 
 _ALIGNMENT = 4
 
@@ -35,7 +35,7 @@ def with_distinct_names(model: Model) -> bytes:
     if not places:
         return bytes(content)
     taken = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
-    tables = [subgraph.children("tensors") for subgraph in Table.root(model.content).children("subgraphs")]
+    tables = [subgraph.children("tensors") for subgraph in FileTable.root(model.content).children("subgraphs")]
     for subgraph, tensor in places:
         where = tables[subgraph][tensor].place("name")
         if not where:

@@ -1,4 +1,4 @@
-"""Installed packages, looked up without importing them."""
+"""Look up installed packages without importing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process with limits on time and memory, whose crash is an outcome."""
+"""Run a process with limits on time and memory; a crash is an outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..limits import how_to_raise, raised
+from ..foundation.limits import how_to_raise, raised
 
 SECONDS = 120
 MEMORY = 16 << 30

@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 from ..delegates.base import Delegate, OptionValues
+from ..delegates.options import parse_options
 from ..errors import OptionError
 from ..graph.graph import file_graphs
 from ..model.model import Model
-from ..options import parse_options
-from ..runtime.application import VALIDATION_PREFIX
+from ..runtime.delegate_application import VALIDATION_PREFIX
 from ..runtime.interpreter import Run
 from . import packages
 from .decision import LiveDecision, LiveNode, LivePartition

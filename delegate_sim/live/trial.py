@@ -1,11 +1,11 @@
-"""Whether an engine runs on this host, tried with a model of one node."""
+"""Try whether an engine runs on this host, with a model of one node."""
 
 from __future__ import annotations
 
 import base64
 
+from ..delegates.options import parse_options
 from ..model.reader import load
-from ..options import parse_options
 from .engine import Engine
 
 _MODEL = (

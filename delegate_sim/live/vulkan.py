@@ -1,4 +1,4 @@
-"""Which Vulkan driver a process can be run with; one that draws in software will do.
+"""Find the Vulkan driver for a process; a software renderer will do.
 
 The loader looks for drivers in folders of the system. Chromium brings a loader and SwiftShader, which are used where there is
 neither.

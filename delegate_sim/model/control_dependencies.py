@@ -1,4 +1,4 @@
-"""Order between nodes that the model's metadata gives, instead of the chain of nodes with side effects.
+"""Control dependencies from the model's metadata, which replace the chain of nodes with side effects.
 
 Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies``
 (``remat/metadata_util.cc``).

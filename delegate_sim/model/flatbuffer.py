@@ -20,7 +20,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from ..limits import how_to_raise, raised
+from ..foundation.limits import how_to_raise, raised
 from . import schema
 from .model import OPTIONAL_TENSOR
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from ..bundles.address import split_address
 from ..errors import ModelError
-from ..files import open_input
-from ..text import printable
+from ..foundation.files import open_input
+from ..foundation.printable import printable
 from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
 from .options import Options, OptionsReader, absent_options

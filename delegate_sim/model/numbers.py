@@ -1,4 +1,4 @@
-"""The elements of a constant, read from the file when they are asked for, and without numpy."""
+"""Elements of a constant, read from the file on demand and without numpy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from ..late_numpy import np
+from ..foundation.late_numpy import np
 
 _FORMATS: Mapping[str, str] = MappingProxyType(
     {

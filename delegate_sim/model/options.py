@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from . import schema
-from .table import Table
+from .table import FileTable
 
 _REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "<i", "<H"))
 
@@ -48,7 +48,7 @@ class OptionsReader:
 
     def __init__(self, content: memoryview) -> None:
         self._content = content
-        self._layouts: dict[tuple[str, int], _Layout] = {}
+        self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
         """By the positions of vtables, which many tables share."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
 
@@ -57,14 +57,14 @@ class OptionsReader:
         key = self._key(name, position)
         options = self._by_bytes.get(key) if key is not None else None
         if options is None:
-            options = Options(name, _values(Table(self._content, name, position)))
+            options = Options(name, _values(FileTable(self._content, name, position)))
             if key is not None:
                 self._by_bytes[key] = options
         return options
 
     def has(self, name: str, position: int, field: str) -> bool:
         """Whether an options table of the file has a field, which otherwise reads as its default."""
-        table = Table(self._content, name, position)
+        table = FileTable(self._content, name, position)
         try:
             return field in table.fields and table.place(field) > 0
         except struct.error:
@@ -94,7 +94,7 @@ class OptionsReader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _OptionsLayout:
     """A table's vtable, where the fields end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
 
     vtable: bytes
@@ -103,7 +103,7 @@ class _Layout:
 
 
 @functools.lru_cache(maxsize=1 << 10)
-def _layout(name: str, vtable: bytes) -> _Layout:
+def _layout(name: str, vtable: bytes) -> _OptionsLayout:
     """Return the layout of a table."""
     end, elsewhere = 4, []
     for field in schema.table_fields(name).values():
@@ -113,10 +113,10 @@ def _layout(name: str, vtable: bytes) -> _Layout:
             end = max(end, offset + field.size)
             if field.format is None:
                 elsewhere.append((offset, field.element_size))
-    return _Layout(vtable, end, tuple(elsewhere))
+    return _OptionsLayout(vtable, end, tuple(elsewhere))
 
 
-def _values(table: Table) -> Mapping[str, Any]:
+def _values(table: FileTable) -> Mapping[str, Any]:
     """Read all fields; those from the first on that lies outside the file read as absent."""
     values = schema.default_values(table.name)
     try:

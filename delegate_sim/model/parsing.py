@@ -7,12 +7,12 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from ..limits import how_to_raise, raised
+from ..foundation.limits import how_to_raise, raised
 from . import schema
 from .flatbuffer import Flatbuffer, Malformed, Tables, split
 from .model import Allocation, Model, Node, OperatorCode, Signature, Sparsity, Subgraph, Tensor
+from .name_repetition import refuse_repetition
 from .quantizations import read_quantizations
-from .repetition import refuse_repetition
 
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")

@@ -1,4 +1,4 @@
-"""Models that a compiler plugin compiled before: for which SoC, and what is left of the source.
+"""Models that a compiler plugin has compiled already: the SoC, and the remaining source nodes.
 
 Source: ``litert/core/build_stamp.h``, ``litert/core/dispatch_op_schema.h``.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..text import printable
+from ..foundation.printable import printable
 from .flexbuffer import custom_options
 from .model import Model, Node
 

@@ -9,8 +9,8 @@ from ..bundles.formats import MODEL, format_of
 from ..bundles.member import BundleError
 from ..bundles.stores import is_url
 from ..errors import ModelError
-from ..files import file_content, open_input
-from ..text import printable
+from ..foundation.files import file_content, open_input
+from ..foundation.printable import printable
 from .flatbuffer import Flatbuffer, Malformed
 from .model import Model
 from .parsing import read_model

@@ -1,4 +1,4 @@
-"""A model in a remote store, of which only what is not weights is read."""
+"""Read a model in a remote store without fetching its weights."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", 
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FileTable:
     """A table, by its position in the file. Reading behind the end of the file raises struct.error."""
 
     content: memoryview
@@ -24,7 +24,7 @@ class Table:
     position: int
 
     @classmethod
-    def root(cls, content: memoryview) -> Table:
+    def root(cls, content: memoryview) -> FileTable:
         """Return the table that a model begins with."""
         return cls(content, "Model", _REFERENCE.unpack_from(content)[0])
 
@@ -70,14 +70,14 @@ class Table:
         elements = struct.unpack_from(f"<{count}{declared.element or 's'}", self.content, start + 4)
         return elements if declared.element else elements[0].decode("utf-8", "replace")
 
-    def children(self, field: str) -> list[Table]:
+    def children(self, field: str) -> list[FileTable]:
         """Return the tables of the vector that a field refers to."""
         name, start = self.fields[field].target, self.target(field)
         if not start:
             return []
         assert name is not None
         (count,) = _REFERENCE.unpack_from(self.content, start)
-        return [Table(self.content, name, self._follow(start + 4 + 4 * number)) for number in range(count)]
+        return [FileTable(self.content, name, self._follow(start + 4 + 4 * number)) for number in range(count)]
 
     def _follow(self, place: int) -> int:
         distance: int = _REFERENCE.unpack_from(self.content, place)[0]

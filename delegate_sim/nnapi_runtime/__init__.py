@@ -1,4 +1,4 @@
-"""What Android's NNAPI runtime does with a model before and around the drivers, as of Android 13 (feature level 8).
+"""Android's NNAPI runtime around the drivers, as of Android 13 (feature level 8).
 
 Three things, each without a device: whether an operand or an operation is accepted and from which feature level on, whether a
 model as a whole is (``builder.ModelBuilder``), and what it is compiled to on a set of devices (``compilation.compile_model``).

@@ -1,4 +1,4 @@
-"""The calls that build a model. Each raises NnRefused where the runtime returns an error.
+"""The NNAPI calls that build a model; each raises NnRefused where the runtime returns an error.
 
 Upstream: runtime/ModelBuilder.cpp.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..single_precision import float32
+from ..foundation.float32 import float32
 from .defaults import DEFAULTS_DROPPED_SINCE, without_default_inputs
 from .judging import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads

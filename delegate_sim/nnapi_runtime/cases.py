@@ -1,4 +1,4 @@
-"""Cases as plain data, and answers as plain data: the form in which records of the real runtime are kept."""
+"""Test cases and answers as plain data, in the form in which records of the real runtime are kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..single_precision import float32
+from ..foundation.float32 import float32
 from .builder import ModelBuilder
 from .compilation import Compilation, CompilationOptions, Partitioning, compile_model
 from .devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice

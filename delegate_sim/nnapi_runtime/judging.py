@@ -1,4 +1,4 @@
-"""Verdicts on operands and operations by all that decides about them. Each is kept, since models repeat the same ones."""
+"""Verdicts on operands and operations, cached since models repeat them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands, and what the calls that add them and give them values demand.
+"""Operands, and the checks of the calls that add them and set their values.
 
 Upstream: runtime/ModelBuilder.cpp addOperand, setOperandValue*, setOperandSymmPerChannelQuantParams;
 common/types/src/Validation.cpp validateOperandTypeImpl, validateOperandSymmPerChannelQuantParamsImpl, validateOperand.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..single_precision import float32
+from ..foundation.float32 import float32
 from .refusal import Call, Rule, refuse
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_name
 

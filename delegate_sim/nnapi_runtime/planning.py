@@ -1,4 +1,4 @@
-"""Which device runs which operation, and in which steps.
+"""Assign operations to devices, and plan the execution steps.
 
 Upstream: runtime/ExecutionPlan.cpp findBestDeviceForEachOperation, partitionTheWorkInternal, ExecutionStep.
 """

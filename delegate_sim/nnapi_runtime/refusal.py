@@ -1,4 +1,4 @@
-"""What the runtime refuses: rules with stable codes, and refusals that say what was found and what was needed."""
+"""Refusals of the runtime: rules with stable codes, and what was found and needed."""
 
 from __future__ import annotations
 

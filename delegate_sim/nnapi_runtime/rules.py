@@ -1,4 +1,4 @@
-"""All rules by their codes: each module that checks some lists them when it is imported."""
+"""All rules by code, collected from the modules that check them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a model that a device of a lower feature level is shown.
+"""Slice a model to the part that a device of a lower feature level sees.
 
 Upstream: common/MetaModel.cpp getSlice, makeSlice, invalid.
 """

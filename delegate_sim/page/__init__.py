@@ -1,1 +1,1 @@
-"""The report as a page: one HTML file with everything in it, to be looked at rather than read."""
+"""The report as an HTML page in one file."""

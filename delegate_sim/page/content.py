@@ -1,4 +1,4 @@
-"""What the page shows, as plain data: graphs, what each target does to them, causes, and which nodes of two models are the same.
+"""The content of the page as plain data: graphs, the targets' results, causes, and matched nodes.
 
 Every text that may hold something from a model is made printable and cut here; the page shows texts as such, never as markup.
 """
@@ -13,19 +13,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..diagnosis.diagnose import Cost, Diagnosis, RankedCause
+from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
-from ..results.changes import compare_outlines
-from ..results.compute import compute_of
-from ..results.measures import measure
-from ..results.outline import outline
-from ..results.report import border_bytes, crossing, node_reasons
-from ..results.strip import STATES, node_state
-from ..results.tables import run_words
+from ..results.compare.model_changes import compare_outlines
+from ..results.compare.model_outline import outline
+from ..results.report.measures import measure
+from ..results.report.multiply_adds import compute_of
+from ..results.report.plan_strip import STATES, node_state
+from ..results.report.report import border_bytes, crossing, node_reasons
+from ..results.report.tables import run_words
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
-from ..text import printable, shortened
 from ..version import __version__
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw
 

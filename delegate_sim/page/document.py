@@ -1,4 +1,4 @@
-"""The page as one HTML file: structure, style and program from this package's assets, and the content as data."""
+"""Assemble the page as one HTML file: structure, style and script from the assets, and the content as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where nodes and partitions are drawn: every partition a box, its nodes in layers inside, the boxes in running order.
+"""Lay out the graph: each partition is a box with its nodes in layers, boxes in running order.
 
 Layers and the order in them come from the package fast-sugiyama, as good as the size of the graph allows. Tall layouts are folded
 into columns, long rows of boxes into lines, so that a chain of a thousand nodes does not become a thread.

@@ -1,4 +1,4 @@
-"""Shows the page of a report: below a notebook's cell, or in the browser."""
+"""Show the page below a notebook cell or in the browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..results.report import Report
+    from ..results.report.report import Report
     from ..runtime.interpreter import Run
     from .content import PageView
 
@@ -34,7 +34,7 @@ class PageViewer:
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
         """Show the page in a notebook if there is one, else in the browser; write it to a path if one is given."""
-        from ..files import write_whole
+        from ..foundation.files import write_whole
 
         written = self.html(report)
         if path is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..late_numpy import np
+from ..foundation.late_numpy import np
 from ..model import schema
 from ..model.options import Options
 

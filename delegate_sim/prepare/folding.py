@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..foundation.late_numpy import np
 from ..graph.graph import Graph
-from ..late_numpy import np
 from ..model.model import Allocation
 from .constants import Array, evaluate
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError

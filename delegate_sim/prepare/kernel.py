@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NoReturn, Protocol
 
+from ..foundation.limits import raised
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
-from ..limits import raised
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, flat

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..late_numpy import np
+from ..foundation.late_numpy import np
 from ..model.numbers import FlatNumbers, read_as
 from .kernel import KernelNode, KernelTensor
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..analysis_cache import AnalysisCache
+from ..foundation.limits import how_to_raise, raised
 from ..graph import graph as graphs
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
-from ..limits import how_to_raise, raised
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release, oldest_alike
 from ..releases.wording import prepare_failure_line, unregistered_line

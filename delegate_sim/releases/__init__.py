@@ -1,1 +1,1 @@
-"""Releases of the runtime: which are known, how each words its log lines, and what is not known of one."""
+"""Runtime releases: names, order, log lines, and what is unknown about each."""

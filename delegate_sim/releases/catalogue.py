@@ -1,4 +1,4 @@
-"""Releases of the runtime: their names, their order, and which of them are known."""
+"""Runtime releases: names and order."""
 
 from __future__ import annotations
 

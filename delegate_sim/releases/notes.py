@@ -1,4 +1,4 @@
-"""Caveats about releases of the runtime whose own rules are not known."""
+"""Caveats about runtime releases whose own rules are unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that each release of the runtime, and benchmark_model, print when a delegate is applied."""
+"""Log lines that each runtime release and benchmark_model print when a delegate is applied."""
 
 from __future__ import annotations
 

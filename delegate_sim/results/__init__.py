@@ -1,1 +1,1 @@
-"""What simulations found: reports, measures and comparisons."""
+"""Results of simulations: reports, measures and comparisons."""

@@ -1,1 +1,1 @@
-"""What an acceptance rule is for any delegate: checks, kinds of problem, and the engine that evaluates them."""
+"""Acceptance rules for any delegate: checks, kinds of problem, and the engine that evaluates them."""

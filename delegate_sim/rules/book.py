@@ -9,9 +9,9 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from ..foundation.printable import shortened
 from ..graph.graph import Graph, NodeView
 from ..releases.catalogue import Release
-from ..text import shortened
 from . import malformed
 from .kinds import OPERAND_COUNT, OPERATOR, Kind
 from .rule import ACCEPTED, Check, OpRule, Reason, Rules, Verdict

@@ -1,4 +1,4 @@
-"""Kinds of problem: what the code of a refusal means, declared once for all delegates.
+"""Kinds of problem: the meaning of refusal codes, shared by all delegates.
 
 A delegate words a kind differently only where the difference is real (``Kind.reworded``).
 """

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from ..graph.graph import NodeView
 from ..model.model import Node
 from .kinds import MALFORMED_OPERANDS
-from .numbers import counted
+from .number_sets import counted
 from .rule import ACCEPTED, Reason, Verdict
 
 NEEDED = "the operands and results without which the operator does nothing"

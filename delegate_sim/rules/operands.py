@@ -1,4 +1,4 @@
-"""How rules name a node's operands and results."""
+"""Names of operands and results in rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an acceptance rule is for any delegate, and what a refusal says.
+"""An acceptance rule of any delegate, and its refusals.
 
 A delegate's rule for an operator is the list of conditions that the delegate tests, in its order. A condition (``Check``) says
 what it demands, finds what a node has instead, and is documented and explained by its kind.

@@ -1,4 +1,4 @@
-"""Where a rule was taken from: a function or class of an upstream source file, at a pinned commit."""
+"""The upstream source of a rule: a function or class of a file at a pinned commit."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from .kinds import (
     VERSION,
     Kind,
 )
-from .numbers import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
+from .number_sets import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
 from .operands import Operand
 from .rule import Check, NodeFinder
 

@@ -1,1 +1,1 @@
-"""What the runtime does with a model: resolves operators, prepares graphs, applies delegates."""
+"""The runtime's behavior: resolving operators, preparing graphs, applying delegates."""

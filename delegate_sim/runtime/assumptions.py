@@ -1,4 +1,4 @@
-"""What is assumed of a model and its application, for what-if questions."""
+"""Assumptions about a model and its application, for hypothetical changes."""
 
 from __future__ import annotations
 

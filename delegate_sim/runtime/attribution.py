@@ -1,4 +1,4 @@
-"""What becomes of nodes that a delegate added to a graph, told of the nodes that they stem from (``Decision.origins``)."""
+"""Attribute the outcome of nodes that a delegate added to the original nodes (``Decision.origins``)."""
 
 from __future__ import annotations
 

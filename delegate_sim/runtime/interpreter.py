@@ -1,4 +1,4 @@
-"""What the runtime does with a model and the delegates that are applied to it, one after another.
+"""Apply delegates to a model one after another, as the runtime's interpreter does.
 
 Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) and ``Subgraph::ModifyGraphWithDelegateImpl``
 (``core/subgraph.cc``).
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..analysis_cache import AnalysisCache
 from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
@@ -20,12 +20,12 @@ from ..releases.catalogue import Release
 from ..releases.wording import (
     NOT_ALLOCATED_LINE,
 )
-from .application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
 from .assumptions import NOTHING_ASSUMED, Assumptions
-from .loading import custom_operators, load_on, loading_warnings
-from .plan import ChangedPlan, plan_after
-from .reading import as_read_by
+from .delegate_application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
+from .execution_plan import ChangedPlan, plan_after
+from .model_loading import custom_operators, load_on, loading_warnings
 from .refusals import kernel_refusal, not_loaded, not_prepared
+from .release_constants import as_read_by
 from .run import REFUSED, Refusal, Run, SubgraphRun, option_values
 
 __all__ = [
@@ -166,7 +166,7 @@ class _Chain:
         """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
         if self.runs:
             raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
-        from .ahead import run_plugin  # few delegates are plugins
+        from .compiler_plugins import run_plugin  # few delegates are plugins
 
         run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted, self.assumptions.ended)
         self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
@@ -182,7 +182,7 @@ class _Chain:
         """Have the runtime replace what a plugin compiled, before it applies the first delegate."""
         if self._compiled is None or self._plans or len(self.runs) != 1:
             return
-        from .ahead import dispatched
+        from .compiler_plugins import dispatched
 
         run, lines = self.runs[0], list[str]()
         for subgraph in run.subgraphs:

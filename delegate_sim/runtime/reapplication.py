@@ -1,4 +1,4 @@
-"""Subgraphs to which a delegate is applied again, because another subgraph that calls them is prepared.
+"""Subgraphs to which a delegate is applied again when a subgraph that calls them is prepared.
 
 A delegate without the dynamic-tensors flag leaves a subgraph immutable. Preparing an IF, a WHILE or a composite hands its
 operands over to the inputs of the subgraph that it calls. Those have no data of their own, so that they count as resized even

@@ -1,4 +1,4 @@
-"""Why the runtime applies a delegate to nothing, or does not run a model, in words."""
+"""Messages for runs in which the runtime applies no delegate, or does not run the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..rules.kinds import (
     TENSOR_NOT_LOADED,
     TENSOR_TYPE_NOT_LOADED,
 )
-from .loading import Loading, first_node
+from .model_loading import Loading, first_node
 from .run import REFUSED, Refusal, Run
 
 

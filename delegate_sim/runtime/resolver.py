@@ -1,4 +1,4 @@
-"""Which versions of builtin operators the runtime's own CPU kernels load, by release.
+"""Versions of builtin operators that the runtime's own CPU kernels load, by release.
 
 A model with any other fails to load, whatever delegate would take the node. The facts are those of ``BuiltinOpResolver``, in
 ``resolver_table``. The runtime looks up what a file lists as its operator codes, used by a node or not, and stops at the first

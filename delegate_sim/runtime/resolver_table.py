@@ -1,4 +1,4 @@
-"""The versions of builtin operators that ``BuiltinOpResolver`` loads: those of a family's oldest release, then what each raised.
+"""Versions of builtin operators that ``BuiltinOpResolver`` loads: the oldest release of each family, then the changes.
 
 Every release on offer was asked for every version (``benchmarks/resolver_versions.py``): the wheels of TensorFlow from 2.10 on,
 those of ``tflite-runtime`` 2.10 to 2.14, which load the same, and those of ``ai-edge-litert``. ``core/kernels/register.cc`` at

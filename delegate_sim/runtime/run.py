@@ -1,4 +1,4 @@
-"""What a delegate, applied to a model, comes to: the plain data that reports are made of."""
+"""The result of applying a delegate to a model: the plain data that reports are built from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
 
 if TYPE_CHECKING:
-    from ..delegates.stage import StageRefusal
+    from ..delegates.stage_behind import StageRefusal
 
 REFUSED = "refused"
 """The outcome of a delegate that is applied to nothing."""

@@ -1,4 +1,4 @@
-"""What a model is simulated on."""
+"""The target of a simulation."""
 
 from __future__ import annotations
 

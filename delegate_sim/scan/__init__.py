@@ -1,1 +1,1 @@
-"""Many models on many targets: judged by several processes, kept in a table, and gone on with after an interruption."""
+"""Scan many models on many targets with several processes into a resumable table."""

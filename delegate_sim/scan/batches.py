@@ -1,4 +1,4 @@
-"""Several models as one task, since handing one over costs about as much as judging a small one."""
+"""Group small models into one task, since dispatching a task costs about as much as judging a small model."""
 
 from __future__ import annotations
 

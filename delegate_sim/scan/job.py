@@ -1,4 +1,4 @@
-"""One model of a scan: what is asked of a process, and what it answers, as plain data."""
+"""One model of a scan: the request to a process and its answer, as plain data."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..analysis_cache import AnalysisCache
-from ..text import printable
+from ..foundation.printable import printable
+from ..graph.analysis_cache import AnalysisCache
 
 ScanRow = dict[str, Any]
 
@@ -69,7 +69,7 @@ def answer(job: Job) -> JobAnswer:
     """Judge a model on every target for which nothing is known, or for other content or rules. Raises nothing for a bad model."""
     from ..errors import DelegateSimError
     from ..model.reader import load
-    from ..results.rule_set import rule_set_version
+    from ..results.report.rule_set import rule_set_version
 
     try:
         model = load(job.model)
@@ -111,8 +111,8 @@ def _stored(value: Any) -> Any:
 
 
 def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tuple[ScanRow, list[ScanRow]]:
-    from ..results.blockers import summary_of
-    from ..results.rule_set import rule_set_version
+    from ..results.report.blockers import summary_of
+    from ..results.report.rule_set import rule_set_version
     from ..runtime.interpreter import Assumptions, simulate
 
     target = _target(spec)
@@ -154,8 +154,8 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tu
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
     """Return a row for each code and operator of the nodes that stay on the CPU, the most multiply-adds first."""
-    from ..results.compute import compute_of
-    from ..results.nodes import code_of, on_cpu
+    from ..results.report.cpu_nodes import code_of, on_cpu
+    from ..results.report.multiply_adds import compute_of
 
     compute = compute_of(run)
     groups: dict[tuple[str, str], ScanRow] = {}
@@ -184,7 +184,7 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) 
 
 
 def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None = None, size: int | None = None) -> ScanRow:
-    from ..results.rule_set import rule_set_version
+    from ..results.report.rule_set import rule_set_version
     from .schema import RUN_COLUMNS
 
     known = {
@@ -202,8 +202,8 @@ def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None = 
 
 @functools.cache
 def _target(spec: TargetSpec) -> Any:
+    from ..delegates.options import parse_options
     from ..delegates.registry import find_delegate
-    from ..options import parse_options
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 

@@ -1,4 +1,4 @@
-"""What a scan has found so far, on the disk before the next model is judged."""
+"""The journal of a scan: results written to disk before the next model is judged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import DelegateSimError
-from ..files import open_appended
+from ..foundation.files import open_appended
 from .job import JobAnswer
 from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 

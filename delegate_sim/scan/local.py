@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
 from ..bundles.address import split_address
-from ..files import LARGEST_IN_MEMORY
+from ..foundation.files import LARGEST_IN_MEMORY
 from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 

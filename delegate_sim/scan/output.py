@@ -1,4 +1,4 @@
-"""The file, or files, that a scan is kept in."""
+"""Output files of a scan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..files import open_input, write_by, write_chunks
+from ..foundation.files import open_input, write_by, write_chunks
 from .journal import ScanError, ScanRows, ScanTables
 from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 

@@ -1,4 +1,4 @@
-"""Questions about the tables of scans, answered by DuckDB."""
+"""Query the tables of scans with DuckDB."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import OptionError
 from ..releases.catalogue import parse_release
-from ..results.measures import NOT_RUNNING
+from ..results.report.measures import NOT_RUNNING
 from .journal import ScanError
 from .output import format_for
 from .schema import COLUMNS, RUNS, declaration, names

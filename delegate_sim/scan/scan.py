@@ -1,4 +1,4 @@
-"""Judging many models, and keeping what was found."""
+"""Judge many models and store the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..bundles.address import split_address
-from ..files import keep_inputs
+from ..foundation.files import keep_inputs
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
 from .journal import Journal, ScanError, ScanRows

@@ -1,4 +1,4 @@
-"""What a scan found, summed up."""
+"""Totals of a scan."""
 
 from __future__ import annotations
 

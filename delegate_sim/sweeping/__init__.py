@@ -1,1 +1,1 @@
-"""Converting a source model in many ways, and holding what comes of each against several targets."""
+"""Convert a source model in many ways and compare the results on several targets."""

@@ -1,4 +1,4 @@
-"""How far a conversion is from the float model on the CPU, kept beside the conversions so that it is measured once."""
+"""Numerical difference of a conversion from the float model on the CPU, cached with the conversion."""
 
 from __future__ import annotations
 

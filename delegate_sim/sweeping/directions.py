@@ -1,4 +1,4 @@
-"""From what a diagnosis asks of a converter to the settings to try next."""
+"""Choose the settings to try next from what a diagnosis asks of a converter."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..conversion.settings import Settings
+from ..diagnosis.advice.converter_settings import ConverterSetting, SettingsTogether, settings_for
 from ..diagnosis.diagnose import Diagnosis, RankedCause
-from ..diagnosis.settings import ConverterSetting, SettingsTogether, settings_for
 from ..errors import OptionError
 from .shapes import Shapes
 

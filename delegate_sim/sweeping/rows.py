@@ -1,4 +1,4 @@
-"""What came of each conversion: how every target takes it, its size, and how far it is from the float model."""
+"""Rows of a sweep: how every target takes a conversion, its size, and its difference from the float model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..conversion.convert import Conversion
 from ..diagnosis.examiner import Cost
 from ..inference.difference import Difference
-from ..results.measures import NOT_RUNNING
+from ..results.report.measures import NOT_RUNNING
 from ..runtime.target import Target
 
 

@@ -1,4 +1,4 @@
-"""The order in which conversions are tried: float first, then where diagnosis points, until nothing changes any more."""
+"""The order of conversions: float first, then where diagnosis points, until nothing changes."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The sizes that inputs are fixed to, as they are typed."""
+"""Parse the shapes that inputs are fixed to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..errors import OptionError
-from ..text import printable
+from ..foundation.printable import printable
 
 Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 """Sizes by the name of the input."""

@@ -1,4 +1,4 @@
-"""Converting a source model in many ways, and judging what comes of each on several targets."""
+"""Convert a source model in many ways, and judge each result on several targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..conversion.sources import SourceModel
 from ..diagnosis.diagnose import Diagnosis, diagnose
 from ..errors import ModelError, OptionError, fault_text
 from ..model.reader import load
-from ..results.shown import Shown, Table
+from ..results.report.display import Shown, Table
 from ..runtime.target import Target
 from .differences import difference_from
 from .rows import SweepRow, SweepTarget, best_for, pareto
@@ -62,7 +62,7 @@ class Swept(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data (schema ``delegate-sim/sweep/1``)."""
-        from .entry import sweep_entry
+        from .sweep_data import sweep_entry
 
         return sweep_entry(self)
 

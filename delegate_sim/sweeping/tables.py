@@ -1,11 +1,11 @@
-"""The table of conversions as rows of plain data: a line for each, and one for each on each target."""
+"""Tables of a sweep: one row per conversion, and one per conversion and target."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results.shown import Table
+from ..results.report.display import Table
 
 if TYPE_CHECKING:
     from .sweep import Swept

@@ -1,4 +1,4 @@
-"""Writing one of the models of a sweep."""
+"""Write one of the models of a sweep."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from ..conversion.sources import SourceModel
 from ..errors import FixError
-from ..files import open_input, write_chunks
-from ..text import printable
+from ..foundation.files import open_input, write_chunks
+from ..foundation.printable import printable
 from .sweep import Swept
 
 _BLOCK = 1 << 20

@@ -1,1 +1,1 @@
-"""Operator versions: which features of a node demand which version."""
+"""Operator versions: which features of a node require which version."""

@@ -1,12 +1,12 @@
-"""Conditions that the demands of operators' versions test: questions about one node, and ways to combine them."""
+"""Conditions that version requirements test: questions about one node, and ways to combine them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..foundation.float32 import float32, quotient
 from ..graph.graph import NodeView
 from ..model.model import Tensor
-from ..single_precision import float32, quotient
 
 VersionCondition = Callable[[NodeView], bool]
 

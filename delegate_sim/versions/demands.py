@@ -1,4 +1,4 @@
-"""What the versions of operators stand for: the features for which a converter marks a version.
+"""The features of a node for which a converter raises the operator version.
 
 Each operator has a table of demands in the order in which ``GetBuiltinOperatorVersion`` (``op_version.cc`` in
 ``tflite/converter/tools/versioning``, LiteRT) tests them; the first demand that a node meets sets its version. What is read of

@@ -1,4 +1,4 @@
-"""The features that raise the version of an operator, and what in the converter or the model controls them.
+"""Features that raise an operator version, and the converter setting or model change that controls each.
 
 The settings are those of ``tf.lite.TFLiteConverter`` (``tflite/python/lite.py``, LiteRT). Those whose name begins with an
 underscore are experimental: any release may remove them.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..conversion.attributes import DENSE_PER_TENSOR, INT16X8, OLD_DYNAMIC_RANGE_QUANTIZER, OPTIMIZED, PER_TENSOR
+from ..foundation.converter_attributes import DENSE_PER_TENSOR, INT16X8, OLD_DYNAMIC_RANGE_QUANTIZER, OPTIMIZED, PER_TENSOR
 from ..rules.kinds import Explanation
 
 _FLOAT_CONVERSION = "leave converter.optimizations empty for a float model"

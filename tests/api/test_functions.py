@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 import delegate_sim
-from delegate_sim.device.log import read_log_file
+from delegate_sim.device.parse.log import read_log_file
 from delegate_sim.model.model import Model
 from delegate_sim_cli.main import program
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 sim = delegate_sim
 FUNCTIONS = ("analyze", "check", "compare", "compiled_model", "diagnose", "load", "reconcile", "simulate", "whatif")
@@ -277,13 +277,13 @@ def test_wrong_arguments_raise_errors_of_the_package_that_say_what_is_possible(m
 def test_hints_can_be_resolved():
     """Annotations name what there is, also those that are imported for types alone."""
     from delegate_sim.api import functions
-    from delegate_sim.device.contents import DeviceLog
-    from delegate_sim.device.reconciliation import Reconciliation
+    from delegate_sim.device.compare.reconciliation import Reconciliation
+    from delegate_sim.device.parse.log_contents import DeviceLog
     from delegate_sim.diagnosis.diagnose import Diagnosis
     from delegate_sim.gate.check import Checked
-    from delegate_sim.results.comparison import Comparison
-    from delegate_sim.results.report import Report
-    from delegate_sim.results.stack import StackResult
+    from delegate_sim.results.compare.comparison import Comparison
+    from delegate_sim.results.report.accelerator_stack import StackResult
+    from delegate_sim.results.report.report import Report
 
     types = (DeviceLog, Reconciliation, Diagnosis, Checked, Comparison, Report, StackResult, Model)
     names = {**vars(functions), **{each.__name__: each for each in types}}

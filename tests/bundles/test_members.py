@@ -13,11 +13,11 @@ from delegate_sim.bundles.address import join_address, split_address
 from delegate_sim.bundles.formats import is_bundle
 from delegate_sim.bundles.member import BundleError
 from delegate_sim.bundles.members import member_content, models_in
+from delegate_sim.bundles.model_files import files_for
 from delegate_sim.errors import ModelError
 from delegate_sim.model.reader import load
-from delegate_sim.model_files import files_for
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 MODEL = chain_model(["ADD", "ROUND"]).bytes()
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim_cli.main import program
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 
 @pytest.fixture(autouse=True)

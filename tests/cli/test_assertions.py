@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim_cli.assertions import Analysis
 from fixtures.builder import ModelBuilder
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 

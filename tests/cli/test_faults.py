@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 import pytest
 
 from delegate_sim.rules.book import RuleBook
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 VX = ("--delegate", "vx")
 

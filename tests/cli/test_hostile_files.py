@@ -14,8 +14,8 @@ import time
 
 import pytest
 
-from delegate_sim.files import inputs_kept, open_input, read_whole, write_whole
-from tests.models import MIXED, chain_model
+from delegate_sim.foundation.files import inputs_kept, open_input, read_whole, write_whole
+from tests.support.models import MIXED, chain_model
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes, devices and limits of POSIX")
 PROGRAM = [sys.executable, "-m", "delegate_sim"]

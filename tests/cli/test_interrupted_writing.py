@@ -15,8 +15,8 @@ import pytest
 
 import delegate_sim
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
-from tests.conversion.fakes import make_environment, make_source
-from tests.models import chain_model
+from tests.support.fake_converters import make_environment, make_source
+from tests.support.models import chain_model
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,10 +9,10 @@ import os
 
 import pytest
 
+from delegate_sim.bundles.model_files import matching_files, models_below
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.model_files import matching_files, models_below
 from delegate_sim_cli.progress import Progress
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 VX = ("--delegate", "vx")
 

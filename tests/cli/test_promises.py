@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 MODEL = Path(__file__).parents[2] / "fixtures" / "models" / "transformer_block.tflite"
 COMMANDS = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import EXAMPLES
-from tests.models import MIXED, chain_model
+from tests.support.examples import EXAMPLES
+from tests.support.models import MIXED, chain_model
 
 pytest_plugins = ["pytester"]
 
@@ -176,7 +176,8 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
         "errors",
         "releases",
         "releases.catalogue",
-        "text",
+        "foundation",
+        "foundation.printable",
         "version",
     ]
     light = {"delegate_sim", "delegate_sim_cli", *[f"delegate_sim.{name}" for name in names]}

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from tests.gate.models import classifier, reshaper, upsampler
-from tests.models import MIXED, chain_model
+from tests.support.gate_models import classifier, reshaper, upsampler
+from tests.support.models import MIXED, chain_model
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"

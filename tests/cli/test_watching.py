@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim_cli.main import program
 from delegate_sim_cli.watching import run_watching
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 
 class Clock:

@@ -11,7 +11,7 @@ import delegate_sim
 from delegate_sim import OptionError
 from delegate_sim.delegates.driver import OperationSignature
 from delegate_sim.delegates.driver_profile import Rejection, read_profile
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 FOUND = OperationSignature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import diagnose, load
-from delegate_sim.diagnosis import effort, examiner, finder
+from delegate_sim.diagnosis import effort, examiner
+from delegate_sim.diagnosis.causes import finder
 from delegate_sim.diagnosis.effort import Tries, simulations_of
-from delegate_sim.diagnosis.search import search
+from delegate_sim.diagnosis.goal_search import search
 from delegate_sim.fixing import score
 from fixtures.builder import ModelBuilder
 

@@ -9,16 +9,16 @@ import pytest
 
 import delegate_sim
 from delegate_sim import load
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.errors import OptionError
-from delegate_sim.options import parse_options
+from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition
 from delegate_sim.releases.catalogue import NEWEST, parse_release
-from delegate_sim.results.report import Report
+from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Assumptions, simulate
-from delegate_sim.runtime.suppositions import NodeKey, Supposition
 from delegate_sim.runtime.target import Target
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 MODELS = sorted((Path(delegate_sim.__file__).parents[1] / "fixtures" / "models").glob("*.tflite"))
 EVERY = 3

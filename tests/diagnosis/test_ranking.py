@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delegate_sim.diagnosis.causes import Cause, Identity, Remedy
+from delegate_sim.diagnosis.causes.cause import Cause, Identity, Remedy
 from delegate_sim.diagnosis.effort import Tries
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import gain, rank
-from delegate_sim.results.measures import measure
+from delegate_sim.hypothetical.hypothetical_changes import NodeKey
+from delegate_sim.results.report.measures import measure
 from delegate_sim.rules.kinds import Problem
-from delegate_sim.runtime.suppositions import NodeKey
-from tests.diagnosis.diagnoses import cost_without, diagnosed
-from tests.models import chain_model
+from tests.support.diagnoses import cost_without, diagnosed
+from tests.support.models import chain_model
 
 
 def cause(name, problem=Problem.OPERATOR):

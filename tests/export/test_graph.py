@@ -11,8 +11,8 @@ import pytest
 import delegate_sim
 from delegate_sim.errors import MissingPackageError
 from delegate_sim.export.graph import FORMATS, as_dot, as_graphml, as_node_link, networkx_graph
-from tests.models import MIXED, chain_model
-from tests.page.hostile import hostile_model
+from tests.support.hostile_names import hostile_model
+from tests.support.models import MIXED, chain_model
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 

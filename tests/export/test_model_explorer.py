@@ -14,8 +14,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.export.model_explorer import COLOURS, node_data
-from tests.models import MIXED, chain_model
-from tests.page.hostile import NAMES, hostile_model
+from tests.support.hostile_names import NAMES, hostile_model
+from tests.support.models import MIXED, chain_model
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 

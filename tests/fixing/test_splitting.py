@@ -12,15 +12,15 @@ from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.applying import start
 from delegate_sim.fixing.fix import continuation, fix, second_path_of
+from delegate_sim.fixing.flatbuffer.model_writing import write
 from delegate_sim.fixing.search import search, split_tail
 from delegate_sim.fixing.splitting import first_model, second_model, trailing
-from delegate_sim.fixing.writing import write
+from delegate_sim.hypothetical.model_editing import NodeKey
 from delegate_sim.inference.difference import compare
 from delegate_sim.inference.inputs import made_up
-from delegate_sim.runtime.editing import NodeKey
 from fixtures.builder import ModelBuilder
 from tests.fixing.test_search import target
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 needs_runtime = pytest.mark.skipif(
     importlib.util.find_spec("ai_edge_litert") is None, reason="needs the runtime: install the extra 'fix'"

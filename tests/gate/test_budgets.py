@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance, exceeded, improvements, regressions
-from delegate_sim.results.measures import FAILS_LATER, Measures
+from delegate_sim.results.report.measures import FAILS_LATER, Measures
 
 BASE = Measures("delegated", nodes=10, delegated_nodes=8, partitions=4, delegate_kernels=2, border_bytes=1000)
 NOTHING = Measures("none", 10, 0, 0, 0, 0)

@@ -6,9 +6,9 @@ import pytest
 
 from delegate_sim.gate.check import Update, check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
-from delegate_sim.results.findings import ERROR, Finding
-from tests.gate.models import classifier, reshaper, upsampler
-from tests.models import chain_model
+from delegate_sim.results.report.findings import ERROR, Finding
+from tests.support.gate_models import classifier, reshaper, upsampler
+from tests.support.models import chain_model
 
 CONFIGURATION = """\
 models = ["*.tflite"]
@@ -202,7 +202,7 @@ def test_an_error_of_the_program_is_one_models_alone(project, monkeypatch):
 @pytest.fixture
 def live(monkeypatch):
     """Have the real delegate of the target ``tablet`` find what ``live`` is set to."""
-    from delegate_sim.gate import live
+    from delegate_sim.gate import live_targets as live
 
     class Live:
         found = live.LiveCheck()
@@ -213,7 +213,7 @@ def live(monkeypatch):
 
 
 def test_a_real_delegate_that_agrees_adds_its_note(project, live):
-    from delegate_sim.gate.live import LiveCheck
+    from delegate_sim.gate.live_targets import LiveCheck
 
     project(update=True)
     live.found = LiveCheck(notes=("run live: as simulated",))
@@ -224,7 +224,7 @@ def test_a_real_delegate_that_agrees_adds_its_note(project, live):
 
 
 def test_a_real_delegate_that_differs_fails_the_case_and_is_reported(project, live):
-    from delegate_sim.gate.live import LiveCheck
+    from delegate_sim.gate.live_targets import LiveCheck
 
     project(update=True)
     live.found = LiveCheck((Finding("live-differs", ERROR, "it differs"),), report={"what": "differs"})

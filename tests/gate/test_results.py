@@ -8,11 +8,11 @@ import pytest
 
 import delegate_sim
 from delegate_sim import load
-from delegate_sim.gate.analysis import analysis_cases
+from delegate_sim.gate.analysis_cases import analysis_cases
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Results, fingerprints, unreadable_case
 from delegate_sim.gate.tables import results_line, results_tables
-from delegate_sim.results.findings import ERROR, WHOLE_MODEL, Finding
-from delegate_sim.results.measures import Measures
+from delegate_sim.results.report.findings import ERROR, WHOLE_MODEL, Finding
+from delegate_sim.results.report.measures import Measures
 from fixtures.builder import ModelBuilder
 
 CASE = Case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {"feature_level": 31}, PASSED)

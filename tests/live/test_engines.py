@@ -16,7 +16,7 @@ from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.decision import LiveDecision, LiveNode
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
 from tests.cli.test_schemas import validate
-from tests.delegates.npu.models import chain
+from tests.support.delegates.npu_models import chain
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the tool runs on Linux only")
 

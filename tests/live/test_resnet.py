@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.target import Target
 

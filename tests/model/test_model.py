@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.errors import ModelError
-from delegate_sim.files import LARGEST_IN_MEMORY
+from delegate_sim.foundation.files import LARGEST_IN_MEMORY
 from delegate_sim.model.model import NO_TENSOR, Allocation, Node
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder

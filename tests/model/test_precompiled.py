@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import delegate_sim
 from delegate_sim.model.precompiled import precompiled
-from tests.delegates.npu.models import chain, compiled, run
+from tests.support.delegates.npu_models import chain, compiled, run
 
 
 def test_the_soc_and_the_code_are_told():

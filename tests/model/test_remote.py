@@ -10,10 +10,10 @@ import threading
 import pytest
 
 import delegate_sim
+from delegate_sim.bundles.model_files import files_for
 from delegate_sim.bundles.stores import RemoteFile
 from delegate_sim.errors import ModelError
 from delegate_sim.model.remote import remote_content
-from delegate_sim.model_files import files_for
 from fixtures.builder import ZEROS, ModelBuilder
 
 fsspec = pytest.importorskip("fsspec", reason="remote stores need fsspec")

@@ -7,9 +7,9 @@ import mmap
 import pytest
 
 import delegate_sim
-from delegate_sim.model_files import files_for
+from delegate_sim.bundles.model_files import files_for
 from tests.model.test_remote import MIB, heavy_model
-from tests.model.traffic import CountedTraffic
+from tests.support.traffic import CountedTraffic
 
 moto_server = pytest.importorskip("moto.server", reason="an S3 server needs moto: make stores")
 pytest.importorskip("s3fs", reason="S3 needs s3fs: make stores")

@@ -7,8 +7,7 @@ import pytest
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
 from delegate_sim.nnapi_runtime.refusal import Call, NnRefused
 from delegate_sim.nnapi_runtime.types import AndroidRelease, feature_level
-
-from .examples import O, T, add_flag, add_int, add_model, add_tensor, chain, condition_model
+from tests.support.nnapi_runtime_examples import O, T, add_flag, add_int, add_model, add_tensor, chain, condition_model
 
 
 class Draft:

@@ -6,8 +6,7 @@ import pytest
 
 from delegate_sim.nnapi_runtime.cases import validate_operand
 from delegate_sim.nnapi_runtime.types import OperandType
-
-from .examples import T, operand
+from tests.support.nnapi_runtime_examples import T, operand
 
 
 def case(code=T.TENSOR_FLOAT32, dims=(2, 3), per_channel=None, value=None, **more):

@@ -10,8 +10,7 @@ from delegate_sim.model.operator_families import FAMILY_OF
 from delegate_sim.nnapi_runtime.cases import validate_operation
 from delegate_sim.nnapi_runtime.operations import OPERATIONS
 from delegate_sim.nnapi_runtime.types import OperationType
-
-from .examples import (
+from tests.support.nnapi_runtime_examples import (
     FLAG,
     FLOAT,
     INT,

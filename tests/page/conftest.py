@@ -11,7 +11,7 @@ from delegate_sim.api.arguments import target_of
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.page.content import PageView
 from delegate_sim.page.document import page
-from tests.page.hostile import hostile_model
+from tests.support.hostile_names import hostile_model
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 

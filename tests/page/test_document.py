@@ -13,7 +13,7 @@ import pytest
 from delegate_sim.page.content import PageView, page_content
 from delegate_sim.page.document import as_data, document, page
 from tests.page.conftest import MODELS, views
-from tests.page.hostile import NAMES, hostile_model
+from tests.support.hostile_names import NAMES, hostile_model
 
 pytestmark = pytest.mark.usefixtures("_library")
 
@@ -144,7 +144,7 @@ class TestContent:
     def test_bytes_and_reasons_are_those_of_the_report(self):
         (given,) = views(str(MODELS / "mobilenet_block.tflite"))
         (found,) = page_content([given])["views"]
-        from delegate_sim.results.report import Report
+        from delegate_sim.results.report.report import Report
 
         entry = Report(given.model, (given.run,)).to_dict()["runs"][0]["subgraphs"][0]
         shown = found["subgraphs"][0]

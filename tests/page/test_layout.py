@@ -10,7 +10,7 @@ import delegate_sim
 from delegate_sim.errors import MissingPackageError
 from delegate_sim.page import layout
 from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, require_library
-from tests.models import MIXED, chain_model
+from tests.support.models import MIXED, chain_model
 
 MODELS = ("mobilenet_block", "transformer_block", "many_partitions", "pooling", "several_subgraphs", "control_flow")
 

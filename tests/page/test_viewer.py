@@ -11,9 +11,9 @@ import pytest
 
 import delegate_sim
 from delegate_sim.errors import OptionError
-from delegate_sim.results.report import Report
-from tests.models import MIXED, chain_model
-from tests.page.hostile import hostile_model
+from delegate_sim.results.report.report import Report
+from tests.support.hostile_names import hostile_model
+from tests.support.models import MIXED, chain_model
 
 
 def report(ops=MIXED):

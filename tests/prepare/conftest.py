@@ -15,8 +15,8 @@ from delegate_sim.model.options import Options
 from delegate_sim.prepare.kernel import KernelNode, KernelTensor
 from delegate_sim.prepare.kernels import find_kernel
 from delegate_sim.releases.catalogue import NEWEST, Release
-from tests import graphs
-from tests.graphs import MODEL
+from tests.support import graphs
+from tests.support.graphs import MODEL
 
 
 class Kernels:

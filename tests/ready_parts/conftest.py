@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 ROOT = Path(__file__).resolve().parents[2]
 

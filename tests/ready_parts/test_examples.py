@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.examples import EXAMPLES
+from tests.support.examples import EXAMPLES
 
 from .conftest import CONFIGURATION, pre_commit
 

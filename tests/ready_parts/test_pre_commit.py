@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from delegate_sim import toml
+from delegate_sim.foundation import toml
 
 from .conftest import ROOT, pre_commit
 

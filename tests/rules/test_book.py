@@ -14,7 +14,7 @@ from delegate_sim.rules.operands import INPUT, OUTPUT
 from delegate_sim.rules.rule import ACCEPTED, Condition, OpRule, Reason
 from delegate_sim.rules.source import Repository, Source
 from delegate_sim.rules.vocabulary import check, max_version, rank, typed
-from tests.graphs import arena, node_view
+from tests.support.graphs import arena, node_view
 
 FLOAT, INT8 = arena("FLOAT32", 1, 2), arena("INT8", 1, 2)
 SOURCE = Source(Repository("example/x", "0" * 40), "x.cc", "IsSupported")

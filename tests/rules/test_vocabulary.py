@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.rules import kinds
-from delegate_sim.rules.numbers import at_least, at_most, between
+from delegate_sim.rules.number_sets import at_least, at_most, between
 from delegate_sim.rules.operands import INPUT, OUTPUT, operand, result
 from delegate_sim.rules.vocabulary import (
     activation,
@@ -27,8 +27,8 @@ from delegate_sim.rules.vocabulary import (
     where,
     where_given,
 )
-from tests.graphs import arena, node_view
-from tests.graphs import constant as stored
+from tests.support.graphs import arena, node_view
+from tests.support.graphs import constant as stored
 
 FLOAT, INT8, SCALAR = arena("FLOAT32", 2, 3), arena("INT8", 2, 3), arena("FLOAT32")
 EMPTY, NEGATIVE, ONES = arena("FLOAT32", 2, 0), arena("FLOAT32", 2, -1), arena("FLOAT32", 1, 1)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from delegate_sim import load
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.graph import file_graphs
-from delegate_sim.options import parse_options
 from delegate_sim.runtime.attribution import attributed_decision
-from tests.delegates.grouping.delegate import GroupingDelegate
-from tests.models import chain_model
+from tests.support.delegates.grouping.delegate import GroupingDelegate
+from tests.support.models import chain_model
 
 
 def decided(ops, **options):

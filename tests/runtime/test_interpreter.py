@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.model.reader import load
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST as LATEST
 from delegate_sim.runtime.interpreter import simulate_chain
 from fixtures.builder import ModelBuilder

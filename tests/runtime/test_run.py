@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from delegate_sim.delegates.stage import StageRefusal
+from delegate_sim.delegates.stage_behind import StageRefusal
 from delegate_sim.runtime.run import Refusal, option_values
 
 REFUSAL = Refusal("x-call", "the call is refused", "change it", 0, 3, 5)

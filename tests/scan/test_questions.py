@@ -12,7 +12,7 @@ from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.questions import VIEWS, ask
 from delegate_sim.scan.scan import Workers, scan
 from delegate_sim_cli.commands.query import command
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 pytest.importorskip("duckdb", reason="query needs duckdb")
 

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import pytest
 from click.testing import CliRunner
 
-from delegate_sim.files import LARGEST_IN_MEMORY, file_content
+from delegate_sim.foundation.files import LARGEST_IN_MEMORY, file_content
 from delegate_sim.scan import scan as scanning
 from delegate_sim.scan.cluster import answers_on
 from delegate_sim.scan.job import Job, TargetSpec, answer
@@ -28,7 +28,7 @@ from delegate_sim.scan.scan import Workers, scan
 from delegate_sim.scan.schema import CAUSE_COLUMNS, CAUSES, RUN_COLUMNS, RUNS, names
 from delegate_sim_cli.commands.scan import command
 from fixtures.builder import ModelBuilder
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 NNAPI = TargetSpec("nnapi", (), "litert-2.3", "benchmark", False)
 GPU = TargetSpec("gpu", (), "litert-2.3", "benchmark", False)
@@ -86,7 +86,7 @@ def test_a_second_scan_judges_what_is_new_or_changed(zoo, monkeypatch):
     assert judged(found) == (2, 1)
     assert [row["nodes"] for row in read("z.jsonl")[RUNS]] == [3, 2, 1]
     assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
-    monkeypatch.setattr("delegate_sim.results.rule_set.rule_set_version", lambda delegate: f"other {delegate.name}")
+    monkeypatch.setattr("delegate_sim.results.report.rule_set.rule_set_version", lambda delegate: f"other {delegate.name}")
     assert judged(scan(zoo[:2], [NNAPI, GPU], "z.jsonl", Workers())) == (2, 0)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.conversion.settings import FLOAT, parse_settings
+from delegate_sim.diagnosis.advice.converter_settings import ConverterSetting
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.diagnosis.settings import ConverterSetting
 from delegate_sim.model.reader import load
 from delegate_sim.sweeping.directions import OPTIONS, QUANTIZATIONS, directions, followed
-from tests.diagnosis.diagnoses import target
-
-from .conversions import dense
+from tests.support.diagnoses import target
+from tests.support.sweep_conversions import dense
 
 INT8 = frozenset({ConverterSetting.INT8})
 

@@ -14,10 +14,9 @@ from delegate_sim.conversion.convert import Conversion
 from delegate_sim.conversion.settings import FLOAT
 from delegate_sim.diagnosis.diagnose import Cost
 from delegate_sim.inference.difference import Difference, TensorDifference
-from delegate_sim.results.measures import FAILS_LATER, Measures
+from delegate_sim.results.report.measures import FAILS_LATER, Measures
 from delegate_sim.sweeping.rows import Origin, SweepRow, best_for, delegated_share, pareto
-
-from .conversions import SOURCE, TENSORFLOW
+from tests.support.sweep_conversions import SOURCE, TENSORFLOW
 
 
 def cost(share, *, outcome="delegated", kernels=1, border=0, work=100):

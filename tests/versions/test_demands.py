@@ -16,17 +16,10 @@ from delegate_sim.versions.demands import (
     DEMANDS,
     LOWEST_VERSIONS,
 )
+from delegate_sim.versions.explanation import Feature, shared_version, version_cause
 from delegate_sim.versions.features import FEATURES
-from delegate_sim.versions.why import (
-    Feature,
-    shared_version,
-    version_cause,
-)
-from tests.graphs import arena, node_view, quantized
-from tests.versions.cases import (
-    CASES,
-    SYMMETRIC_OR_NOT,
-)
+from tests.support.graphs import arena, node_view, quantized
+from tests.support.version_cases import CASES, SYMMETRIC_OR_NOT
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "keras.zip"
 

@@ -1,4 +1,4 @@
-"""How the Core ML delegate handles a subgraph.
+"""The Core ML delegate's handling of a subgraph.
 
 Source: ``CoreMlDelegate`` and ``DelegatePrepare`` (``delegates/coreml/coreml_delegate.mm``).
 """
@@ -12,12 +12,12 @@ from typing import Any
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...options import Option, integer
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
-from ..float16 import Float16Remapping
-from ..limits import keep_largest, minimum_of_nodes, minimum_option
+from ..float16_weights import Float16Remapping
+from ..options import Option, integer
+from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from .failures import WORDINGS
 from .kernel import build_partition, has_computed_value, has_missing_bias
 from .kinds import COREML_VERSION

@@ -1,4 +1,4 @@
-"""Why the kernel of a partition cannot be initialised: all wording, by code."""
+"""Failures to initialize the kernel of a partition: codes and wording."""
 
 from __future__ import annotations
 

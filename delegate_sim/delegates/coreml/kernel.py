@@ -1,4 +1,4 @@
-"""What the delegate's kernel of one partition needs to be initialised.
+"""Conditions for initializing the delegate's kernel of one partition.
 
 Source: ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and what ``RegisterInputs``
 and ``RegisterOutputs`` of the layers demand (``delegates/coreml/builders``). That Core ML compiles the model is taken for
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...releases.catalogue import NEWEST, Release, parse_release
-from ...rules.numbers import listed
+from ...rules.number_sets import listed
 from ..base import KernelFailure
 from .failures import kernel_failure
 

@@ -1,4 +1,4 @@
-"""What the acceptance rules ask of the target."""
+"""The target that the acceptance rules depend on."""
 
 from __future__ import annotations
 

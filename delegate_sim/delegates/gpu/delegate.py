@@ -1,4 +1,4 @@
-"""How the GPU delegate handles a subgraph (``DelegatePrepare``, ``delegates/gpu/delegate.cc``, and ``GetOpsToReplace``)."""
+"""The GPU delegate's handling of a subgraph (``DelegatePrepare``, ``delegates/gpu/delegate.cc``, and ``GetOpsToReplace``)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model import schema
-from ...options import Option, boolean, integer, names, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
-from ..float16 import Float16Remapping
-from ..limits import keep_largest
+from ..float16_weights import Float16Remapping
+from ..options import Option, boolean, integer, names, text
+from ..partition_limits import keep_largest
 from .build import build_partition
 from .failures import WORDINGS
 from .rules import RULES

@@ -1,4 +1,4 @@
-"""Why the delegate's own model of a partition cannot be built: the codes, and all wording."""
+"""Failures to build the delegate's own model of a partition: codes and wording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the acceptance rules ask of the target.
+"""The target that the acceptance rules depend on.
 
 Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
 """

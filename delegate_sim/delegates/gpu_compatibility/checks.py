@@ -1,4 +1,4 @@
-"""Checks of ``CheckGpuDelegateCompatibility`` that several operators share, with the messages of the runtime."""
+"""Conditions of ``CheckGpuDelegateCompatibility`` that several operators share, and its messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 from ...graph.graph import NodeView
 from ...rules import kinds
 from ...rules.kinds import Kind
-from ...rules.numbers import counted
+from ...rules.number_sets import counted
 from ...rules.rule import Check
 from ...rules.source import LITERT, Source
 from ...rules.vocabulary import activation, check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ACTIVATION, ATTRIBUTE, RANK, SHAPE
-from ...rules.numbers import at_least
+from ...rules.number_sets import at_least
 from ...rules.vocabulary import check, operand_count
 from .checks import COMPATIBILITY, KNOWN_ACTIVATION, case, operands_available, runtime_operands, strides, window
 from .questions import ACTIVATIONS, PoolParameters, custom_pool_parameters, custom_strides

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE
-from ...rules.numbers import counted
+from ...rules.number_sets import counted
 from ...rules.operands import operand
 from ...rules.vocabulary import check, operand_count, typed
 from .checks import INT32, case, saying

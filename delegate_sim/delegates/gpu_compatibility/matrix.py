@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import CONSTANT, OPERAND_COUNT, RANK
-from ...rules.numbers import at_least, counted
+from ...rules.number_sets import at_least, counted
 from ...rules.vocabulary import check, operand_count, option, refused_if
 from .checks import case
 from .questions import runtime_input_count

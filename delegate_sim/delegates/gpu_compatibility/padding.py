@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, SHAPE
-from ...rules.numbers import at_least
+from ...rules.number_sets import at_least
 from ...rules.operands import operand
 from ...rules.vocabulary import check, operand_count, rank
 from .checks import case, operands_available, runtime_operands

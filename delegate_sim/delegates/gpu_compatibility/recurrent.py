@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import SHAPE
-from ...rules.numbers import exactly
+from ...rules.number_sets import exactly
 from ...rules.vocabulary import activation, check, operand_count, option, where
 from .checks import case, operands
 from .questions import is_full_lstm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...graph.graph import NodeView
-from ...rules.numbers import at_least
+from ...rules.number_sets import at_least
 from ...rules.vocabulary import option
 from .checks import case, runtime_operands
 

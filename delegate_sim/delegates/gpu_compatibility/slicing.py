@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...rules.numbers import at_least
+from ...rules.number_sets import at_least
 from ...rules.vocabulary import operand_count, option
 
 SLICE_MASKS = (

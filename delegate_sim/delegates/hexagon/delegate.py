@@ -1,4 +1,4 @@
-"""How the Hexagon delegate handles a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
+"""The Hexagon delegate's handling of a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
 It is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), never applied to dynamic tensors but to run
 with varying batch sizes, an experimental setting that is not simulated. What its kernels then build for the DSP is not simulated
@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...graph.graph import Graph
-from ...options import Option, integer, option_as_typed
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code, take_supported
-from ..limits import keep_largest, minimum_of_nodes, minimum_option
+from ..options import Option, integer, option_as_typed
+from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from .rules import RULES
 from .target import HexagonTarget
 

@@ -1,4 +1,4 @@
-"""How ML Drift handles a subgraph (``GetOpsToReplaceWithOptions``, ``ml_drift_delegate/tflite/model_builder.cc``).
+"""ML Drift's handling of a subgraph (``GetOpsToReplaceWithOptions``, ``ml_drift_delegate/tflite/model_builder.cc``).
 
 Users call it the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
 """
@@ -13,20 +13,20 @@ from typing import Any
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model.model import Model
-from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
-from ..float16 import FLOAT16_WIDENING, Float16Remapping
-from ..limits import keep_largest
+from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
 from ..live_traits import AcceleratorTraits
-from ..sorting import llvm_sorted
-from .build import build_failure
+from ..options import Option, boolean, integer, text
+from ..partition_limits import keep_largest
+from ..unstable_sort import llvm_sorted
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
+from .known_releases import notes, rules_of
 from .loading import load_refusal
-from .measured import notes, rules_of
 from .messages import HEADING, LAST_LINE, refusal_lines
+from .model_build import build_failure
 from .rules import RULES
 from .rules.composites import composite_name
 from .target import MlDriftTarget

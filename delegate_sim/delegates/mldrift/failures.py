@@ -1,4 +1,4 @@
-"""Why a model fails though its nodes were judged, and in which words."""
+"""Reasons why a model fails although its nodes were judged, with their wording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What LiteRT's own loader refuses, before the interpreter or any accelerator sees a model.
+"""Models that LiteRT's own loader refuses before the interpreter or any accelerator sees them.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), and ``MapElementType``
 (``litert/core/model/flatbuffer_to_litert.cc``).

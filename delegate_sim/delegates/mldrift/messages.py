@@ -1,4 +1,4 @@
-"""What ML Drift prints of the nodes that it refuses, through the runtime's error reporter.
+"""Messages that ML Drift prints about refused nodes, through the runtime's error reporter.
 
 Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``), and ``GetSupportedNodes`` and
 ``GetOpsToReplace`` (``ml_drift_delegate/tflite/support/support.cc``).

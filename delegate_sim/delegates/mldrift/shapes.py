@@ -1,4 +1,4 @@
-"""How ML Drift reads shapes: as batch, height, width and channels."""
+"""ML Drift's reading of shapes as batch, height, width and channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the acceptance rules ask of the target: the release alone. No backend and no option changes a verdict.
+"""The target that the acceptance rules depend on: only the release; no backend or option changes a verdict.
 
 Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``).
 """

@@ -1,10 +1,10 @@
-"""What to change about a call that the runtime refuses, where more is known than the broken rule tells."""
+"""Advice on calls that the runtime refuses, where more is known than the broken rule tells."""
 
 from __future__ import annotations
 
 import re
 
-from ...conversion.attributes import DENSE_PER_TENSOR
+from ...foundation.converter_attributes import DENSE_PER_TENSOR
 from ...graph.graph import Graph
 from ...model.model import Tensor
 from ...nnapi_runtime.types import OperandType, OperationType

@@ -1,4 +1,4 @@
-"""The places where the delegate calls NNAPI, and how it reports that a call failed.
+"""The places where the delegate calls NNAPI, and its messages when a call fails.
 
 Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Numbers of
 lines are those of the newest sources; they differ from release to release.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...foundation.printable import printable
 from ...model.model import Tensor
 from ...nnapi_runtime.refusal import NnRefusal
 from ...nnapi_runtime.types import ResultCode
-from ...text import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the runtime compiles a partition to on the devices of the options (``NNAPIDelegateKernel::Prepare``)."""
+"""The runtime's compilation of a partition on the devices of the options (``NNAPIDelegateKernel::Prepare``)."""
 
 from __future__ import annotations
 

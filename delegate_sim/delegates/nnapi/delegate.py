@@ -1,4 +1,4 @@
-"""How the NNAPI delegate handles a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""The NNAPI delegate's handling of a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ..base import (
     kinds_by_code,
     take_supported,
 )
-from ..float16 import Float16Remapping
-from ..limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
+from ..float16_weights import Float16Remapping
+from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from .driver import NO_DEVICE, DeviceProblem, device_problem
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .mapping import EMPTY_POOLS_FAIL
@@ -39,8 +39,8 @@ from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
 if TYPE_CHECKING:
     from ...rules.kinds import Kind
     from ..driver import DevicesInterface, DriverInterface
-    from ..lowered import LoweredModel
-    from ..stage import StageSplit
+    from ..lowered_model import LoweredModel
+    from ..stage_behind import StageSplit
 
 
 class NnapiDelegate(Delegate):

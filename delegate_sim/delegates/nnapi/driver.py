@@ -1,4 +1,4 @@
-"""What the chosen devices take of a mapped partition, and what the runtime compiles it to on them.
+"""Ask the chosen devices about a mapped partition: the nodes they take, and the runtime's compilation on them.
 
 Source: ``GetOperationsSupportedByTargetNnApiDevices`` and ``NNAPIDelegateKernel::Prepare`` (``nnapi_delegate.cc``).
 """

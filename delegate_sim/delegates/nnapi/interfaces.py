@@ -1,4 +1,4 @@
-"""What the delegate says of the driver and the devices behind it, so that logs can be explained and learnt from."""
+"""The delegate's description of its driver and devices, for explaining and learning from logs."""
 
 from __future__ import annotations
 

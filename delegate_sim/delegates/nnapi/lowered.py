@@ -15,7 +15,7 @@ from ...nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandTyp
 from ...nnapi_runtime.types import feature_level as level_of
 from ...releases.catalogue import Release
 from ..base import OptionValues
-from ..lowered import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
+from ..lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
 from .calls import RefusedCall
 from .mapping import MappedPartition
 from .partitions import Partitions

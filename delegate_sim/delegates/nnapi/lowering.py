@@ -9,10 +9,10 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ...foundation.float32 import float32, quotient
 from ...graph.graph import NodeView
 from ...model.model import Tensor
 from ...nnapi_runtime.types import OperandType
-from ...single_precision import float32, quotient
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
 from .node import converts_int8
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...nnapi_runtime.types import API_LEVELS
-from ...options import Option, boolean, integer, names, text
 from ..base import OptionValues
+from ..options import Option, boolean, integer, names, text
 from .runtime import NEWEST_RUNTIME, NO_RUNTIME, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
 

@@ -1,4 +1,4 @@
-"""The partitions of one decision, each mapped once, and what the runtime behind the delegate makes of them."""
+"""Partitions of one decision, each mapped once, and the verdict of the runtime behind the delegate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A profile of devices as the text of its file, and the operations that such a profile is learnt from."""
+"""Write a profile of a phone's NNAPI devices as TOML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Android's NNAPI runtime behind the delegate: which one is simulated, and how its refusals are told."""
+"""Android's NNAPI runtime behind the delegate: which one is simulated, and the wording of its refusals."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def told(
     graph: Graph, call: RefusedCall, mapped: MappedPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> KernelFailure:
     """Tell a refused call as what fails the kernel."""
-    from ..stage import StageRefusal  # most models meet no refusal
+    from ..stage_behind import StageRefusal  # most models meet no refusal
     from .advice import change_for, refused_operand
 
     violation = call.refusal.violation

@@ -1,4 +1,4 @@
-"""What Android's NNAPI runtime may refuse of what the delegate builds, as kinds of problem: a code for each of its rules."""
+"""Kinds of problem for refusals of Android's NNAPI runtime: one code for each of its rules."""
 
 from __future__ import annotations
 

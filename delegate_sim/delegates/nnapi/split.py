@@ -1,4 +1,4 @@
-"""How NNAPI splits a partition over devices, as plain data."""
+"""NNAPI's split of a partition over devices, as plain data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...nnapi_runtime.model import NnModel, NnOperation
 from ...nnapi_runtime.operands import Lifetime
 from ...nnapi_runtime.planning import PlanStep
 from ...nnapi_runtime.types import OperationType
-from ..stage import StageSplit, StageStep
+from ..stage_behind import StageSplit, StageStep
 from .driver import node_of
 
 

@@ -1,4 +1,4 @@
-"""Feature levels of NNAPI, and what of a device the rules depend on (``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``)."""
+"""Feature levels of NNAPI, and device properties that rules read (``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and inlining the bodies of those that a plugin does not take.
+"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and inlining of bodies that a plugin does not take.
 
 Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``InlineSubgraph``
 (``litert/compiler/plugin/algo.cc``).

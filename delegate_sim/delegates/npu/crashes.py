@@ -1,4 +1,4 @@
-"""Models that LiteRT takes apart and then cannot write: it crashes once every partition is decided.
+"""Models that LiteRT partitions but cannot serialize: it crashes once every partition is decided.
 
 Measured: every model with two composites of one body, and all but a few with a result of an inlined body that nobody reads.
 """

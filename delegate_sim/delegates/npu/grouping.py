@@ -1,4 +1,4 @@
-"""How selected nodes become partitions, each compiled by itself.
+"""Group selected nodes into partitions, each compiled by itself.
 
 Source: ``GroupPartitionsV2`` and ``GroupPartitions`` (``litert/compiler/plugin/algo.cc``).
 """

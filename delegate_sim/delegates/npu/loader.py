@@ -1,4 +1,4 @@
-"""What LiteRT's loader refuses before any plugin is asked, the whole model each time, and the line that it logs.
+"""Models that LiteRT's loader refuses before any plugin is asked, and the line that it logs.
 
 Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/model/model_load.cc``), ``MapTensorType`` and
 ``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -14,9 +14,9 @@ from ...model import schema
 from ...model.model import Model, Subgraph
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
-from ..selection import ModelFailure
-from .file_facts import FileFacts, file_facts
+from ..plugin_selection import ModelFailure
 from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, TENSOR_RANK, VARIABLE, VARIANT
+from .loader_facts import FileFacts, file_facts
 
 _SPARSE_LINE = "Sparsity tensors may not yet be fully supported."
 _MOST_DIMENSIONS = 8

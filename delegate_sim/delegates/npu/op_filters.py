@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .regular_expressions import translated
+from .re2_patterns import translated
 
 NOT_ON_TPU, ON_TPU = "MATCHES_NOT_RUN_ON_TPU", "MATCHES_RUN_ON_TPU"
 _BEHAVIOURS = {NOT_ON_TPU: NOT_ON_TPU, ON_TPU: ON_TPU, "0": NOT_ON_TPU, "1": ON_TPU}

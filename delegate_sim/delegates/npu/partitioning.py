@@ -1,4 +1,4 @@
-"""How LiteRT goes about a model with a compiler plugin, whichever it is.
+"""LiteRT's flow for a model with a compiler plugin.
 
 Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/compiler_plugin.cc``).
 """
@@ -13,7 +13,7 @@ from ...graph.partition import Subset
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
 from ..base import Decision
-from ..selection import ModelFailure
+from ..plugin_selection import ModelFailure
 from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
 from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
 from .kinds import ISLANDS

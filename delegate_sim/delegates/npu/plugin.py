@@ -1,4 +1,4 @@
-"""What all compiler plugins are to the rest of the tool (``litert/compiler/plugin``, ``litert/vendors``)."""
+"""The interface that all compiler plugins share (``litert/compiler/plugin``, ``litert/vendors``)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...graph.graph import Graph
-from ...options import Option, integer, text
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
 from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code
-from ..selection import ModelDecision, ModelFailure
-from .bodies import body_decisions
+from ..options import Option, integer, text
+from ..plugin_selection import ModelDecision, ModelFailure
+from .composite_bodies import body_decisions
 from .composites import bodies
 from .crashes import crash_warnings
-from .file_facts import file_facts
 from .grouping import DEFAULT, STRATEGIES
 from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
 from .loader import loaded
+from .loader_facts import file_facts
 from .partitioning import Ask, Asked, Strategy, partition_subgraph, selected_subgraphs
 from .target import NpuTarget
 

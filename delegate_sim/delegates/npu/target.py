@@ -1,4 +1,4 @@
-"""What the plugins' rules depend on besides the node, and the places upstream that several modules name."""
+"""The target that the plugins' rules depend on, and upstream sources that several modules name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...releases.catalogue import NEWEST, Release
-from .file_facts import FileFacts
+from .loader_facts import FileFacts
 from .op_filters import OpFilters
 
 

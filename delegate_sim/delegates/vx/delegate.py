@@ -1,4 +1,4 @@
-"""How the TIM-VX delegate handles a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
+"""The TIM-VX delegate's handling of a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
 It takes every node that it supports, sees graphs as they are in the file, and does not limit partitions. Its kernels always
 initialise and prepare: they build their network only when they are first invoked.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...graph.graph import Graph
-from ...options import Option, boolean, integer, text
 from ...releases.catalogue import NEWEST, Release
 from ..base import Decision, Delegate, LogTraits, OptionValues, take_supported
+from ..options import Option, boolean, integer, text
 from .rules import RULES
 from .run_warnings import decision_warnings, option_warnings
 from .target import VxTarget

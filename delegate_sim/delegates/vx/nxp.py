@@ -1,12 +1,12 @@
-"""NXP's variant of the TIM-VX delegate (nxp-imx/tflite-vx-delegate-imx), which handles a subgraph as upstream's does."""
+"""NXP's variant of the TIM-VX delegate (nxp-imx/tflite-vx-delegate-imx)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...options import Option
 from ...rules.book import RuleBook
 from ..base import LogTraits, OptionValues
+from ..options import Option
 from .delegate import VxDelegate
 from .rules import NXP_RULES
 from .target import VxTarget

@@ -1,4 +1,4 @@
-"""What a run of the VX delegate should warn of: options that do nothing, and what happens after the delegate was applied.
+"""Warnings of VX runs: options without effect, and failures after the delegate was applied.
 
 Source: ``Delegate::Create``, ``Delegate::Init`` and ``Delegate::Invoke`` (``delegate_main.cc`` of
 VeriSilicon/tflite-vx-delegate), and ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``).
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from ...graph.graph import DynamicTensor, Graph
-from ...options import Option
 from ...prepare.preparation import prepare
 from ...releases.catalogue import Release
 from ..base import Decision, OptionValues
+from ..options import Option
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
 """Options that the delegate parses and never uses."""

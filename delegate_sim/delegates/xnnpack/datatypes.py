@@ -1,15 +1,15 @@
-"""How XNNPACK would store a tensor (``GetXNNPackDatatype``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""XNNPACK's storage type of a tensor (``GetXNNPackDatatype``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
 
 from __future__ import annotations
 
 import math
 
+from ...foundation.float32 import SMALLEST_NORMAL
+from ...foundation.late_numpy import np
 from ...graph.graph import Graph
-from ...late_numpy import np
 from ...model.model import Quantization, Tensor
 from ...model.numbers import FlatNumbers
 from ...releases.catalogue import NEWEST, Release, parse_release
-from ...single_precision import SMALLEST_NORMAL
 
 _FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
 _PER_TENSOR = {"UINT8": "quint8", "INT8": "qint8", "INT4": "qint4", "INT2": "qint2", "INT32": "qint32"}

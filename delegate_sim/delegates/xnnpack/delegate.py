@@ -1,4 +1,4 @@
-"""How the XNNPACK delegate handles a subgraph.
+"""The XNNPACK delegate's handling of a subgraph.
 
 Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
@@ -11,19 +11,19 @@ from typing import Any, cast
 from ...graph.calls import partition_in_calls
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...options import Option, boolean, integer
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
 from ..live_traits import RuntimeTraits
-from .build import build_partition
+from ..options import Option, boolean, integer
 from .experts import is_mixture, said_of
 from .failures import WORDINGS
+from .kernel_creation import build_partition
+from .node_visit import Visit
 from .rules import RULES
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 from .unpacking import UNPACKING
 from .variables import VALUES
-from .visit import Visit
 
 
 def _bits(value: Any) -> int:

@@ -18,7 +18,7 @@ from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYP
 from ...rules.rule import Check, OpRule, Verdict
 from ...rules.source import LITERT, Source
 from ...rules.vocabulary import check
-from .visit import Visit
+from .node_visit import Visit
 
 EXPERTS = "moe"
 

@@ -1,4 +1,4 @@
-"""Why the kernel of a partition cannot be created: the codes, and how each failure is told."""
+"""Failures to create the kernel of a partition: codes and wording."""
 
 from __future__ import annotations
 

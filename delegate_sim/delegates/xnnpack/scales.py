@@ -1,9 +1,9 @@
-"""Scales of 8-bit tensors, as the acceptance rules look at them (``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Scales of 8-bit tensors in the acceptance rules (``delegates/xnnpack/xnnpack_delegate.cc``)."""
 
 from __future__ import annotations
 
+from ...foundation.float32 import quotient
 from ...model.model import Tensor
-from ...single_precision import quotient
 
 EIGHT_BIT_TYPES = ("INT8", "UINT8")
 

@@ -1,4 +1,4 @@
-"""Kernels that fail over shapes and over values that XNNPACK's own graph lacks.
+"""Kernel failures over shapes, and over values that XNNPACK's own graph lacks.
 
 Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` as they define nodes, ``reshape_reduce_operator``
 (``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from ...graph.graph import Graph, NodeView
 from ..base import KernelFailure
 from .failures import kernel_failure
-from .visit import Visit
+from .node_visit import Visit
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
 """Operators that do not take an operand without a shape as a scalar."""

@@ -1,4 +1,4 @@
-"""What the acceptance rules depend on besides the nodes: the delegate's flags, and the release of the runtime.
+"""The target that the acceptance rules depend on: the delegate's flags, and the runtime release.
 
 Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
 """

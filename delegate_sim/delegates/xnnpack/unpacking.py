@@ -1,4 +1,4 @@
-"""Nodes that make a tensor from constants alone, whose results the delegate computes before it builds its kernels.
+"""Nodes that compute a tensor from constants alone, which the delegate unpacks before it builds its kernels.
 
 Source: the parts on quasi-static tensors of ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """

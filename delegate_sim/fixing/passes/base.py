@@ -1,4 +1,4 @@
-"""What a pass declares."""
+"""The interface of a pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ..work import Work
+from ..pass_workspace import Work
 
 
 class Exactness(IntEnum):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import elementwise, integers, layers, ranks, shapes, slices, whole
+from . import elementwise, integers, layers, ranks, shapes, slices
+from . import whole_graph as whole
 from .base import Pass
 
 PASSES: Mapping[str, Pass] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""Element-wise operators and reductions in terms of simpler ones."""
+"""Rewrite element-wise operators and reductions with simpler ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...model.model import Node, Tensor
-from ..work import Work
+from ..pass_workspace import Work
 from .base import Exactness, Pass
 
 _FLOAT = ("FLOAT32",)

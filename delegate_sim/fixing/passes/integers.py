@@ -1,4 +1,4 @@
-"""INT64 where INT32 will do, and CASTs that need not be."""
+"""Replace INT64 with INT32 where it suffices, and remove needless CASTs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
-from ..work import Work, WorkCount
+from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass
 from .elementwise import _pass
 

@@ -1,4 +1,4 @@
-"""Neighbouring dimensions that an operator treats alike, joined until few are left."""
+"""Join neighboring dimensions that an operator treats alike until few are left."""
 
 from __future__ import annotations
 

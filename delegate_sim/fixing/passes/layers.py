@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model.model import Node, Quantization, Tensor
-from ..work import Work
+from ..pass_workspace import Work
 from .base import Exactness, Pass
 from .elementwise import _pass
 from .ranks import lowered

@@ -1,4 +1,4 @@
-"""Nodes of more than four dimensions with four or fewer: neighbouring dimensions that stay together are joined."""
+"""Rewrite nodes of more than four dimensions with four or fewer by joining neighboring dimensions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model.model import Node, Tensor
-from ..work import Work
+from ..pass_workspace import Work
 from .base import Exactness, Pass
 from .elementwise import _axes, _pass
 from .joined_axes import MOST, CutAxis, PaddedAxis, RoleAxis, SharedAxis, TiledAxis, around, joined, shared_axes

@@ -1,12 +1,12 @@
-"""Operators that only move elements, in terms of others that do."""
+"""Rewrite operators that only move elements with other such operators."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model.model import Node
-from ..work import Work
+from ..pass_workspace import Work
 from .base import Exactness, Pass
 from .elementwise import _pass
 

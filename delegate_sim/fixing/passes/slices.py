@@ -1,13 +1,13 @@
-"""STRIDED_SLICE with fewer of its options, or as SLICE."""
+"""Rewrite STRIDED_SLICE with fewer of its options, or as SLICE."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model.model import Node
-from ..work import Work
+from ..pass_workspace import Work
 from .base import Exactness, Pass
 from .elementwise import _pass
 from .joined_axes import CutAxis

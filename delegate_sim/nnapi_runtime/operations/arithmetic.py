@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...single_precision import float32
+from ...foundation.float32 import float32
 from ..refusal import Violation
 from ..types import AndroidRelease, OperandType, OperationType
 from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, NUMBER_3, QUANT8_1, QUANT8_3, levels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...single_precision import float32
+from ...foundation.float32 import float32
 from ..refusal import Violation
 from ..types import AndroidRelease
 from .signature import INT32, SAME, OperationRule, OperationView, SignatureCheck, Slot, T, form, operation_rule

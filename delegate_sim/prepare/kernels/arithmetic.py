@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ...foundation.late_numpy import np
 from ...graph.activation import fused_activation
-from ...late_numpy import np
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import first_unknown, known_array, only_operand
 from ..quantization import affine_quantization, check_activation_range, check_symmetric, power_of_two_exponent

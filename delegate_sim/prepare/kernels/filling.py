@@ -6,9 +6,9 @@ import itertools
 import math
 from collections.abc import Sequence
 
+from ...foundation.float32 import float32, quotient
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
-from ...single_precision import float32, quotient
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, bounds, picked
 from ...releases.catalogue import parse_release

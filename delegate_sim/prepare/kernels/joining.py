@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model.numbers import StoredNumbers, kind_of
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel

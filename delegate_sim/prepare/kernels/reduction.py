@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...late_numpy import np
+from ...foundation.late_numpy import np
 from ...model import schema
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel

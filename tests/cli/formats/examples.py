@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Results
-from delegate_sim.results.changes import NodeChange
-from delegate_sim.results.findings import ERROR, NOTE, WARNING, Finding, Location
-from delegate_sim.results.measures import Measures
+from delegate_sim.results.compare.model_changes import NodeChange
+from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding, Location
+from delegate_sim.results.report.measures import Measures
 
 OPTIONS = {"feature_level": 30, "disallow_nnapi_cpu": True, "device_feature_level": None, "driver_rejects": ("ADD", "MUL")}
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.results.measures import Measures
+from delegate_sim.results.report.measures import Measures
 from delegate_sim_cli.formats.common import numbers, repository_path, target_text, title, verdict
 
 from .examples import ANALYSIS, BEFORE, CHECK, FAILURE, NOTHING, NOW, PASSES, STALE, UNREAD, case

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from delegate_sim.gate.results import FAILED, Results
-from delegate_sim.results.findings import ERROR, Finding, Location
+from delegate_sim.results.report.findings import ERROR, Finding, Location
 from delegate_sim_cli.formats import FORMATS, render
 
 from .examples import ANALYSIS, EVERYTHING, any_text, case, named

@@ -7,8 +7,8 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 
 from delegate_sim.gate.results import FAILED, Results
-from delegate_sim.results.changes import NodeChange
-from delegate_sim.results.findings import Finding
+from delegate_sim.results.compare.model_changes import NodeChange
+from delegate_sim.results.report.findings import Finding
 from delegate_sim_cli.formats.markdown import render
 from delegate_sim_cli.formats.markdown_syntax import code_block, text
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from delegate_sim.gate.results import FAILED, Results
-from delegate_sim.results.findings import Finding, Location
+from delegate_sim.results.report.findings import Finding, Location
 from delegate_sim.rules.source import LITERT
 from delegate_sim_cli.formats.common import grouped_findings
 from delegate_sim_cli.formats.sarif import render

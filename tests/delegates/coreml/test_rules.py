@@ -7,8 +7,8 @@ import pytest
 from delegate_sim.delegates.coreml.rules import RULES
 from delegate_sim.delegates.coreml.target import CoreMlTarget
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
-from tests.delegates.cases import CaseTable, assert_explained
-from tests.graphs import arena, constant, node_view, persistent
+from tests.support.delegates.cases import CaseTable, assert_explained
+from tests.support.graphs import arena, constant, node_view, persistent
 
 OPERATOR = "coreml-unsupported-operator"
 VERSION = "coreml-operator-version"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .sketch import Sketch
+from tests.support.delegates.gpu_sketch import Sketch
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from delegate_sim.delegates.gpu.build import build_partition
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.graph.partition import partition
 from delegate_sim.model.reader import load
-
-from .sketch import RELU, SIGN_BIT, TANH, assert_fails, conv
+from tests.support.delegates.gpu_sketch import RELU, SIGN_BIT, TANH, assert_fails, conv
 
 # What every node's operands must be
 

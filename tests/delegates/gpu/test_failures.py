@@ -10,7 +10,8 @@ from delegate_sim.delegates.gpu.failures import WORDINGS
 from delegate_sim.delegates.gpu.rules import RULES, custom
 from delegate_sim.model.operator_families import FAMILY_OF
 
-from . import test_build, test_build_further
+from . import test_build
+from .build import test_parsers as test_build_further
 
 
 def test_every_operator_that_is_accepted_has_a_parser():

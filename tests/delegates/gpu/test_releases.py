@@ -14,9 +14,8 @@ from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Tensor
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from fixtures.builder import ModelBuilder
-from tests.graphs import arena, constant, node_view
-
-from .sketch import TANH
+from tests.support.delegates.gpu_sketch import TANH
+from tests.support.graphs import arena, constant, node_view
 
 OPERATOR = "gpu-unsupported-operator"
 COUNT = "gpu-operand-count"

@@ -13,11 +13,10 @@ from delegate_sim.delegates.gpu.rules import RULES
 from delegate_sim.delegates.gpu.target import GpuTarget
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import NEWEST
-from tests.delegates.cases import assert_explained
-from tests.graphs import node_view
-
-from . import elementwise_cases, layer_cases, shape_cases  # noqa: F401 - they fill the table
-from .table import FLOAT, FLOAT_ONLY, OPERATOR, QUANT, TABLE
+from tests.support.delegates import gpu_elementwise_cases, gpu_layer_cases, gpu_shape_cases  # noqa: F401 - they fill the table
+from tests.support.delegates.cases import assert_explained
+from tests.support.delegates.gpu_table import FLOAT, FLOAT_ONLY, OPERATOR, QUANT, TABLE
+from tests.support.graphs import node_view
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

@@ -13,7 +13,7 @@ from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
-from tests.graphs import arena, constant, node_view, quantized
+from tests.support.graphs import arena, constant, node_view, quantized
 
 COUNT = "hexagon-operand-count"
 QUANTIZATION = "hexagon-quantization"

@@ -8,8 +8,8 @@ import pytest
 from delegate_sim.delegates.hexagon.rules import RULES
 from delegate_sim.delegates.hexagon.target import HexagonTarget
 from delegate_sim.model.model import Quantization
-from tests.delegates.cases import CaseTable, assert_explained
-from tests.graphs import arena, constant, node_view, persistent, quantized
+from tests.support.delegates.cases import CaseTable, assert_explained
+from tests.support.graphs import arena, constant, node_view, persistent, quantized
 
 NEWEST = HexagonTarget()
 

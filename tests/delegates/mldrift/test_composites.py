@@ -14,7 +14,7 @@ from delegate_sim.delegates.mldrift.target import MlDriftTarget
 from delegate_sim.model.options import Options
 from delegate_sim.releases.catalogue import parse_release
 from fixtures.builder import ModelBuilder
-from tests.graphs import arena, constant, node_view
+from tests.support.graphs import arena, constant, node_view
 
 F = arena("FLOAT32", 1, 4, 4, 8, name="x")
 ROWS = arena("FLOAT32", 1, 4, 8, name="r")

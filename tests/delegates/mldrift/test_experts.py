@@ -9,7 +9,7 @@ from delegate_sim.delegates.mldrift.rules import RULES
 from delegate_sim.delegates.mldrift.target import MlDriftTarget
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import NEWEST
-from tests.graphs import arena, constant, node_view
+from tests.support.graphs import arena, constant, node_view
 
 EXPERTS, ACTIVE, MODEL, HIDDEN, ROWS = 3, 2, 4, 6, 5
 INTO, OUT = (HIDDEN, EXPERTS, 1, MODEL), (MODEL, EXPERTS, 1, HIDDEN)

@@ -12,7 +12,7 @@ from delegate_sim.delegates.mldrift.target import MlDriftTarget
 from delegate_sim.model import schema
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import NEWEST, parse_release
-from tests.graphs import arena, constant, node_view, quantized
+from tests.support.graphs import arena, constant, node_view, quantized
 
 F = arena("FLOAT32", 1, 4, 4, 8, name="x")
 G = arena("FLOAT32", 1, 4, 4, 8, name="y")

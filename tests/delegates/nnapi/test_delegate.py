@@ -10,11 +10,11 @@ from delegate_sim.delegates.nnapi.interfaces import driver_questions
 from delegate_sim.delegates.nnapi.mapping import OPERATIONS
 from delegate_sim.delegates.nnapi.options import feature_level
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_6, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_2
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
-from delegate_sim.options import parse_options
 from fixtures.builder import ModelBuilder
-from tests.models import chain_model
+from tests.support.models import chain_model
 
 DYNAMIC = "dynamic-tensors"
 

@@ -7,10 +7,10 @@ from delegate_sim.delegates.driver_profile import DriverProfile, Rejection
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
 from delegate_sim.delegates.nnapi.driver import DriverAnswers
 from delegate_sim.delegates.nnapi.mapping import map_partition
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.graph import file_graph
-from delegate_sim.options import parse_options
-from tests.delegates.nnapi.sketch import Sketch, map_whole, sparse_convolution
-from tests.models import chain_model
+from tests.support.delegates.nnapi_sketch import Sketch, map_whole, sparse_convolution
+from tests.support.models import chain_model
 
 
 def answers(graph, *rejected, **options):

@@ -9,7 +9,7 @@ import pytest
 from delegate_sim.delegates.nnapi import failures
 from delegate_sim.delegates.nnapi.mapping import OPERATIONS
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_5, NNAPI_1_2, NNAPI_1_3
-from tests.delegates.nnapi.sketch import SPARSITY, Sketch, failure, lstm, operations, sparse_convolution
+from tests.support.delegates.nnapi_sketch import SPARSITY, Sketch, failure, lstm, operations, sparse_convolution
 
 
 @pytest.mark.parametrize("code", failures.KINDS)

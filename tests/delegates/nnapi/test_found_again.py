@@ -10,8 +10,8 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.nnapi.mapping import MappedPartition
 from delegate_sim.delegates.nnapi.partitions import Partitions
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.options import parse_options
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import NEWEST
 from fixtures.builder import ModelBuilder

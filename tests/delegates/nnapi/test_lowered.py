@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.partition import partition
-from delegate_sim.options import parse_options
 from delegate_sim.releases.catalogue import NEWEST
-from tests.delegates.nnapi.sketch import Sketch, lstm, sparse_convolution
+from tests.support.delegates.nnapi_sketch import Sketch, lstm, sparse_convolution
 
 
 def lowered(sketch, *outputs, **options):

@@ -9,7 +9,7 @@ from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import NnapiTarget
 from delegate_sim.releases.catalogue import parse_release
 from fixtures.builder import ModelBuilder
-from tests.graphs import arena, constant, node_view
+from tests.support.graphs import arena, constant, node_view
 
 IMAGE = arena("FLOAT32", 1, 4, 4, 2)
 WEIGHTS = constant([[[[0.0] * 2] * 3] * 3] * 2, "FLOAT32")

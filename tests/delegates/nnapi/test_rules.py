@@ -11,24 +11,22 @@ from delegate_sim.delegates.nnapi.target import FEATURE_LEVELS, NnapiTarget
 from delegate_sim.model import schema
 from delegate_sim.model.operator_families import FAMILIES
 from delegate_sim.releases.catalogue import NEWEST
-from tests.delegates.nnapi import (
-    test_activation_rules,
-    test_arithmetic_rules,
-    test_conversion_rules,
-    test_convolution_rules,
-    test_filling_rules,
-    test_gathering_rules,
-    test_joining_rules,
-    test_matrix_rules,
-    test_padding_rules,
-    test_pooling_rules,
-    test_recurrent_rules,
-    test_reduction_rules,
-    test_reshaping_rules,
-    test_slicing_rules,
-)
-from tests.delegates.nnapi.rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, replaced
-from tests.graphs import arena, node_view
+from tests.delegates.nnapi.rules import test_activation as test_activation_rules
+from tests.delegates.nnapi.rules import test_arithmetic as test_arithmetic_rules
+from tests.delegates.nnapi.rules import test_conversion as test_conversion_rules
+from tests.delegates.nnapi.rules import test_convolution as test_convolution_rules
+from tests.delegates.nnapi.rules import test_filling as test_filling_rules
+from tests.delegates.nnapi.rules import test_gathering as test_gathering_rules
+from tests.delegates.nnapi.rules import test_joining as test_joining_rules
+from tests.delegates.nnapi.rules import test_matrix as test_matrix_rules
+from tests.delegates.nnapi.rules import test_padding as test_padding_rules
+from tests.delegates.nnapi.rules import test_pooling as test_pooling_rules
+from tests.delegates.nnapi.rules import test_recurrent as test_recurrent_rules
+from tests.delegates.nnapi.rules import test_reduction as test_reduction_rules
+from tests.delegates.nnapi.rules import test_reshaping as test_reshaping_rules
+from tests.delegates.nnapi.rules import test_slicing as test_slicing_rules
+from tests.support.delegates.nnapi_rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, replaced
+from tests.support.graphs import arena, node_view
 
 FAMILY_MODULES = {
     "activation": test_activation_rules,

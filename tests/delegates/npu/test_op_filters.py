@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.npu.op_filters import NOT_ON_TPU, ON_TPU, UNPARSABLE, parsed
-from delegate_sim.delegates.npu.regular_expressions import translated
+from delegate_sim.delegates.npu.re2_patterns import translated
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.npu.file_facts import file_facts
 from delegate_sim.delegates.npu.loader import load
+from delegate_sim.delegates.npu.loader_facts import file_facts
 from delegate_sim.model.model import Sparsity
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from fixtures.builder import ModelBuilder
-from tests.delegates.npu.models import SHAPE, attributes, chain, run, selected, with_composites
+from tests.support.delegates.npu_models import SHAPE, attributes, chain, run, selected, with_composites
 
 
 def lines(entry):

@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim.delegates.vx import nxp
 from delegate_sim.delegates.vx.rules import NXP_RULES, RULES
-from tests.delegates.vx.cases import identity
+from tests.support.delegates.vx_cases import identity
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "vx.md").read_text(encoding="utf-8")
 

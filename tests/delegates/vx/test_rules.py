@@ -8,8 +8,8 @@ from delegate_sim.delegates.vx import delegate, nxp
 from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, custom
 from delegate_sim.delegates.vx.rules.upstream import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
 from delegate_sim.graph.graph import NodeView
-from tests.delegates.cases import assert_explained
-from tests.delegates.vx.cases import (
+from tests.support.delegates.cases import assert_explained
+from tests.support.delegates.vx_cases import (
     BOOKS,
     CUSTOM,
     FLOAT,
@@ -27,7 +27,7 @@ from tests.delegates.vx.cases import (
     UPSTREAM,
     identity,
 )
-from tests.graphs import node_view
+from tests.support.graphs import node_view
 
 
 def differences(first, second):

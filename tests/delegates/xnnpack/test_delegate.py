@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.xnnpack.delegate import OPTIONS, XnnpackDelegate
+from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import RULES
 from delegate_sim.delegates.xnnpack.target import FLAGS
-from delegate_sim.delegates.xnnpack.visit import Visit
 from delegate_sim.errors import OptionError
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
-from delegate_sim.options import parse_options
-from tests.delegates.xnnpack.sketch import SPARSITY, Sketch, codes, delegated
+from tests.support.delegates.xnnpack_sketch import SPARSITY, Sketch, codes, delegated
 
 NEIGHBOUR = "xnnpack-neighbouring-node"
 OPERATOR = "xnnpack-unsupported-operator"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import analyze
-from tests.delegates.xnnpack import expert_cases
-from tests.delegates.xnnpack.expert_cases import ACCEPTED, REFUSED, one, scattered, wrong_activations
+from tests.support.delegates import xnnpack_expert_cases as expert_cases
+from tests.support.delegates.xnnpack_expert_cases import ACCEPTED, REFUSED, one, scattered, wrong_activations
 
 LINE = "Replacing {} out of {} node(s) with delegate (TfLiteXNNPackDelegate) node, yielding {} partitions for subgraph 0 (main)."
 

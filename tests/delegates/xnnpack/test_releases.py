@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from delegate_sim.delegates.xnnpack.datatypes import datatype
+from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import RULES
 from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, XnnpackTarget
-from delegate_sim.delegates.xnnpack.visit import Visit
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
-from tests.delegates.xnnpack.sketch import Sketch, codes, delegated
-from tests.graphs import arena, constant, node_view, quantized
+from tests.support.delegates.xnnpack_sketch import Sketch, codes, delegated
+from tests.support.graphs import arena, constant, node_view, quantized
 
 OPERATOR = "xnnpack-unsupported-operator"
 COUNT = "xnnpack-operand-count"

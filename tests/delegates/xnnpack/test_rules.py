@@ -6,9 +6,9 @@ import pytest
 
 from delegate_sim.delegates.xnnpack.rules import RULES
 from delegate_sim.releases.catalogue import NEWEST
-from tests.delegates.cases import assert_explained
-from tests.delegates.xnnpack.rule_cases import DEFAULT, FLOAT, OPERATOR
-from tests.graphs import node_view
+from tests.support.delegates.cases import assert_explained
+from tests.support.delegates.xnnpack_rule_cases import DEFAULT, FLOAT, OPERATOR
+from tests.support.graphs import node_view
 
 
 @pytest.mark.parametrize("op", ["EXPAND_DIMS", "GATHER", "POW"])

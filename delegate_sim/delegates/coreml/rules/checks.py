@@ -1,4 +1,4 @@
-"""Checks that only the Core ML rules use (``delegates/coreml``).
+"""Checks of the Core ML rules beyond the shared vocabulary (``delegates/coreml``).
 
 The delegate gives no reasons, and stops at the first condition that a node does not meet. Where some of its functions cannot
 find an operand they return an error status, which reads as "supported"; elsewhere the delegate uses such an operand as if the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT
-from ....rules.numbers import exactly
+from ....rules.number_sets import exactly
 from ....rules.operands import INPUT
 from ....rules.vocabulary import activation, check, rank, refused_if
 from .checks import builder, coreml_rule

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ....foundation.late_numpy import np
 from ....graph.activation import fused_activation
 from ....graph.graph import Graph, NodeView
-from ....late_numpy import np
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.questions import ACTIVATIONS

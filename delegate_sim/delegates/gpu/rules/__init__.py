@@ -1,4 +1,4 @@
-"""Rules of the GPU delegate: the conditions for each operator, in the order in which they are tested.
+"""Rules of the GPU delegate: the conditions of each operator, in the delegate's order.
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and, around them, ``GetOpsToReplace``
 (``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ....graph.graph import NodeView
 from ....rules.kinds import BROADCAST, NEIGHBOUR, SHAPE
-from ....rules.numbers import counted
+from ....rules.number_sets import counted
 from ....rules.operands import operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed

@@ -1,4 +1,4 @@
-"""Checks that only the rules of this delegate use; ``gpu_compatibility`` has those that ML Drift shares.
+"""Checks of the GPU rules beyond the shared vocabulary and ``gpu_compatibility``.
 
 Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first condition that a node
 does not meet, so the order of a rule's checks decides which reason is given.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....model.model import Allocation
 from ....rules import kinds
-from ....rules.numbers import Numbers, at_most, counted, listed
+from ....rules.number_sets import Numbers, at_most, counted, listed
 from ....rules.operands import Operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source

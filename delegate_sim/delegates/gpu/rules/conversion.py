@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ....graph.graph import NodeView
 from ....rules.kinds import NEIGHBOUR, TENSOR_TYPE
-from ....rules.numbers import counted
+from ....rules.number_sets import counted
 from ....rules.operands import operand
 from ....rules.rule import OpRule
 from ....rules.vocabulary import check, where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....rules.numbers import at_most
+from ....rules.number_sets import at_most
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.checks import COMPATIBILITY
 from ...gpu_compatibility.questions import runtime_input_count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....rules.numbers import at_least, exactly
+from ....rules.number_sets import at_least, exactly
 from ....rules.operands import operand
 from ....rules.vocabulary import operand_count, rank
 from ...gpu_compatibility import slicing

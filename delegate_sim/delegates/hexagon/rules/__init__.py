@@ -1,4 +1,4 @@
-"""Rules of the Hexagon delegate: the conditions for each operator, in the order in which they are tested.
+"""Rules of the Hexagon delegate: the conditions of each operator, in the delegate's order.
 
 Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon/utils.cc``).
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....rules.numbers import exactly
+from ....rules.number_sets import exactly
 from .checks import NO_ACTIVATION, QUANT8, UP_TO_2, hexagon_rule, inputs
 
 _ONE = inputs(QUANT8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....rules.numbers import exactly
+from ....rules.number_sets import exactly
 from .checks import QUANT8, RELU_ACTIVATION, UP_TO_2, hexagon_rule, inputs
 
 _INT8 = ("INT8",)

@@ -1,4 +1,4 @@
-"""Checks that only the Hexagon rules use (``delegates/hexagon/utils.cc``).
+"""Checks of the Hexagon rules beyond the shared vocabulary (``delegates/hexagon/utils.cc``).
 
 The delegate gives no reasons, and stops at the first condition that a node does not meet.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules import kinds
-from ....rules.numbers import Numbers, at_most, exactly, up_to_one
+from ....rules.number_sets import Numbers, at_most, exactly, up_to_one
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source

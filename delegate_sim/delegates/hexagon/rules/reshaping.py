@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....rules.numbers import at_most
+from ....rules.number_sets import at_most
 from ....rules.operands import INPUT
 from ....rules.vocabulary import operand_count, typed
 from .checks import INT32, QUANT8, UP_TO_2, hexagon_rule, inputs

@@ -1,4 +1,4 @@
-"""Rules of ML Drift: the conditions for each operator, in the order in which they are tested.
+"""Rules of ML Drift: the conditions of each operator, in ML Drift's order.
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and ``GetOpsToReplaceWithOptions``
 (``ml_drift_delegate/tflite/model_builder.cc``), and ``CheckGpuDelegateCompatibility``

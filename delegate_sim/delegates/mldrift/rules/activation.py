@@ -9,8 +9,8 @@ from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import activation
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
+from ..build_problems import BuildProblem, BuildProblems
 from ..failures import BATCH
-from ..problems import Problem, Problems
 from ..shapes import bhwc, is_linear
 from .arithmetic import unary
 from .checks import (
@@ -129,9 +129,9 @@ RULES = {
 # Building the model
 
 
-def _slopes_of_batches(node: NodeView) -> Iterator[Problem]:
+def _slopes_of_batches(node: NodeView) -> Iterator[BuildProblem]:
     if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
-        yield Problem(BATCH.name, node.input(0))
+        yield BuildProblem(BATCH.name, node.input(0))
 
 
-WEBGPU_PROBLEMS: Problems = {"PRELU": _slopes_of_batches}
+WEBGPU_PROBLEMS: BuildProblems = {"PRELU": _slopes_of_batches}

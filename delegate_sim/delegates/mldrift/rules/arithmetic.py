@@ -24,8 +24,8 @@ from ...gpu_compatibility.checks import (
     shapes,
 )
 from ...gpu_compatibility.questions import runtime_input_count
+from ..build_problems import BuildProblem, BuildProblems, unread_constants
 from ..failures import BATCH
-from ..problems import Problem, Problems, unread_constants
 from ..shapes import bhwc, is_linear
 from .checks import (
     ANY_NUMBERS,
@@ -345,21 +345,21 @@ RULES = {
 # Building the model
 
 
-def unread_operands(node: NodeView) -> Iterator[Problem]:
+def unread_operands(node: NodeView) -> Iterator[BuildProblem]:
     """Find constants of unread types among the two operands; those of one element are no nodes of the model."""
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 
-def _unread_selected(node: NodeView) -> Iterator[Problem]:
+def _unread_selected(node: NodeView) -> Iterator[BuildProblem]:
     return unread_constants(node, (0, 1, 2))
 
 
-def _batches_of_condition(node: NodeView) -> Iterator[Problem]:
+def _batches_of_condition(node: NodeView) -> Iterator[BuildProblem]:
     if bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b:
-        yield Problem(BATCH.name, node.input(0))
+        yield BuildProblem(BATCH.name, node.input(0))
 
 
-BUILD_PROBLEMS: Problems = {
+BUILD_PROBLEMS: BuildProblems = {
     "ADD": unread_operands,
     "ADD_N": unread_operands,
     "ATAN2": unread_operands,
@@ -382,4 +382,4 @@ BUILD_PROBLEMS: Problems = {
     "SQUARED_DIFFERENCE": unread_operands,
     "SUB": unread_operands,
 }
-WEBGPU_PROBLEMS: Problems = {"SELECT": _batches_of_condition, "SELECT_V2": _batches_of_condition}
+WEBGPU_PROBLEMS: BuildProblems = {"SELECT": _batches_of_condition, "SELECT_V2": _batches_of_condition}

@@ -21,16 +21,16 @@ from ....model.numbers import StoredNumbers
 from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
 from ....rules.kinds import Kind
-from ....rules.numbers import at_most, counted, listed
+from ....rules.number_sets import at_most, counted, listed
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, operand_count, version
 from ...gpu_compatibility.checks import Found, asked, expected_constant_inputs, expected_outputs, expected_runtime_inputs, joined
 from ...gpu_compatibility.questions import ACTIVATIONS, runtime_input_count
-from ..measured import as_measured
-from ..naming import name_of
+from ..known_releases import as_measured
 from ..shapes import is_linear
 from ..target import MlDriftTarget
+from ..tensor_names import name_of
 
 SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser")
 PARSER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.cc", "TFLiteOperationParser::ValidateSupport")

@@ -11,9 +11,9 @@ from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
+from ..build_problems import BuildProblem, BuildProblems
 from ..failures import BATCH, CONSTANT_TYPE
-from ..naming import name_of
-from ..problems import Problem, Problems
+from ..tensor_names import name_of
 from .checks import (
     ANY_NUMBERS,
     RANKED_RESULT,
@@ -175,13 +175,13 @@ RULES = {
 # Building the model
 
 
-def _undequantized(node: NodeView) -> Iterator[Problem]:
+def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
     """A constant of two or three dimensions is built without batches (``DequantizeOperationParser::ReadConstTensor``)."""
     source = node.input(0)
     if source.type == "INT4" and not source.is_constant:
-        yield Problem(CONSTANT_TYPE.name, source)
+        yield BuildProblem(CONSTANT_TYPE.name, source)
     if source.is_constant and source.rank in (2, 3) and source.shape[0] != 1:
-        yield Problem(BATCH.name, source)
+        yield BuildProblem(BATCH.name, source)
 
 
-BUILD_PROBLEMS: Problems = {"DEQUANTIZE": _undequantized}
+BUILD_PROBLEMS: BuildProblems = {"DEQUANTIZE": _undequantized}

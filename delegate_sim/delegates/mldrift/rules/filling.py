@@ -10,8 +10,8 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check
 from ...gpu_compatibility import filling
 from ...gpu_compatibility.checks import runtime_operands
+from ..build_problems import BuildProblem, BuildProblems, constants_read
 from ..failures import WEIGHTS
-from ..problems import Problem, Problems, constants_read
 from .checks import (
     INT32,
     RESULTS,
@@ -71,11 +71,11 @@ RULES = {
 # Building the model
 
 
-def _unusable_values(node: NodeView) -> Iterator[Problem]:
+def _unusable_values(node: NodeView) -> Iterator[BuildProblem]:
     yield from constants_read(node, 0)
     for position in (2, 3):
         if not node.input(position).is_constant:
-            yield Problem(WEIGHTS.name, node.input(position))
+            yield BuildProblem(WEIGHTS.name, node.input(position))
 
 
-BUILD_PROBLEMS: Problems = {"ONE_HOT": _unusable_values}
+BUILD_PROBLEMS: BuildProblems = {"ONE_HOT": _unusable_values}

@@ -11,8 +11,8 @@ from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import gathering
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
+from ..build_problems import BuildProblem, BuildProblems, constants_read, is_blockwise, unread_constants
 from ..failures import CHANNELS, WEIGHTS
-from ..problems import Problem, Problems, constants_read, is_blockwise, unread_constants
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,
@@ -124,24 +124,24 @@ RULES = {
 # Building the model
 
 
-def _unread_data(node: NodeView) -> Iterator[Problem]:
+def _unread_data(node: NodeView) -> Iterator[BuildProblem]:
     return unread_constants(node, (0, 1))
 
 
-def _unusable_table(node: NodeView) -> Iterator[Problem]:
+def _unusable_table(node: NodeView) -> Iterator[BuildProblem]:
     yield from constants_read(node, 0)
     table = node.input(1)
     if is_blockwise(table) or not table.is_constant or table.rank == 4:
-        yield Problem(WEIGHTS.name, table)
+        yield BuildProblem(WEIGHTS.name, table)
 
 
 _VECTOR = 4
 
 
-def _few_channels(node: NodeView) -> Iterator[Problem]:
+def _few_channels(node: NodeView) -> Iterator[BuildProblem]:
     if math.prod(node.input(0).shape[-1:]) < _VECTOR:
-        yield Problem(CHANNELS.name, node.input(0))
+        yield BuildProblem(CHANNELS.name, node.input(0))
 
 
-BUILD_PROBLEMS: Problems = {"EMBEDDING_LOOKUP": _unusable_table, "GATHER": _unread_data}
-WEBGPU_PROBLEMS: Problems = {"TOPK_V2": _few_channels}
+BUILD_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": _unusable_table, "GATHER": _unread_data}
+WEBGPU_PROBLEMS: BuildProblems = {"TOPK_V2": _few_channels}

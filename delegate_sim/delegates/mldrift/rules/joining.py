@@ -8,7 +8,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_COUNT, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
-from ..problems import Problem, Problems, constants_read, unread_constants
+from ..build_problems import BuildProblem, BuildProblems, constants_read, unread_constants
 from ..shapes import Bhwc, bhwc
 from .checks import (
     ALL_RUNTIME_OR_CONSTANT,
@@ -168,24 +168,24 @@ RULES = {
 # Building the model
 
 
-def _unread_parts(node: NodeView) -> Iterator[Problem]:
+def _unread_parts(node: NodeView) -> Iterator[BuildProblem]:
     return unread_constants(node, range(len(node.node.inputs)))
 
 
-def _unread_packed(node: NodeView) -> Iterator[Problem]:
+def _unread_packed(node: NodeView) -> Iterator[BuildProblem]:
     return unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ())
 
 
-def _constants_split(node: NodeView) -> Iterator[Problem]:
+def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
     """Of a split into one part the axis is read in place of the data."""
     return constants_read(node, 1 if _is_split(node) else 0)
 
 
-def _constants_unpacked(node: NodeView) -> Iterator[Problem]:
+def _constants_unpacked(node: NodeView) -> Iterator[BuildProblem]:
     return constants_read(node, *((0,) if _has_several_parts(node) else ()))
 
 
-BUILD_PROBLEMS: Problems = {
+BUILD_PROBLEMS: BuildProblems = {
     "CONCATENATION": _unread_parts,
     "PACK": _unread_packed,
     "SPLIT": _constants_split,

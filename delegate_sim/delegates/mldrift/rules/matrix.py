@@ -9,8 +9,8 @@ from ....rules.kinds import CONSTANT, RANK
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
+from ..build_problems import BuildProblem, BuildProblems, is_blockwise
 from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
-from ..problems import Problem, Problems, is_blockwise
 from ..shapes import bhwc
 from .checks import (
     FUSED,
@@ -99,36 +99,36 @@ RULES = {
 # Building the model
 
 
-def _unread_matrices(node: NodeView) -> Iterator[Problem]:
+def _unread_matrices(node: NodeView) -> Iterator[BuildProblem]:
     for tensor in node.inputs:
         if tensor.is_constant and tensor.type == "INT8" and tensor.quantization is None:
-            yield Problem(CONSTANT_TYPE.name, tensor)
+            yield BuildProblem(CONSTANT_TYPE.name, tensor)
 
 
-def _unusable_weights(node: NodeView) -> Iterator[Problem]:
+def _unusable_weights(node: NodeView) -> Iterator[BuildProblem]:
     weights, bias = node.input(1), node.input(2)
     is_same = len(node.node.inputs) > 1 and node.node.input(0) == node.node.input(1)
     has_runtime_bias = weights.is_constant and node.node.input(2) >= 0 and not bias.is_constant
     has_scales = not weights.is_constant and weights.type == "INT8" and weights.is_per_channel
     if is_same or has_scales:
-        yield Problem(WEIGHTS.name, weights)
+        yield BuildProblem(WEIGHTS.name, weights)
     elif has_runtime_bias and runtime_input_count(node) == 2:
-        yield Problem(CONSTANT_READ.name, weights)
+        yield BuildProblem(CONSTANT_READ.name, weights)
     if is_blockwise(weights):
-        yield Problem(WEIGHTS.name, weights)
+        yield BuildProblem(WEIGHTS.name, weights)
 
 
 _FEW_ROWS = 8
 """Up to so many rows a matrix product has a kernel that does not look at batches."""
 
 
-def _rows_as_batches(node: NodeView) -> Iterator[Problem]:
+def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:
     """A matrix product with quantized weights, whose result is not reshaped, gives rows as batches."""
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
-        yield Problem(BATCH.name, node.output(0))
+        yield BuildProblem(BATCH.name, node.output(0))
 
 
-BUILD_PROBLEMS: Problems = {"BATCH_MATMUL": _unread_matrices, "FULLY_CONNECTED": _unusable_weights}
-WEBGPU_PROBLEMS: Problems = {"FULLY_CONNECTED": _rows_as_batches}
+BUILD_PROBLEMS: BuildProblems = {"BATCH_MATMUL": _unread_matrices, "FULLY_CONNECTED": _unusable_weights}
+WEBGPU_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": _rows_as_batches}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ....graph.graph import NodeView
 from ....rules.vocabulary import where
 from ...gpu_compatibility import padding
+from ..build_problems import BuildProblem, BuildProblems
 from ..failures import CONSTANT_TYPE
-from ..problems import Problem, Problems
 from .checks import (
     ANY_NUMBERS,
     RESULTS_BEFORE_2_1_5,
@@ -50,10 +50,10 @@ RULES = {
 # Building the model
 
 
-def _unread_value(node: NodeView) -> Iterator[Problem]:
+def _unread_value(node: NodeView) -> Iterator[BuildProblem]:
     value = node.input(2)
     if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
-        yield Problem(CONSTANT_TYPE.name, value)
+        yield BuildProblem(CONSTANT_TYPE.name, value)
 
 
-BUILD_PROBLEMS: Problems = {"PADV2": _unread_value}
+BUILD_PROBLEMS: BuildProblems = {"PADV2": _unread_value}

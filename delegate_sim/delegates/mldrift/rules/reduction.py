@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ....graph.graph import NodeView
 from ....rules.vocabulary import where
 from ...gpu_compatibility import reduction
+from ..build_problems import BuildProblem, BuildProblems
 from ..failures import AXES
-from ..problems import Problem, Problems
 from .checks import (
     BOOL,
     INPUT_AXES,
@@ -79,9 +79,9 @@ RULES = {
 # Building the model
 
 
-def _unusable_axis(node: NodeView) -> Iterator[Problem]:
+def _unusable_axis(node: NodeView) -> Iterator[BuildProblem]:
     if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
-        yield Problem(AXES.name, node.input(1))
+        yield BuildProblem(AXES.name, node.input(1))
 
 
-BUILD_PROBLEMS: Problems = {"CUMSUM": _unusable_axis}
+BUILD_PROBLEMS: BuildProblems = {"CUMSUM": _unusable_axis}

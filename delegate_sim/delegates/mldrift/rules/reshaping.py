@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ....graph.graph import NodeView
 from ....rules.kinds import SHAPE
-from ....rules.numbers import counted
+from ....rules.number_sets import counted
 from ....rules.vocabulary import check
 from ...gpu_compatibility import reshaping
 from ...gpu_compatibility.checks import runtime_operands
+from ..build_problems import BuildProblem, BuildProblems
 from ..failures import AXES
-from ..problems import Problem, Problems
 from .checks import (
     ANY_NUMBERS,
     RESULTS,
@@ -71,9 +71,9 @@ RULES = {
 # Building the model
 
 
-def _negative_axes(node: NodeView) -> Iterator[Problem]:
+def _negative_axes(node: NodeView) -> Iterator[BuildProblem]:
     if any(axis < 0 for axis in integers(node, 1)):
-        yield Problem(AXES.name, node.input(1))
+        yield BuildProblem(AXES.name, node.input(1))
 
 
-BUILD_PROBLEMS: Problems = {"TRANSPOSE": _negative_axes}
+BUILD_PROBLEMS: BuildProblems = {"TRANSPOSE": _negative_axes}

@@ -12,9 +12,9 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
 from ...gpu_compatibility import reduction, slicing
 from ...gpu_compatibility.checks import Found, asked, case
-from ..naming import type_number
-from ..problems import Problem, Problems, constants_read
+from ..build_problems import BuildProblem, BuildProblems, constants_read
 from ..shapes import Bhwc, axes_of, bhwc, filled
+from ..tensor_names import type_number
 from .checks import (
     ANY_NUMBERS,
     INPUT_AXES,
@@ -290,8 +290,8 @@ RULES = {
 # Building the model
 
 
-def _constants_updated(node: NodeView) -> Iterator[Problem]:
+def _constants_updated(node: NodeView) -> Iterator[BuildProblem]:
     return constants_read(node, 0, 1)
 
 
-BUILD_PROBLEMS: Problems = {"DYNAMIC_UPDATE_SLICE": _constants_updated}
+BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": _constants_updated}

@@ -10,8 +10,8 @@ from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands
+from ..build_problems import BuildProblem, BuildProblems
 from ..failures import LOWERED
-from ..problems import Problem, Problems
 from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary, unread_operands
 from .checks import (
     ANY_NUMBERS,
@@ -152,9 +152,9 @@ RULES = {
 # Building the model
 
 
-def _lowered(node: NodeView) -> Iterator[Problem]:
-    yield Problem(LOWERED.name, node.output(0))
+def _lowered(node: NodeView) -> Iterator[BuildProblem]:
+    yield BuildProblem(LOWERED.name, node.output(0))
 
 
-BUILD_PROBLEMS: Problems = {"STABLEHLO_SHIFT_LEFT": unread_operands}
-WEBGPU_PROBLEMS: Problems = {"STABLEHLO_COMPOSITE": _lowered}
+BUILD_PROBLEMS: BuildProblems = {"STABLEHLO_SHIFT_LEFT": unread_operands}
+WEBGPU_PROBLEMS: BuildProblems = {"STABLEHLO_COMPOSITE": _lowered}

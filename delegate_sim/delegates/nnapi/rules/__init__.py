@@ -1,4 +1,4 @@
-"""Rules of the NNAPI delegate: the conditions for each operator, in the order in which they are tested.
+"""Rules of the NNAPI delegate: the conditions of each operator, in the delegate's order.
 
 Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``).
 """

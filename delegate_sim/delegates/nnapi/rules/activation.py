@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....rules.numbers import at_most, exactly
+from ....rules.number_sets import at_most, exactly
 from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import rank, typed

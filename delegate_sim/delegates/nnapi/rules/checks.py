@@ -1,4 +1,4 @@
-"""Checks that only the NNAPI rules use.
+"""Checks of the NNAPI rules beyond the shared vocabulary.
 
 Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``delegates/nnapi/nnapi_delegate.cc``). The delegate
 collects every failure, under names of its own.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from ....foundation.float32 import float32
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules import kinds
-from ....rules.numbers import at_most
+from ....rules.number_sets import at_most
 from ....rules.operands import INPUT, OUTPUT, Operand, operand
 from ....rules.rule import Check
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
-from ....single_precision import float32
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
 from ..questions import is_hybrid
 from ..target import NnapiTarget, level_in_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
-from ....rules.numbers import exactly
+from ....rules.number_sets import exactly
 from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, typed, version

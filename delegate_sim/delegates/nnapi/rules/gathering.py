@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
-from ....rules.numbers import at_least, counted
+from ....rules.number_sets import at_least, counted
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, rank, refused_if, typed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import BROADCAST
-from ....rules.numbers import between
+from ....rules.number_sets import between
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, rank, refused_if, same_type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
-from ....rules.numbers import at_least
+from ....rules.number_sets import at_least
 from ....rules.operands import INPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import has_elements, operand_count, refused_if, typed, where

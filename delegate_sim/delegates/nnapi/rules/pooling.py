@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_VALUE
-from ....rules.numbers import at_least
+from ....rules.number_sets import at_least
 from ....rules.operands import INPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, constant, operand_count, rank, typed, unset, where

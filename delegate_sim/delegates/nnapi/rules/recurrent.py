@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.numbers import exactly
+from ....rules.number_sets import exactly
 from ....rules.operands import OUTPUT, Operand, operand, result
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import check_for_target, constant, operand_count, typed, where

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....model import schema
 from ....rules.kinds import TENSOR_TYPE
-from ....rules.numbers import at_least, at_most
+from ....rules.number_sets import at_least, at_most
 from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, rank, refused_if, typed

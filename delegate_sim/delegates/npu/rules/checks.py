@@ -18,8 +18,8 @@ from ....rules.rule import Check, OpRule, Rules
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import check
 from ..composites import as_integer, attributes, composite_name, given
-from ..file_facts import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, has_weights, quantization_kind
 from ..kinds import ATTRIBUTE, COMPOSITE, CONSTANT, OP_FILTER, OPERATOR, QUANTIZATION, TENSOR_TYPE
+from ..loader_facts import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, has_weights, quantization_kind
 from ..target import NpuTarget
 
 NpuRule: TypeAlias = OpRule[NpuTarget]

@@ -1,4 +1,4 @@
-"""Rules of the VX delegate: the conditions for each operator, in the order in which they are tested.
+"""Rules of the VX delegate: the conditions of each operator, in the delegate's order.
 
 Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of mappers with what they ask of a node
 (``op_map.cc``) in VeriSilicon/tflite-vx-delegate. No mapper looks at an operator's version.

@@ -1,4 +1,4 @@
-"""Checks that only the VX rules use.
+"""Checks of the VX rules beyond the shared vocabulary.
 
 Source: ``OpMapperBase::IsSupported``, which every operator goes through, and what the ``IsOpSupported`` of several mappers
 have in common (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first condition that a node does
@@ -17,7 +17,7 @@ from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules import kinds
 from ....rules.kinds import Kind
-from ....rules.numbers import listed
+from ....rules.number_sets import listed
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source

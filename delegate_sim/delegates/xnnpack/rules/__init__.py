@@ -1,4 +1,4 @@
-"""Rules of the XNNPACK delegate: the conditions for each operator, in the order in which they are tested.
+"""Rules of the XNNPACK delegate: the conditions of each operator, in the delegate's order.
 
 Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go without a subgraph to build
 (``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has a function there that refuses every node.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules
 from ..kinds import KINDS
-from ..visit import Visit
+from ..node_visit import Visit
 from . import custom
 from .upstream import SOURCE
 

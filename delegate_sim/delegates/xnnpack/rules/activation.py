@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, QUANTIZATION, SHAPE
-from ....rules.numbers import between
+from ....rules.number_sets import between
 from ....rules.operands import OUTPUT, operand
 from ....rules.vocabulary import check, option, unset
 from ..datatypes import is_normal

@@ -1,4 +1,4 @@
-"""Checks that only the XNNPACK rules use (``delegates/xnnpack/xnnpack_delegate.cc``).
+"""Checks of the XNNPACK rules beyond the shared vocabulary (``delegates/xnnpack/xnnpack_delegate.cc``).
 
 The delegate stops at the first condition that a node does not meet, so that the order of a rule's checks decides which reason is
 given. It says why only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
@@ -12,11 +12,11 @@ from typing import TypeVar
 from ....graph.graph import NodeView
 from ....model import schema
 from ....rules import kinds
-from ....rules.numbers import Numbers, at_most, exactly, listed
+from ....rules.number_sets import Numbers, at_most, exactly, listed
 from ....rules.operands import OUTPUT, Operand, operand
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import activation, check, check_for_target, constant, has_elements, operand_count, rank, typed
-from ..visit import Visit
+from ..node_visit import Visit
 from .types import Types, of_types
 from .upstream import in_method, method
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import NEIGHBOUR, OPERATOR
-from ....rules.numbers import at_least
+from ....rules.number_sets import at_least
 from ....rules.operands import OUTPUT
 from ....rules.vocabulary import check_for_target, rank
+from ..node_visit import Visit
 from ..variables import VALUES
-from ..visit import Visit
 from .checks import xnnpack_rule
 from .types import FLOAT_OR_8_BITS_ARITHMETIC, of_types
 from .upstream import PREPARATION, SOURCE, method

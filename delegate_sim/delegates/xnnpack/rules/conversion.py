@@ -14,9 +14,9 @@ from ....rules.kinds import CONSTANT, NEIGHBOUR, QUANTIZATION, TENSOR_TYPE
 from ....rules.rule import OpRule
 from ....rules.vocabulary import check, check_for_target
 from ..datatypes import datatype
+from ..node_visit import Visit
 from ..scales import float32_ratio, only_scale
 from ..unpacking import densifies_constant
-from ..visit import Visit
 from .checks import LARGEST_CONVERSION, SMALLEST_CONVERSION, unary
 from .types import EIGHT_BITS, FLOAT, FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC
 from .upstream import PREPARATION, method

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, HYBRID, OPERAND_VALUE, OPTIONAL_OPERAND, SHAPE
-from ....rules.numbers import between
+from ....rules.number_sets import between
 from ....rules.operands import OUTPUT, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, refused_if, where_given
-from ..visit import Visit
+from ..node_visit import Visit
 from .checks import (
     BIAS,
     BOUNDING_ACTIVATION,

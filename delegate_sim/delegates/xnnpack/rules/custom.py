@@ -15,7 +15,7 @@ from ....rules.operands import OUTPUT, operand, result
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where_given
 from ..experts import MIXTURE
-from ..visit import Visit
+from ..node_visit import Visit
 from .checks import BIAS, INPUT, RELU_TO_RELU6, WEIGHTS, operands, shaped, stored_or_unpacked, xnnpack_rule
 from .convolution import TRANSPOSE_PADDING_NEEDS, transpose_padding_problem
 from .types import FLOAT32, of_type

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, QUANTIZATION, TENSOR_TYPE
-from ....rules.numbers import between, counted
+from ....rules.number_sets import between, counted
 from ....rules.operands import OUTPUT, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, operand_count
+from ..node_visit import Visit
 from ..scales import EIGHT_BIT_TYPES, has_one_scale, other_parameters, scales_of
-from ..visit import Visit
 from .checks import integers, operands, stored, xnnpack_rule
 from .types import FLOAT_OR_8_BITS_ARITHMETIC, Types, of_types
 from .upstream import in_method, method

@@ -10,14 +10,14 @@ from dataclasses import replace
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
-from ....rules.numbers import at_least, between
+from ....rules.number_sets import at_least, between
 from ....rules.operands import OUTPUT
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
 from ..datatypes import datatype, first_zero_point
+from ..node_visit import Visit
 from ..scales import has_one_scale, scales_of
 from ..target import QS8, QU8
-from ..visit import Visit
 from .checks import (
     BIAS,
     BOUNDING_ACTIVATION,

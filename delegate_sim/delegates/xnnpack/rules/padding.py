@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_VALUE, SHAPE
-from ....rules.numbers import between
+from ....rules.number_sets import between
 from ....rules.operands import OUTPUT, operand
 from ....rules.vocabulary import check
 from .checks import INPUT, MAX_RANK, elements_of, integers, operands, shaped, stored, xnnpack_rule

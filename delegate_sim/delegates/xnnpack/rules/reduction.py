@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_VALUE, SHAPE
-from ....rules.numbers import at_most
+from ....rules.number_sets import at_most
 from ....rules.operands import OUTPUT, operand
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, rank, where
+from ..node_visit import Visit
 from ..scales import EIGHT_BIT_TYPES
-from ..visit import Visit
 from .checks import INPUT, MAX_RANK, counting_before, integers, operands, stored, xnnpack_rule
 from .types import FLOAT32, FLOAT_OR_8_BITS_LAYERS, of_type, of_types
 from .upstream import in_method, method

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_VALUE, QUANTIZATION, SHAPE
-from ....rules.numbers import at_least, between
+from ....rules.number_sets import at_least, between
 from ....rules.operands import OUTPUT, operand
 from ....rules.vocabulary import check, option, where
 from ..scales import other_parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_VALUE, SHAPE
-from ....rules.numbers import counted
+from ....rules.number_sets import counted
 from ....rules.operands import OUTPUT, Operand, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, option

@@ -6,7 +6,7 @@ from ....graph.graph import NodeView
 from ....rules.kinds import OPERATOR
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check
-from ..visit import Visit
+from ..node_visit import Visit
 from .custom import ATTENTION_CHECKS, ATTENTION_SOURCE
 from .upstream import SOURCE
 

@@ -1,4 +1,4 @@
-"""Types of tensors as the XNNPACK rules accept them: some with a flag of the delegate only, some from a release on.
+"""Tensor types in the XNNPACK rules: some need a flag of the delegate, some a newer release.
 
 Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and the like (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from ....graph.graph import NodeView
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
-from ....rules.numbers import listed
+from ....rules.number_sets import listed
 from ....rules.operands import Operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
+from ..node_visit import Visit
 from ..scales import EIGHT_BIT_TYPES, has_one_scale, scales_of
 from ..target import QS8, QU8, XnnpackTarget
-from ..visit import Visit
 from .upstream import in_method
 
 FLOAT16_ACTIVATIONS = "litert-1.3.0"

@@ -1,4 +1,4 @@
-"""Checks of weights and biases: their types, their scales, and whether they fit together."""
+"""Checks of weights and biases in the XNNPACK rules: types, scales, and their combination."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ....rules.operands import Operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
 from ..datatypes import are_usable_scales, first_zero_point, is_usable_zero_point
+from ..node_visit import Visit
 from ..scales import has_one_scale, scales_of
 from ..target import QS8
-from ..visit import Visit
 from .checks import MAX_RANK, WEIGHTS
 from .types import FLOAT16_LAYERS, FLOAT_OR_8_BITS, of_type
 from .upstream import in_method

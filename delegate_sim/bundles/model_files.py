@@ -1,0 +1,176 @@
+"""Find model files: below folders, by pattern, and inside bundles; symbolic link loops end.
+
+``glob`` and ``os.walk`` either do not enter linked folders or go round in a loop of links until the path is too long.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+
+from .address import SEPARATOR
+from .formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES, is_bundle
+from .member import BundleError
+from .stores import is_url, models_at
+
+_SUFFIXES = (*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)
+_MOST_ENTRIES = 8
+_MAGIC = frozenset("*?[")
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path has a wildcard: ``*``, ``?``, ``[...]``, or ``**`` for any number of folders."""
+    return not _MAGIC.isdisjoint(path)
+
+
+def models_below(folder: str) -> list[str]:
+    """Return the models and bundles in a folder and the folders below it, sorted, without hidden ones."""
+    return sorted(
+        os.path.join(folder, *parts)
+        for parts in _walk(folder, None)
+        if parts[-1].lower().endswith(_SUFFIXES) and not any(part.startswith(".") for part in parts)
+    )
+
+
+def matching_files(pattern: str, root: str = "") -> list[str]:
+    """Return the files that a pattern matches, sorted, below ``root`` if it is relative; with slashes on every system.
+
+    Hidden files and folders match only a part of the pattern that begins with a dot. Where the last part of the pattern does not
+    say how names end, only models and bundles match.
+    """
+    pattern = pattern.replace(os.sep, "/")
+    parts = pattern.split("/")
+    first = next((number for number, part in enumerate(parts) if is_pattern(part)), len(parts) - 1)
+    start, rest = "/".join(parts[:first]), [part for part in parts[first:] if part not in ("", ".")]
+    if not rest:
+        return []
+    if first and not start:
+        start = "/"
+    only_models = "." not in rest[-1] and is_pattern(rest[-1])
+    depth = None if "**" in rest else len(rest)
+    if rest[-1] == "**":
+        rest = [*rest, "*"]
+    found = [
+        "/".join([*([start.rstrip("/")] if start else []), *names])
+        for names in _walk(os.path.join(root, start) if start else root or ".", depth)
+        if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(_SUFFIXES))
+    ]
+    return sorted(found)
+
+
+def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether the parts of a path match those of a pattern; ``**`` matches any number of folders, including none.
+
+    >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"])
+    True
+    """
+    reached = {0}
+    for name in names:
+        reached = _step(reached, name, pattern)
+    return len(pattern) in _skipped(reached, pattern)
+
+
+def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
+    """Return the positions in a pattern that can be reached with one more name."""
+    found = set()
+    for position in _skipped(reached, pattern):
+        if position == len(pattern):
+            continue
+        if pattern[position] == "**":
+            if not name.startswith("."):
+                found.add(position)
+        elif fnmatchcase(name, pattern[position]) and (not name.startswith(".") or pattern[position].startswith(".")):
+            found.add(position + 1)
+    return found
+
+
+def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
+    """Return the positions and those behind every ``**`` that matches no folder."""
+    found = set(reached)
+    for position, part in enumerate(pattern):
+        if position in found and part == "**":
+            found.add(position + 1)
+    return found
+
+
+def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
+    """Return the parts of the path of each file below a folder, at most ``depth`` parts; no folder is entered in itself.
+
+    A folder that many links lead to is entered a few times only, and one that cannot be read is passed over.
+    """
+    entered: Counter[tuple[int, int]] = Counter()
+    waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), _above(folder))]
+    while waiting:
+        path, parts, above = waiting.pop()
+        try:
+            status = os.stat(path)
+            identity = (status.st_dev, status.st_ino)
+            if identity in above or entered[identity] == _MOST_ENTRIES:
+                continue
+            entered[identity] += 1
+            with os.scandir(path) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            names = (*parts, entry.name)
+            if entry.is_dir():
+                if depth is None or len(names) < depth:
+                    waiting.append((entry.path, names, above | {identity}))
+            elif depth is None or len(names) <= depth:
+                yield names
+
+
+def _above(folder: str) -> frozenset[tuple[int, int]]:
+    """Return what identifies the folders that a folder is in, which a link may lead back to."""
+    found = set()
+    path = os.path.realpath(folder)
+    while (parent := os.path.dirname(path)) != path:
+        path = parent
+        with suppress(OSError):
+            status = os.stat(path)
+            found.add((status.st_dev, status.st_ino))
+    return frozenset(found)
+
+
+def stands_for_many(path: str) -> bool:
+    """Whether a path is a folder, or a pattern and not the name of a file."""
+    if is_url(path):
+        return is_pattern(path)
+    return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
+
+
+def files_for(path: str) -> list[str]:
+    """Return the models below a folder, that a pattern matches, or in a bundle; the path itself if there is none.
+
+    A bundle that cannot be read, or holds no model, stands for itself, so that it can be reported.
+    """
+    if is_url(path):
+        if SEPARATOR in path:
+            return [path]
+        with suppress(BundleError):
+            return [model for url in models_at(path) for model in _models_at(url)] or [path]
+        return [path]
+    if not stands_for_many(path):
+        return _models_of(path)
+    found = models_below(path) if os.path.isdir(path) else matching_files(path)
+    return [model for file in found for model in _models_of(file)] or [path]
+
+
+def _models_at(url: str) -> list[str]:
+    return _models_in(url) if url.lower().endswith(BUNDLE_SUFFIXES) else [url]
+
+
+def _models_of(path: str) -> list[str]:
+    return _models_in(path) if is_bundle(path) else [path]
+
+
+def _models_in(path: str) -> list[str]:
+    from .members import models_in
+
+    with suppress(BundleError, OSError):
+        return models_in(path) or [path]
+    return [path]

@@ -1,0 +1,54 @@
+"""Known releases of ML Drift: it ships as binaries, so a release is known only if its binary was run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...releases.catalogue import Release, parse_release, release_note
+from ...rules.rule import Check
+
+OLDEST, _SECOND, THIRD, NEWEST_MEASURED = (parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0"))
+MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
+"""The releases whose binaries were run, oldest first."""
+
+
+def rules_of(release: Release) -> Release:
+    """Return the measured release whose rules are taken for a release: the last one before it, or the oldest."""
+    return next((each for each in reversed(MEASURED) if release.is_at_least(each)), OLDEST)
+
+
+def notes(release: Release) -> Iterator[str]:
+    """Say where the rules of a release are those of another."""
+    note = release_note(release)
+    if note is not None:
+        yield note
+    taken = rules_of(release)
+    if taken.order == release.order:
+        return
+    if not release.is_at_least(OLDEST):
+        yield f"the rules of mldrift in {release} are not known: those of {OLDEST}, the oldest measured, are used"
+    else:
+        yield f"the rules of mldrift in {release} are not measured: those of {taken}, the last measured before it, are used"
+
+
+def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
+    """Return those of the checks that some measured release has, dated by the measured releases alone.
+
+    What both GPU delegates ask is dated by the runtime's sources; a change between two measured releases is known for the later.
+    """
+    return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
+
+
+@functools.cache
+def _as_measured(check: Check[object]) -> Check[object]:
+    if check.introduced is None and check.withdrawn is None:
+        return check
+    return replace(check, introduced=_dated(check.introduced), withdrawn=_dated(check.withdrawn))
+
+
+def _dated(release: Release | None) -> Release | None:
+    if release is None or OLDEST.is_at_least(release):
+        return None
+    return next(each for each in MEASURED if each.is_at_least(release))

@@ -1,0 +1,64 @@
+"""Failures while ML Drift builds its own model of the nodes it took: the process ends, nothing is restored.
+
+The problems of single operators stand beside their rules (see ``problems.py``). Not all that fails is known: drivers compile the
+shaders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+
+from ...graph.graph import Graph, NodeView
+from ...graph.partition import Subset
+from ...model.model import Tensor
+from ...model.operator_families import FAMILY_OF
+from ...releases.catalogue import Release
+from ..base import KernelFailure, kernel_failure
+from .build_problems import BuildProblem, BuildProblems
+from .failures import EMPTY, WORDINGS
+from .known_releases import NEWEST_MEASURED
+from .rules.checks import integers
+from .shapes import axes_of
+
+_SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
+"""The input that is the axis; parts that are empty along it have no kernels."""
+_CHANNELS_AXIS = 3
+
+
+def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) -> KernelFailure | None:
+    """Return the first node of a partition that ends the process while its model is built; None if none is known to."""
+    for index in subset.nodes:
+        for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
+            failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
+            return failure if release.is_at_least(NEWEST_MEASURED) else replace(failure, is_known=False)
+    return None
+
+
+def _problems(node: NodeView, is_on_webgpu: bool) -> Iterator[BuildProblem]:
+    if node.node.is_custom or node.is_constant_float16_dequantize:
+        return
+    yield from _problems_of_operator(node, "BUILD_PROBLEMS")
+    if is_on_webgpu:
+        for tensor in node.outputs:
+            if _is_divided_by(node, tensor):
+                yield BuildProblem(EMPTY.name, tensor)
+        yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
+
+
+def _problems_of_operator(node: NodeView, table: str) -> Iterator[BuildProblem]:
+    problems: BuildProblems = getattr(import_module(f".rules.{FAMILY_OF[node.op]}", __package__), table, {})
+    if node.op in problems:
+        yield from problems[node.op](node)
+
+
+def _is_divided_by(node: NodeView, result: Tensor) -> bool:
+    """Whether a result has no batches, rows or columns, which work is divided by; one without channels does no harm."""
+    if 0 not in result.shape:
+        return False
+    sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))
+    if node.op in _SPLIT_AXES:
+        split = [axis % result.rank for axis in integers(node, _SPLIT_AXES[node.op])[:1]]
+        sizes = {axis: size for position, (axis, size) in enumerate(sizes.items()) if position not in split}
+    return any(size == 0 and axis != _CHANNELS_AXIS for axis, size in sizes.items())

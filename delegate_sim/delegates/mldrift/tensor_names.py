@@ -1,0 +1,32 @@
+"""LiteRT's names of tensors and types: inputs and outputs of a signature have their signature names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from ...graph.graph import Graph
+from ...model.model import Model, Tensor
+
+
+def name_of(graph: Graph, tensor: Tensor) -> str:
+    """Return the name of a tensor in ML Drift's messages."""
+    return _names(graph.model, graph.index).get(tensor.index, tensor.name)
+
+
+@functools.lru_cache(maxsize=8)
+def _names(model: Model, subgraph: int) -> Mapping[int, str]:
+    signatures = [signature for signature in model.signatures if signature.subgraph == subgraph]
+    return {index: name for each in signatures for side in (each.inputs, each.outputs) for name, index in side.items()}
+
+
+_TYPES = """
+    NO_TYPE FLOAT32 INT32 UINT8 INT64 STRING BOOL INT16 COMPLEX64 INT8 FLOAT16 FLOAT64 COMPLEX128 UINT64 RESOURCE VARIANT
+    UINT32 UINT16 INT4 BFLOAT16 INT2 UINT4
+"""
+_TYPE_NUMBERS = {name: number for number, name in enumerate(_TYPES.split())}
+
+
+def type_number(name: str) -> int:
+    """Return the number of a type at run time (``TfLiteType``), which is not the one that files have."""
+    return _TYPE_NUMBERS.get(name, 0)

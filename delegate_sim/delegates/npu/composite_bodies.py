@@ -1,0 +1,84 @@
+"""The outcome of nodes in bodies of composites: they follow the composite, or the place they were inlined to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...graph.graph import Graph
+from ...releases.catalogue import Release
+from ...rules.rule import ACCEPTED, Verdict
+from ..base import Decision, FileNode
+from .composites import COMPOSITE, Composite, composite_of
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """The verdict on a node of a body, and whether it runs on the NPU."""
+
+    verdict: Verdict
+    is_taken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """Decisions with those on bodies, the nodes of each subgraph that run as part of another, and subgraphs that are gone."""
+
+    decisions: tuple[Decision | None, ...]
+    taken: tuple[frozenset[int], ...]
+    removed: frozenset[int]
+
+
+def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Completed:
+    """Decide about the bodies of composites. A body is gone once its composite is inlined or compiled."""
+    fates: dict[FileNode, Fate] = {}
+    for decision in decisions:
+        if decision is not None:
+            for place, fate in _fates(graphs, decision, release):
+                fates.setdefault(place, fate)
+    completed, taken = list(decisions), [frozenset[int]()] * len(graphs)
+    for graph in graphs if fates else ():
+        own = {index: fates[graph.index, index] for index in graph.execution_plan if (graph.index, index) in fates}
+        if own and decisions[graph.index] is None:
+            completed[graph.index] = Decision(graph, {index: fate.verdict for index, fate in own.items()})
+            taken[graph.index] = frozenset([index for index, fate in own.items() if fate.is_taken])
+    removed = {place[0] for decision in decisions if decision is not None for place in decision.places.values()}
+    removed |= {
+        composite.body
+        for decision in decisions
+        if decision is not None
+        for index in decision.nodes
+        if decision.graph.nodes[index].op == COMPOSITE
+        and (composite := composite_of(decision.graph.model, decision.graph.nodes[index], release)) is not None
+    }
+    return Completed(tuple(completed), tuple(taken), frozenset(removed))
+
+
+def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Iterator[tuple[FileNode, Fate]]:
+    places = decision.places
+    taken = set(decision.nodes)
+    for index in decision.graph.execution_plan:
+        node = decision.graph.nodes[index]
+        if index not in places and node.op != COMPOSITE:
+            continue
+        fate = Fate(decision.verdicts.get(index, ACCEPTED), index in taken)
+        if index in places:
+            yield places[index], fate
+        composite = composite_of(decision.graph.model, node, release) if node.op == COMPOSITE else None
+        if composite is not None:
+            verdict = ACCEPTED if fate.is_taken else fate.verdict
+            yield from _whole(graphs, composite, Fate(verdict, fate.is_taken), release, frozenset())
+
+
+def _whole(
+    graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: frozenset[int]
+) -> Iterator[tuple[FileNode, Fate]]:
+    """Return the nodes of a body that goes where its composite goes, and those of the bodies inside it."""
+    if composite.body in seen or not 0 <= composite.body < len(graphs):
+        return
+    graph = graphs[composite.body]
+    for index in graph.execution_plan:
+        yield (graph.index, index), fate
+        inner = composite_of(graph.model, graph.nodes[index], release)
+        if inner is not None:
+            yield from _whole(graphs, inner, fate, release, seen | {composite.body})

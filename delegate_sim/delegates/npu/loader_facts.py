@@ -1,0 +1,95 @@
+"""Properties of a file that only LiteRT's own loader reads, and for which it refuses some models.
+
+Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), ``MapQuantization``
+(``litert/core/model/flatbuffer_to_litert.cc``).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...model.flatbuffer import Flatbuffer, Tables
+from ...model.model import Model, Tensor
+
+NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", "blockwise"
+
+_BLOCKWISE_DETAILS = 2
+
+FilePlace = tuple[int, int]
+"""Subgraph, and the index of a node or tensor in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is unusual about a file; each set holds places."""
+
+    variants: frozenset[FilePlace]
+    """Tensors that list variant tensors."""
+    mutating: frozenset[FilePlace]
+    """Nodes that say which of their variable inputs they change, even if none."""
+    invalid_channels: frozenset[FilePlace]
+    """Tensors whose scales and zero points, several of them, are not equally many."""
+    kinds: Mapping[FilePlace, str]
+    """Kinds of quantisation that the number of scales does not tell."""
+
+
+@functools.lru_cache(maxsize=2)
+def file_facts(model: Model) -> FileFacts:
+    """Read them from the bytes of a model that was read before; those of the last models are kept."""
+    root = Flatbuffer(model.content).root("Model")
+    subgraphs = root.child_vectors("subgraphs")[0]
+    tensors, tensor_counts = subgraphs.child_vectors("tensors")
+    nodes, node_counts = subgraphs.child_vectors("operators")
+    quantization = tensors.children("quantization")
+    scales, zero_points = _counts(quantization, "scale"), _counts(quantization, "zero_point")
+    places = _places(tensor_counts)
+    invalid, kinds = set(), {}
+    for place, of_scales, of_zero_points, details in zip(
+        places, scales, zero_points, quantization.numbers("details_type"), strict=True
+    ):
+        if details == _BLOCKWISE_DETAILS or not (of_scales or of_zero_points or details):
+            continue
+        kind = NONE if not of_scales and not of_zero_points else PER_CHANNEL
+        if 1 in (of_scales, of_zero_points):
+            kind = PER_TENSOR
+        if kind == PER_CHANNEL and of_scales != of_zero_points:
+            invalid.add(place)
+        if (not of_scales and of_zero_points) or details > _BLOCKWISE_DETAILS:
+            kinds[place] = kind
+    return FileFacts(
+        _chosen(_counts(tensors, "variant_tensors"), tensor_counts),
+        _chosen(_counts(nodes, "mutating_variable_inputs"), node_counts),
+        frozenset(invalid),
+        kinds,
+    )
+
+
+def quantization_kind(tensor: Tensor) -> str:
+    """Return a tensor's kind of quantisation as LiteRT sees it, unless ``FileFacts.kinds`` has another."""
+    found = tensor.quantization
+    if found is None:
+        return NONE
+    if found.kind == BLOCKWISE:
+        return BLOCKWISE
+    return PER_TENSOR if len(found.scales) == 1 or len(found.zero_points) == 1 else PER_CHANNEL
+
+
+def has_weights(tensor: Tensor) -> bool:
+    """Whether LiteRT takes a tensor for a constant: its buffer has bytes."""
+    return tensor.data is not None and tensor.data[1] > 0
+
+
+def _counts(tables: Tables, field: str) -> list[int]:
+    return tables.lengths(field, f"a vector of {tables.what}")
+
+
+def _places(counts: Sequence[int]) -> list[FilePlace]:
+    return [(subgraph, index) for subgraph, count in enumerate(counts) for index in range(count)]
+
+
+def _chosen(found: Sequence[int], counts: Sequence[int]) -> frozenset[FilePlace]:
+    """Return the places where something was found, of so many in each subgraph."""
+    return frozenset(itertools.compress(_places(counts), found) if any(found) else ())

@@ -1,0 +1,1 @@
+"""The compiler plugins, one module for each vendor."""

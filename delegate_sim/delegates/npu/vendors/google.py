@@ -1,0 +1,154 @@
+"""Google Tensor's compiler plugin (``litert/vendors/google_tensor``), which takes all but a few operators."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ....foundation.files import read_whole
+from ....graph.graph import Graph
+from ....releases.catalogue import NEWEST, Release, parse_release
+from ....rules.rule import Verdict
+from ...base import OptionValues, kinds_by_code
+from ...live_traits import PluginTraits
+from ...options import Option
+from ...plugin_selection import ModelFailure
+from ..composites import COMPOSITE, composite_name, given
+from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
+from ..loader_facts import file_facts
+from ..op_filters import UNPARSABLE, UNREADABLE, OpFilters, parsed
+from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
+from ..rules import BOOKS
+from ..target import NpuTarget
+
+SOCS = ("Tensor_G3", "Tensor_G4", "Tensor_G5", "Tensor_G6")
+_OLD_NAMES = {"g3": "Tensor_G3", "g4": "Tensor_G4", "g5": "Tensor_G5"}
+_DEFAULT_SOC = "Tensor_G3"
+_OLD_NAME_LINE = "g3/g4/g5 is deprecated. Please use Tensor_G3/G4/G5 instead."
+_COMPOSITE_LINE = "unsupported composite op: "
+_FILTERS_SINCE = parse_release("litert-2.1.5")
+_COMPOSITES_SINCE = parse_release("litert-2.1.5")
+_TWICE_SINCE = parse_release("litert-2.3.0")
+"""Since when the first composite that is not taken is named twice, each time that the plugin is asked."""
+
+_MESSAGE_SIGNS = frozenset("{:<#\n")
+
+
+class FilterFile(str):
+    """The text of a file of op filters, or the path of one that cannot be read."""
+
+    __slots__ = ("is_unreadable",)
+    is_unreadable: bool
+
+
+def op_filters(value: Any) -> FilterFile:
+    """Parse op filters: their text, or the path of a file that holds it. What cannot be read fails when the plugin is asked."""
+    if isinstance(value, FilterFile):
+        return value
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"takes op filters as text, or the path of a file of them, not {value!r}")
+    if value is None:
+        return _filter_file("", is_unreadable=True)
+    if not value.strip() or not _MESSAGE_SIGNS.isdisjoint(value):
+        return _filter_file(value, is_unreadable=False)
+    try:
+        return _filter_file(read_whole(value).decode("utf-8", "replace"), is_unreadable=False)
+    except (OSError, ValueError):
+        return _filter_file(value, is_unreadable=True)
+
+
+def _filter_file(content: str, *, is_unreadable: bool) -> FilterFile:
+    found = FilterFile(content)
+    found.is_unreadable = is_unreadable
+    return found
+
+
+@functools.lru_cache(maxsize=8)
+def _filters(content: str, is_unreadable: bool) -> OpFilters:
+    return OpFilters(fault=UNREADABLE) if is_unreadable else parsed(content)
+
+
+class GooglePlugin(NpuPlugin):
+    """The plugin as LiteRT meets it."""
+
+    name = "npu-google"
+    vendor = "google"
+    log = log_traits("google")
+    rules = BOOKS["google"]
+    live = PluginTraits(
+        "Google",
+        "google_tensor",
+        (("ai_edge_litert_sdk_google_tensor", "data"),),
+        "liblitert_plugin_compiler.so of Google's Tensor SDK: pip install ai-edge-litert-sdk-google-tensor, or LD_LIBRARY_PATH",
+        MappingProxyType({"op_filters": "google_tensor_op_filters_proto"}),
+    )
+    socs = SOCS
+    options = (
+        soc_option("Tensor_G5", SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),
+        *COMMON_OPTIONS,
+        Option(
+            "op_filters",
+            op_filters,
+            None,
+            "a file of op filters, or its text, as google_tensor_op_filters_proto takes it (from litert-2.1.5)",
+        ),
+    )
+    further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, FILTER_FILE, ISLANDS))
+
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+        """Look up the SoC, then read the op filters."""
+        soc = options["soc"] or _DEFAULT_SOC
+        lines = (_OLD_NAME_LINE,) if soc in _OLD_NAMES else ()
+        soc = _OLD_NAMES.get(soc, soc)
+        if soc not in SOCS:
+            line = f"Invalid soc model for device type: {soc}"
+            return (*lines, line), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
+        fault = _filters_of(options).fault if release.is_at_least(_FILTERS_SINCE) else ""
+        if not fault:
+            return lines, None
+        place = options["op_filters"] if fault == UNREADABLE else "the given text"
+        what = "parse OpFilters proto text from" if fault == UNPARSABLE else "open OpFilters file"
+        line = f"Failed to {what}: {place}"
+        return (*lines, line), ModelFailure("partition", graph.index, None, None, FILTER_FILE.name, line, FILTER_FILE.hint)
+
+    def target(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> NpuTarget:
+        """Return what the rules depend on: the release and the filters."""
+        return NpuTarget(release, file_facts(graph.model), _filters_of(options))
+
+    def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
+        """Return the lines of all nodes; that of the first composite which is not taken also comes before all others."""
+        found = list(super().lines(graph, verdicts, target))
+        if target.release.is_at_least(_TWICE_SINCE):
+            yield from [line for line in found if line.startswith(_COMPOSITE_LINE)][:1]
+        yield from found
+
+    def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
+        """Name composites that are not taken, and nodes that a filter matches."""
+        node = graph.nodes[index]
+        if node.op == COMPOSITE and not node.is_custom:
+            name = composite_name(graph.model, node)
+            if not verdict.is_supported and name is not None and target.release.is_at_least(_COMPOSITES_SINCE):
+                yield f"{_COMPOSITE_LINE}{name}"
+        elif (
+            target.filters is not None
+            and target.filters.patterns
+            and target.release.is_at_least(_FILTERS_SINCE)
+            and _is_filtered(verdict)
+        ):
+            yield from target.filters.match([graph.tensors[tensor].name for tensor in given(node.outputs)]).lines
+
+
+def _is_filtered(verdict: Verdict) -> bool:
+    """Whether the plugin comes to its filters: the operator itself is not refused."""
+    code = BOOKS["google"].code_of(OP_FILTER)
+    return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
+
+
+def _filters_of(options: OptionValues) -> OpFilters:
+    content: FilterFile | None = options["op_filters"]
+    return OpFilters() if content is None else _filters(str(content), content.is_unreadable)
+
+
+DELEGATE = GooglePlugin()

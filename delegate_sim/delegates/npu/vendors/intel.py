@@ -1,0 +1,66 @@
+"""Intel's compiler plugin (``litert/vendors/intel_openvino``), which compiles with OpenVINO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+from ....graph.graph import Graph
+from ....releases.catalogue import Release, parse_release
+from ....rules.rule import Verdict
+from ...base import OptionValues, kinds_by_code
+from ...live_traits import PluginTraits
+from ...plugin_selection import ModelFailure
+from ..composites import layout
+from ..kinds import INPUT_RANK, ISLANDS, LOADER_KINDS
+from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
+from ..rules import BOOKS
+from ..target import NpuTarget
+
+SOCS = ("LNL", "PTL")
+_REFUSED_DIMENSIONS = 6
+_COUNT_LINE = "TOPK_V2 with non-constant K is not supported on NPU; leaving op on CPU."
+_COUNT_SINCE = parse_release("litert-2.2.0")
+
+
+class IntelPlugin(NpuPlugin):
+    """The plugin as LiteRT meets it."""
+
+    name = "npu-intel"
+    vendor = "intel"
+    log = log_traits("intel")
+    rules = BOOKS["intel"]
+    live = PluginTraits(
+        "IntelOpenVINO",
+        "intel_openvino",
+        (("openvino", "libs"),),
+        "the release of OpenVINO that the plugin is linked to: pip install openvino",
+    )
+    socs = SOCS
+    options = (soc_option("PTL", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
+    further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
+    known_since = "litert-2.1.5"
+
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+        """Look at the dimensions of the subgraph's inputs."""
+        for position, index in enumerate(graph.inputs):
+            rank = len(layout(graph.tensors[index]))
+            if rank >= _REFUSED_DIMENSIONS:
+                line = (
+                    f"Model not supported: subgraph input {position} has {rank} dimensions (>= {_REFUSED_DIMENSIONS}), skipping "
+                    "partitioning."
+                )
+                return (line,), ModelFailure("partition", graph.index, None, index, INPUT_RANK.name, line, INPUT_RANK.hint)
+        return (), None
+
+    def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
+        """Name the operators that are not taken, by their numbers."""
+        if verdict.is_supported:
+            return
+        node = graph.nodes[index]
+        if node.op == "TOPK_V2" and not node.is_custom and target.release.is_at_least(_COUNT_SINCE):
+            yield _COUNT_LINE
+        yield f"op type {node.builtin_code} is not supported"
+
+
+DELEGATE = IntelPlugin()

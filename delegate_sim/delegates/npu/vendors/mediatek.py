@@ -1,0 +1,76 @@
+"""MediaTek's compiler plugin (``litert/vendors/mediatek``), as it decides without the vendor's compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+from ....graph.graph import Graph
+from ....releases.catalogue import Release
+from ....rules.rule import Verdict
+from ...base import OptionValues, kinds_by_code
+from ...live_traits import PluginTraits
+from ...plugin_selection import ModelFailure
+from ..composites import given
+from ..kinds import ISLANDS, LOADER_KINDS, SOC
+from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
+from ..rules import BOOKS
+from ..rules.checks import TypeFault, mapped_types
+from ..target import NpuTarget
+
+SOCS = (
+    *("mt6853", "mt6877", "mt6878", "mt6879", "mt6886", "mt6893", "mt6895", "mt6897", "mt6983", "mt6985", "mt6989", "mt6991"),
+    *("mt6993", "mt8171", "mt8188", "mt8189"),
+)
+_CAST = "INT64"
+"""The type of constants that are cast, with a warning."""
+CLOSED_SINCE = "8.2.24"
+"""The version of the Neuron runtime from which on the plugin asks the vendor's compiler, whose rules are not known."""
+
+
+class MediatekPlugin(NpuPlugin):
+    """The plugin as LiteRT meets it."""
+
+    name = "npu-mediatek"
+    vendor = "mediatek"
+    log = log_traits("mediatek")
+    rules = BOOKS["mediatek"]
+    live = PluginTraits(
+        "MediaTek",
+        "mediatek",
+        (("ai_edge_litert_sdk_mediatek", "data/v8_0_10/host/lib"),),
+        "libneuron_adapter.so of MediaTek's NeuroPilot SDK: pip install ai-edge-litert-sdk-mediatek, or LD_LIBRARY_PATH",
+        closed_line="Use Get supported operations for partition.",
+    )
+    socs = SOCS
+    options = (soc_option("mt6991", SOCS, "may be empty; changes no verdict"), *COMMON_OPTIONS)
+    further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
+
+    def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
+        """Say which branch of the plugin this is."""
+        yield (
+            f"from Neuron {CLOSED_SINCE} on the plugin asks MediaTek's compiler about each node, whose rules are closed: this is "
+            "what it selects with an older one, or with mediatek_use_get_supported_operations=false"
+        )
+
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+        """Look up the SoC."""
+        soc = options["soc"]
+        if not soc or soc in SOCS:
+            return (), None
+        line = f"Unexpected SoC model: {soc}"
+        return (line,), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
+
+    def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
+        """Name the type that keeps a node from the NPU, and constants that are cast."""
+        node = graph.nodes[index]
+        if verdict.is_supported and not any(graph.tensors[tensor].type == _CAST for tensor in given(node.inputs)):
+            return
+        rule = self.rules.rule_of(node.op, is_custom=node.is_custom)
+        if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
+            return
+        for each in mapped_types(graph.view(node), target):
+            yield each.line if isinstance(each, TypeFault) else each
+
+
+DELEGATE = MediatekPlugin()

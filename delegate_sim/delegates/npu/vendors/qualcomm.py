@@ -1,0 +1,31 @@
+"""Qualcomm's compiler plugin (``litert/vendors/qualcomm``), which asks a closed library about every node: it is only run live."""
+
+from __future__ import annotations
+
+from ...base import Delegate
+from ...live_traits import PluginTraits
+from ..plugin import COMMON_OPTIONS, soc_option
+
+SOCS = ("SM8850", "SM8750", "SM8650", "SM8550", "SM8450", "SM8350")
+"""Those of phones; the plugin knows more (``litert/vendors/qualcomm/supported_soc.csv``)."""
+
+
+class QualcommPlugin(Delegate):
+    """What is needed to run the plugin; nothing of what it decides is known here."""
+
+    name = "npu-qualcomm"
+    kernel_name = "DISPATCH_OP"
+    provider_name = "NPU"
+    is_plugin = True
+    is_live_only = True
+    live = PluginTraits(
+        "Qualcomm",
+        "qualcomm",
+        (("ai_edge_litert_sdk_qualcomm", "data/lib/x86_64-linux-clang"), ("onnxruntime_qnn", "")),
+        "Qualcomm's libraries: pip install onnxruntime-qnn has those that ai-edge-litert 2.2 is linked to; 2.3 also needs "
+        "libQnnLpai.so, which QAIRT has: pip install ai-edge-litert-sdk-qualcomm, or LD_LIBRARY_PATH",
+    )
+    options = (soc_option("SM8750", SOCS, "and others that LiteRT lists"), *COMMON_OPTIONS)
+
+
+DELEGATE = QualcommPlugin()

@@ -1,0 +1,42 @@
+"""Samsung's compiler plugin (``litert/vendors/samsung``), which selects every node and compiles all of them or fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....releases.catalogue import Release
+from ...base import OptionValues
+from ...live_traits import PluginTraits
+from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
+from ..rules import BOOKS
+
+SOCS = ("E9965", "E9955")
+
+
+class SamsungPlugin(NpuPlugin):
+    """The plugin as LiteRT meets it."""
+
+    name = "npu-samsung"
+    vendor = "samsung"
+    log = log_traits("samsung")
+    rules = BOOKS["samsung"]
+    live = PluginTraits(
+        "Samsung",
+        "samsung",
+        (("ai_edge_litert_sdk_samsung", "data/lib/x86_64-linux"),),
+        "a build of the plugin that loads (that of ai-edge-litert 2.3.0 lacks a symbol of flatbuffers), and libgraph_wrapper.so "
+        "of Samsung's Exynos AI LiteCore: pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH",
+    )
+    socs = SOCS
+    options = (soc_option("E9965", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
+    known_since = "litert-2.1.5"
+
+    def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
+        """Say what selecting everything means."""
+        yield (
+            "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not "
+            "take fails the whole model"
+        )
+
+
+DELEGATE = SamsungPlugin()

@@ -1,0 +1,114 @@
+"""Limits on partitions: how many are taken, and how many nodes each must have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
+from ..rules.rule import Reason
+from .base import Decision, Delegate, OptionValues
+from .options import Option, integer, option_as_typed
+from .unstable_sort import LONGEST_STABLE, gnu_sorted
+
+Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
+
+
+def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
+    """Return the ``limit`` partitions with the most nodes, largest first, without those below the minimum of nodes.
+
+    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as a C++ library orders them.
+    """
+    largest = sort(subsets, lambda subset: -len(subset.nodes))[:limit]
+    return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
+
+
+def minimum_option(default: int) -> Option:
+    """Return the option that sets how many nodes a partition must have."""
+    return Option(
+        "min_nodes_per_partition",
+        integer,
+        default,
+        f"how many nodes a partition must have; 0 and below count as {default}",
+        flag="min_nodes_per_partition",
+        printed=("min nodes per partition",),
+    )
+
+
+def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
+    """Return how many nodes a partition must have; an option of 0 or below means the default."""
+    declared = next(option for option in delegate.options if option.name == delegate.minimum_option)
+    given: int = options[declared.name]
+    return given if given > 0 else int(declared.default)
+
+
+def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int, sort: Sort = gnu_sorted) -> Decision:
+    """Keep the nodes of a decision's largest partitions, and say why the others are left out.
+
+    Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
+    """
+    candidates = decision.candidates
+    kept = {node for subset in largest_partitions(candidates, limit, minimum, sort) for node in subset.nodes}
+    set_aside = dict(decision.set_aside)
+    for subset in candidates:
+        if subset.nodes[0] in kept:
+            continue
+        if len(subset.nodes) < minimum:
+            reason = partition_minimum(delegate, len(subset.nodes), minimum)
+        else:
+            reason = partition_limit(delegate, len(candidates), limit)
+        set_aside |= dict.fromkeys(subset.nodes, reason)
+    warnings = decision.warnings
+    if sort is gnu_sorted and order_depends_on_library(candidates, limit, minimum):
+        warnings += (library_order_warning(decision.graph, limit),)
+    nodes = tuple(node for node in decision.nodes if node in kept)
+    own = decision.subsets
+    if own is not None:
+        own = tuple([replace(subset, is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
+    return replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
+
+
+def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
+    """Say of a node that the delegate's limit on partitions leaves it out."""
+    largest = "the largest" if limit == 1 else f"among the {limit} largest"
+    merge = "merge partitions by removing what splits them"
+    raised = f"raise {option_as_typed(delegate.options, delegate.limit_option)}, or " if delegate.limit_option else ""
+    return Reason(
+        PARTITION_LIMIT.name,
+        PARTITION_LIMIT.name,
+        f"its partition is not {largest} of {found}",
+        f"{found} partitions",
+        f"at most {limit}",
+        f"{raised}{merge}",
+    )
+
+
+def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
+    """Say of a node that the delegate's minimum of nodes leaves its partition out."""
+    nodes = "1 node" if found == 1 else f"{found} nodes"
+    return Reason(
+        PARTITION_MINIMUM.name,
+        PARTITION_MINIMUM.name,
+        f"its partition has {nodes}; needs at least {minimum}",
+        f"a partition of {nodes}",
+        f"at least {minimum} nodes",
+        f"lower {option_as_typed(delegate.options, delegate.minimum_option)}, or merge partitions by removing what splits them",
+    )
+
+
+def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
+    """Whether the partitions that the limit keeps depend on how the C++ library orders equal sizes."""
+    if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
+        return False
+    sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
+    return sizes[limit - 1] == sizes[limit] >= minimum
+
+
+def library_order_warning(graph: Graph, limit: int) -> str:
+    """Say that ``order_depends_on_library`` holds."""
+    return (
+        f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
+        "library of the runtime (here as with GNU's)"
+    )

@@ -1,0 +1,1 @@
+"""Compare a device log with simulations and explain the differences."""

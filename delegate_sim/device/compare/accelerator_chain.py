@@ -1,0 +1,251 @@
+"""Compare a log of LiteRT 2's CompiledModel with several accelerators with the simulation, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ...delegates.base import Delegate
+from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
+from ...model.model import Model
+from ...releases.catalogue import Release
+from ...results.report.accelerator_stack import Stack, StackResult, delegates_of, simulate_stack
+from ...runtime.interpreter import Assumptions, Run
+from ...version import __version__
+from ..parse.applied_target import releases_of
+from ..parse.error_meanings import ExplainedError, explained_errors
+from ..parse.known_lines import NOT_REGISTERED
+from ..parse.log import read_lines
+from ..parse.log_contents import DeviceLog, Replacement
+from ..parse.log_runs import run_note, separate_runs
+from .differences import ListedRefusal, differences, listed_refusals
+from .observed_delegation import Facts, facts_of
+from .outcome_counts import Tally, device_tally, simulated_tally
+from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, listed_entry, tally_entry
+from .row_matching import OTHER_MODEL
+from .wrong_model import plugin_notes
+
+SCHEMA = "delegate-sim/reconcile-accelerators/1"
+
+NOT_APPLIED = "not-applied"
+"""Nothing in the log shows that the accelerator was applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepReconciliation:
+    """One accelerator: what its lines say, and what is simulated of it."""
+
+    accelerator: str
+    delegate: str
+    status: str
+    """``reproduced``, ``unexplained``, ``not-compared`` or ``not-applied``."""
+    device: Tally
+    simulated: Tally
+    differences: tuple[str, ...]
+    listed_refusals: tuple[ListedRefusal, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StackReconciliation:
+    """What was found. ``to_dict`` gives the stable form."""
+
+    model: Model
+    log: DeviceLog
+    result: StackResult
+    """The simulation that fits best."""
+    soc: str
+    """As it was asked for."""
+    releases: tuple[Release, ...]
+    status: str
+    explanation: str
+    steps: tuple[StepReconciliation, ...]
+    errors: tuple[ExplainedError, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data (schema ``delegate-sim/reconcile-accelerators/1``)."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": {"path": self.model.path, "sha256": self.model.sha256},
+            "status": self.status,
+            "accelerators": [step.accelerator for step in self.steps],
+            "soc": self.soc,
+            "runtimes": [str(release) for release in self.releases],
+            "explanation": self.explanation or None,
+            "steps": [_step_entry(step) for step in self.steps],
+            "errors": [asdict(error) for error in self.errors],
+            "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
+            "notes": list(self.notes),
+        }
+
+
+def reconcile_stack(
+    model: Model, log: DeviceLog, stack: Stack, runtime: str | None = None, options: Mapping[str, Any] | None = None
+) -> StackReconciliation:
+    """Match each accelerator's lines with its step of the simulation; raises OptionError for an unknown SoC or option.
+
+    What differs is explained, where that reproduces the rest, by accelerators that were asked for and not applied.
+    """
+    runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
+    releases = releases_of(log, runtime, notes)
+    trial = _Trial(model, log, stack, releases[-1], options or {})
+    steps, explanation = trial.steps(stack), ""
+    if any(step.status in (UNEXPLAINED, NOT_APPLIED) for step in steps):
+        for fewer, missing in _fewer(stack, steps):
+            other = trial.steps(fewer)
+            if _status(other) == REPRODUCED:
+                names = " and ".join(missing)
+                explanation = f"the device did as if {names} had not been asked for, and {names} took nothing"
+                steps = [step for step in steps if step.accelerator in missing] + other
+                trial.result = trial.simulated(fewer)
+                break
+    order = {name: place for place, name in enumerate(ACCELERATORS)}
+    steps.sort(key=lambda step: order[step.accelerator])
+    status = EXPLAINED if explanation else _status(steps)
+    return StackReconciliation(
+        model, log, trial.result, stack.soc, releases, status, explanation, tuple(steps), explained_errors(log), tuple(notes)
+    )
+
+
+class _Trial:
+    """A log and a model, simulated with one set of accelerators or another."""
+
+    def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
+        self.model = model
+        # Tables list what is left of all steps together.
+        self.log = replace(log, run_orders={}, summaries={})
+        self.release = release
+        self.options = options
+        self.result = self.simulated(stack)
+
+    def simulated(self, stack: Stack) -> StackResult:
+        """Apply the accelerators."""
+        known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
+        options = {key: value for key, value in self.options.items() if key in known}
+        # On the device the model was loaded, whatever this release's own resolver has.
+        return simulate_stack(self.model, stack, self.release, options, Assumptions(has_own_resolver=True))
+
+    def steps(self, stack: Stack) -> list[StepReconciliation]:
+        """Compare each accelerator's step."""
+        runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
+        return [
+            self._step(accelerator, delegate, runs.get(delegate.name))
+            for accelerator, delegate in zip(stack.accelerators, delegates_of(stack), strict=True)
+        ]
+
+    def _step(self, accelerator: str, delegate: Delegate, run: Run | None) -> StepReconciliation:
+        missing = [each.line for each in self.log.of(NOT_REGISTERED) if each.values["name"].lower() == accelerator]
+        notes = tuple(missing)
+        nothing = Tally((), None, None, None, None)
+        if accelerator == APPLIED_AHEAD:
+            return self._ahead(accelerator, delegate, run, notes)
+        facts = facts_of(self.log, delegate, [] if run is None else [each.graph for each in run.subgraphs])
+        facts = replace(facts, is_foreign=False, notes=())
+        is_shown = facts.replacements is not None and bool(facts.lines)
+        is_told = is_shown or bool(facts.splits or facts.listed_refusals)
+        if run is None:
+            # Everything was taken before it.
+            status = UNEXPLAINED if is_shown else NOT_COMPARED
+            more = ("only the device applies it: in the simulation nothing is left for it",) if is_shown else ()
+            return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
+        if not is_told:
+            takes = any(subgraph.delegated for subgraph in run.subgraphs)
+            status = NOT_APPLIED if takes else NOT_COMPARED
+            return StepReconciliation(accelerator, delegate.name, status, nothing, simulated_tally(run), (), (), notes)
+        found = tuple(differences(facts, run))
+        status = UNEXPLAINED if found else REPRODUCED
+        shown = (*notes, *_other_model(facts, run))
+        return StepReconciliation(
+            accelerator,
+            delegate.name,
+            status,
+            device_tally(facts, run),
+            simulated_tally(run),
+            found,
+            listed_refusals(facts, run),
+            shown,
+        )
+
+    def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
+        """Compare what a compiler plugin selects, and what then runs of it."""
+        theirs = [each for each in self.log.replacements if each.kernel == DISPATCH_KERNEL]
+        nothing = Tally((), None, None, None, None)
+        ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
+        if not self.log.plugins and not theirs:
+            return StepReconciliation(accelerator, delegate.name, NOT_APPLIED, nothing, ours, (), (), notes)
+        if run is None:
+            return StepReconciliation(accelerator, delegate.name, NOT_COMPARED, nothing, ours, (), (), notes)
+        found: list[str] = []
+        device = nothing
+        if self.log.plugins:
+            facts = facts_of(self.log, delegate, [each.graph for each in run.subgraphs])
+            found += differences(facts, run)
+            device = device_tally(facts, run)
+            notes = (*notes, *plugin_notes(self.log, run))
+        lines = (*device.lines, *[each.line for each in theirs])
+        if theirs or not self.log.plugins or run.outcome == "delegated":
+            found += _dispatched(theirs, run)
+        if self.log.plugins and not theirs and run.outcome == "delegated":
+            notes = (*notes, "no line shows that anything of what was selected was compiled and runs")
+        status = UNEXPLAINED if found else REPRODUCED
+        return StepReconciliation(accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(found), (), notes)
+
+
+def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
+    """Compare the kernels that run what was compiled, subgraph by subgraph."""
+    ours = [each for each in read_lines(f"{line}\n" for line in run.log_lines).replacements if each.kernel == DISPATCH_KERNEL]
+    both = [[(each.subgraph, each.replaced, each.total, each.partitions) for each in lines] for lines in (theirs, ours)]
+    if both[0] != both[1]:
+        on_device, here = (" ".join([each.line for each in lines]) or "no line" for lines in (theirs, ours))
+        yield f"of {DISPATCH_KERNEL} the device has: {on_device} The simulation has: {here}"
+
+
+def _other_model(facts: Facts, run: Run) -> Iterator[str]:
+    sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
+    for each in facts.replacements or ():
+        if each.total is not None and each.total not in sizes:
+            yield (
+                f"the log's line counts {each.total} nodes, and after the steps before it the model has "
+                f"{', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
+            )
+
+
+def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
+    """Yield the stack without accelerators of which nothing shows that they ran, the fewest first."""
+    silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
+    choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
+    for missing in choices:
+        left = tuple([name for name in stack.accelerators if name not in missing])
+        if left:
+            yield Stack(left, stack.soc if APPLIED_AHEAD in left else ""), missing
+
+
+def _took_nothing(step: StepReconciliation) -> bool:
+    """Whether a plugin selected nodes, and nothing that it compiled runs."""
+    return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
+
+
+def _status(steps: Sequence[StepReconciliation]) -> str:
+    found = {step.status for step in steps}
+    if UNEXPLAINED in found:
+        return UNEXPLAINED
+    if REPRODUCED not in found:
+        return NOT_COMPARED
+    return UNEXPLAINED if NOT_APPLIED in found else REPRODUCED
+
+
+def _step_entry(step: StepReconciliation) -> dict[str, Any]:
+    return {
+        "accelerator": step.accelerator,
+        "delegate": step.delegate,
+        "status": step.status,
+        "device": tally_entry(step.device),
+        "simulated": tally_entry(step.simulated),
+        "differences": list(step.differences),
+        "listed_refusals": [listed_entry(each) for each in step.listed_refusals],
+        "notes": list(step.notes),
+    }

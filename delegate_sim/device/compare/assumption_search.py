@@ -1,0 +1,156 @@
+"""Search for the assumptions that explain a difference, fewest assumptions first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...delegates.driver import Driver
+from ...graph.graph import NodeView
+from ...runtime.interpreter import Run
+from ..learn.driver_rejections import driver_matches
+from .cpu_reasons import nodes_set_aside
+from .differences import differences
+from .runtime_log_check import matched_partitions, stage_operations
+from .trial_simulations import Account, Match, Trials
+
+_MOST_LIMITS = 16
+
+
+def fitting_levels(trials: Trials) -> tuple[int, ...]:
+    """Return the other feature levels at which the simulation does the same without a driver that rejects anything."""
+    levels = trials.setting.delegate.levels
+    if levels is None:
+        return ()
+    return tuple(sorted(level for level in trials.setting.other_levels if trials.fitting({levels.option: level})))
+
+
+def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
+    """Return what accounts for the difference between the first simulation and the device, the likeliest first.
+
+    ``levels`` are those of ``fitting_levels``; ``profile`` is what is known of the driver so far.
+    """
+    if first.outcome != "restored":
+        yield from _compilation(trials, first)
+    if profile is not None:
+        yield from _profile(trials, profile)
+    yield from _missing_operations(trials, first)
+    has_table = trials.facts.evidence != "lines"
+    if has_table:
+        yield from driver_matches(trials)
+    if levels:
+        yield _level(trials, levels)
+    yield from _limits(trials)
+    if not has_table:
+        yield from driver_matches(trials)
+        return
+    for level in trials.setting.other_levels:
+        yield from driver_matches(trials, level)
+
+
+def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
+    """The delegate's kernels were made, and then the driver could not compile one."""
+    facts = trials.facts
+    has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
+    if not has_failed or not facts.driver_errors or facts.dynamic is not None:
+        return
+    rest = replace(facts, is_restored=False, application=None, on_cpu={}, counts={}, kernels={}, listed={})
+    failed = failed_kernels(first, facts.failed_nodes)
+    if (facts.replacements is None and None in failed) or differences(rest, first):
+        return
+    which = "" if not failed or None in failed else f" (kernel {failed[0]} of {kernel_count(first)})"
+    seen = (
+        "the nodes were replaced as simulated, and then" if facts.replacements is not None else "after the nodes were replaced,"
+    )
+    yield Match(first, Account("compilation", f"{seen} the driver could not compile or prepare a kernel{which}"))
+
+
+class _Without(Driver):
+    """A driver that rejects operations by their names."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def __str__(self) -> str:
+        return ", ".join(sorted(self.names))
+
+    def rejects(self, operation: str, view: NodeView) -> bool:
+        """Whether the operation is one of the names."""
+        return operation in self.names
+
+
+def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
+    """The driver rejects the operations that the runtime did not compile, though the delegate offers them."""
+    interface = trials.setting.delegate.driver
+    compilations = [each for each in trials.facts.runtime.compilations if each.choices]
+    if interface is None or not compilations or not all(each.is_complete for each in compilations):
+        return
+    on_device = {choice.op for each in compilations for choice in each.choices}
+    offered = {one.name for _, operations in stage_operations(first) for one in operations}
+    missing = frozenset(offered - on_device)
+    if not missing or not on_device <= offered:
+        return
+    changes = {interface.option: _Without(missing)}
+    run = trials.fitting(changes)
+    if run is not None and all(each.compilation is not None for each in matched_partitions(trials.facts.runtime, run)):
+        text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
+        yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
+
+
+def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
+    return {
+        subgraph.graph.index: nodes
+        for subgraph in run.subgraphs
+        if subgraph.decision is not None and (nodes := nodes_set_aside(subgraph.decision, code))
+    }
+
+
+def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
+    """Say which of the delegate's kernels each of the nodes is, counted from 1; None for one that the model cannot have.
+
+    Kernels are nodes behind those of the graph, in the order in which they were made.
+    """
+    first = run.subgraphs[0]
+    count, kernels = len(first.graph.nodes), kernel_count(run)
+    return [node - count + 1 if count <= node < count + max(kernels, 1) else None for node in nodes]
+
+
+def kernel_count(run: Run) -> int:
+    """Count the delegate's kernels in the first subgraph."""
+    return sum([subset.is_delegated for subset in run.subgraphs[0].subsets])
+
+
+def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
+    """The driver rejects what is known already."""
+    interface = trials.setting.delegate.driver
+    if interface is None:
+        return
+    changes = {interface.option: profile}
+    run = trials.fitting(changes)
+    if run is not None:
+        rejected = _rejected_nodes(run, interface.code)
+        yield Match(run, Account("driver-profile", "the driver rejects what its profile lists", changes, rejected))
+
+
+def _level(trials: Trials, levels: Sequence[int]) -> Match:
+    """The device has another feature level."""
+    declared = trials.setting.delegate.levels
+    assert declared is not None
+    level = max(levels)
+    others = f" (so do {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
+    text = f"feature level {level} instead of {trials.setting.options[declared.option]} reproduces the device{others}"
+    changes = {declared.option: level}
+    return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
+
+
+def _limits(trials: Trials) -> Iterator[Match]:
+    """The application sets a limit on partitions."""
+    setting = trials.setting
+    option = setting.delegate.limit_option
+    if not option or option in setting.known:
+        return
+    for limit in dict.fromkeys((setting.delegate.unlimited, *range(1, _MOST_LIMITS + 1))):
+        if limit != setting.options[option] and (run := trials.fitting({option: limit})):
+            text = f"{option} = {limit} instead of {setting.options[option]} reproduces the device"
+            yield Match(run, Account("options", text, {option: limit}))
+            return

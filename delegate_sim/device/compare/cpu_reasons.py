@@ -1,0 +1,64 @@
+"""Reasons why nodes ran on the CPU of a device."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...delegates.base import Decision, Delegate
+from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
+from ...runtime.interpreter import Run
+from .observed_delegation import Facts
+from .trial_simulations import Account
+
+DRIVER, LIMIT, UNDECIDED, REFUSED = "driver", "limit", "undecided", "refused"
+"""The driver rejected the node, a limit dropped its partition, either of these, or the delegate's own rules refused it."""
+
+_LIMITS = (PARTITION_LIMIT.name, PARTITION_MINIMUM.name)
+
+
+class CpuNode(NamedTuple):
+    """A node that ran on the CPU, and why; ``accepted`` says whether the delegate's own rules accept it."""
+
+    subgraph: int
+    node: int
+    op: str
+    cause: str
+    accepted: bool
+
+
+def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode, ...]:
+    """Say of each node that ran on the CPU of the device why it did; where the log does not tell, of each simulated one."""
+    found = []
+    for subgraph in run.subgraphs:
+        graph, decision = subgraph.graph, subgraph.decision
+        nodes = facts.on_cpu.get(graph.index, facts.listed.get(graph.index))
+        if nodes is None:
+            nodes = frozenset(graph.execution_plan) - subgraph.delegated
+        rejected = account.rejected.get(graph.index, frozenset()) if account else frozenset()
+        undecided = account.undecided.get(graph.index, frozenset()) if account else frozenset()
+        for index in sorted(nodes):
+            verdict = decision.verdicts.get(index) if decision else None
+            is_accepted = verdict is not None and verdict.is_supported
+            if not is_accepted:
+                cause = REFUSED
+            elif index in undecided:
+                cause = UNDECIDED
+            elif index in rejected:
+                cause = DRIVER
+            else:
+                cause = _simulated_cause(run.delegate, decision, index)
+            found.append(CpuNode(graph.index, index, graph.nodes[index].op, cause, is_accepted))
+    return tuple(found)
+
+
+def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
+    """Return the nodes that a decision sets aside for a reason with this code."""
+    return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
+
+
+def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
+    """Say why the simulation leaves a node to the CPU that the delegate's rules accept."""
+    reason = decision.set_aside.get(node) if decision is not None else None
+    if reason is None:
+        return UNDECIDED
+    return LIMIT if reason.code in _LIMITS or delegate.driver is None else DRIVER

@@ -1,0 +1,228 @@
+"""Differences between a simulation and a device log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...foundation.printable import counted
+from ...rules.kinds import FLOAT16_DEQUANTIZE
+from ...runtime.interpreter import Run, SubgraphRun
+from ..parse.known_lines import OWN_COUNT
+from ..parse.log import read_lines
+from ..parse.log_contents import DeviceLog, Replacement
+from .observed_delegation import OTHER_KERNEL, Facts
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalDifference:
+    """An operator that was refused a different number of times: on the device, by the lines of its log, and simulated."""
+
+    op: str
+    version: int
+    on_device: int
+    simulated: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRefusal:
+    """An operator that a delegate lists as refused, or that is refused in the simulation of a delegate that lists them."""
+
+    op: str
+    on_device: tuple[str, ...]
+    """The reasons that the device printed; a reason may be empty."""
+    simulated: tuple[str, ...]
+    """What is needed, by the simulation; empty if it refuses no such node."""
+    nodes: int
+    """How many such nodes the simulation refuses."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both refuse it. A delegate also lists nodes without a reason that it was not asked about."""
+        return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
+
+
+def differences(facts: Facts, run: Run) -> list[str]:
+    """Say where a simulation differs from what the log says."""
+    simulated = read_lines(run.log_lines)
+    found = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
+    operators = [each.op for each in refusal_differences(facts, run)]
+    if operators:
+        found.append(f"refusals differ for {', '.join(dict.fromkeys(operators))}")
+    listed = [each for each in listed_refusals(facts, run) if not each.is_same]
+    for who, operators in (
+        ("the device", [each.op for each in listed if each.on_device]),
+        ("the simulation", [each.op for each in listed if not each.on_device]),
+    ):
+        if operators:
+            found.append(f"only {who} refuses {', '.join(operators)}")
+    return found
+
+
+def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
+    """Compare, operator by operator, what a delegate lists as refused with the simulation; nothing if the log has no list."""
+    if not facts.listed_refusals:
+        return ()
+    on_device: dict[str, list[str]] = {}
+    for op, reason in facts.listed_refusals:
+        on_device.setdefault(op.removeprefix(OTHER_KERNEL), []).append(reason)
+    needed: dict[str, dict[str, None]] = {}
+    nodes: Counter[str] = Counter()
+    for subgraph in run.subgraphs:
+        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
+            reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
+            if not reasons:
+                continue
+            node = subgraph.graph.nodes[index]
+            op = node.op
+            nodes[op] += 1
+            needed.setdefault(op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
+    return tuple(
+        ListedRefusal(op, tuple(on_device.get(op, ())), tuple(needed.get(op, ())), nodes[op])
+        for op in sorted({*on_device, *needed})
+    )
+
+
+def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
+    """Count refusals by operator and version, and return those that differ; none if the log has no refusals."""
+    if not facts.refusals:
+        return ()
+    simulated: Counter[tuple[str, int]] = Counter()
+    for subgraph in run.subgraphs:
+        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
+            node = subgraph.graph.nodes[index]
+            op = "CUSTOM" if node.is_custom else node.op
+            # The delegate's rules are not asked about such a node, so nothing is printed about it.
+            simulated[op, node.version] += sum([reason.code != FLOAT16_DEQUANTIZE.name for reason in verdict.reasons])
+    return tuple(
+        RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])
+        for op, version in sorted({*facts.refusals, *simulated})
+        if facts.refusals.get((op, version), 0) != simulated[op, version]
+    )
+
+
+def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
+    """Compare what a compiler plugin selects, subgraph by subgraph."""
+    theirs = {each.subgraph: each.line for each in facts.plugins}
+    ours = {each.subgraph: each.line for each in simulated.plugins}
+    for subgraph in sorted({*theirs, *ours}):
+        if theirs.get(subgraph) != ours.get(subgraph):
+            on_device, here = (lines.get(subgraph, "no line") for lines in (theirs, ours))
+            yield f"of subgraph {subgraph} the device has: {on_device} The simulation has: {here}"
+
+
+def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
+    if run.delegate.is_plugin:
+        yield from _plugin_differences(facts, simulated)
+        return
+    if facts.replacements is not None:
+        ours = [_numbers(each) for each in simulated.replacements]
+        theirs = [_numbers(each) for each in facts.replacements]
+        if not _same_numbers(theirs, ours):
+            yield f"the device's lines report {_replaced_text(theirs)}, the simulated ones {_replaced_text(ours)}"
+    if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
+        who = "the simulation" if facts.dynamic is None else "the device"
+        yield f"only {who} refuses the graph because of a dynamic-sized tensor"
+    if facts.is_restored != (run.outcome == "restored"):
+        who = "the device" if facts.is_restored else "the simulation"
+        yield f"only {who} restores the original execution plan"
+    if facts.application is not None and facts.application != (application := _application(run)):
+        theirs_text, ours_text = _applied_text(*facts.application), _applied_text(*application)
+        yield f"on the device the delegate {theirs_text}, in the simulation it {ours_text}"
+
+
+def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
+    """Compare what the delegate itself counts with what it asks the runtime to replace in the simulation."""
+    sizes = [(len(each.decision.nodes), len(each.graph.execution_plan)) for each in run.subgraphs if each.decision is not None]
+    printed = [tuple(int(each.values[key]) for key in ("delegated", "total", "partitions")) for each in simulated.of(OWN_COUNT)]
+    for delegated, total, partitions in facts.own_counts:
+        if printed and (delegated, total, partitions) not in printed:
+            ours_delegated, ours_total, ours_partitions = printed[0]
+            yield (
+                f"the delegate counts {delegated} of {total} nodes in {counted(partitions, 'partition')}, and in the simulation "
+                f"{ours_delegated} of {ours_total} in {counted(ours_partitions, 'partition')}"
+            )
+        elif not printed and (delegated, total) not in sizes:
+            yield f"the delegate counts {delegated} of {total} nodes, and in the simulation {_sizes_text(sizes)}"
+    kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
+    if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
+        yield f"the delegate says that it made {counted(facts.kernels_made, 'kernel')}, and in the simulation {kernels}"
+    for taken, left in facts.splits:
+        if (taken, taken + left) not in sizes:
+            yield f"the delegate says that it runs {taken} of {taken + left} nodes, and in the simulation {_sizes_text(sizes)}"
+
+
+def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
+    return " and ".join([f"{delegated} of {total}" for delegated, total in sizes]) or "none"
+
+
+def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
+    for subgraph in run.subgraphs:
+        index = subgraph.graph.index
+        ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
+        place = f" of subgraph {index}" if len(run.subgraphs) > 1 else ""
+        if index in facts.on_cpu and facts.on_cpu[index] != ours:
+            more, fewer = len(facts.on_cpu[index] - ours), len(ours - facts.on_cpu[index])
+            yield f"nodes{place} on the CPU: {more} only on the device, {fewer} only in the simulation"
+        if index in facts.listed and not facts.listed[index] <= ours:
+            more = len(facts.listed[index] - ours)
+            yield f"nodes{place} on the CPU: {more} of those that the log lists are delegated in the simulation"
+        if index in facts.counts:
+            yield from _count_differences(facts, subgraph, ours, place)
+        if index in facts.kernels and not facts.is_restored:
+            kernels = sum([subset.is_delegated for subset in subgraph.subsets])
+            if kernels != facts.kernels[index]:
+                yield f"delegate kernels{place}: {facts.kernels[index]} on the device, {kernels} in the simulation"
+
+
+def _count_differences(facts: Facts, subgraph: SubgraphRun, ours: frozenset[int], place: str) -> Iterator[str]:
+    theirs = facts.counts[subgraph.graph.index]
+    counts = Counter(subgraph.graph.nodes[node].op for node in ours)
+    other = sorted(op for op in {*theirs, *counts} if theirs.get(op, 0) != counts[op])
+    if other:
+        text = ", ".join(f"{op} {theirs.get(op, 0)} and {counts[op]}" for op in other)
+        yield f"nodes{place} on the CPU, on the device and in the simulation: {text}"
+
+
+_Numbers = tuple[int, int | None, int, int | None]
+
+
+def _numbers(replacement: Replacement) -> _Numbers:
+    return replacement.replaced, replacement.total, replacement.partitions, replacement.subgraph
+
+
+def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
+    """Whether both say the same, as far as both say it."""
+    return len(theirs) == len(ours) and all(
+        a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _replaced_text(numbers: Sequence[_Numbers]) -> str:
+    parts = [
+        f"{replaced}{'' if total is None else f' of {total}'} nodes in {counted(partitions, 'partition')}"
+        for replaced, total, partitions, _ in numbers
+    ]
+    return "; ".join(parts) or "no replacement"
+
+
+def _application(run: Run) -> tuple[str, int | None]:
+    """Return what benchmark_model would say about the simulation."""
+    if run.outcome in ("refused", "restored"):
+        return "failed", None
+    first = run.subgraphs[0]
+    kernels = sum([subset.is_delegated for subset in first.subsets])
+    if not kernels:
+        return "not", 0
+    return ("completely" if kernels == len(first.subsets) == 1 else "partially"), kernels
+
+
+def _applied_text(outcome: str, kernels: int | None) -> str:
+    texts = {
+        "failed": "could not be applied",
+        "not": "was applied to no node",
+        "completely": "was applied to the whole graph",
+    }
+    partly = "was applied to part of the graph"
+    return texts.get(outcome, partly if kernels is None else f"{partly}, with {counted(kernels, 'kernel')}")

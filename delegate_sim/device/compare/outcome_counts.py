@@ -1,0 +1,80 @@
+"""Count what the device and the simulation each did, as lines and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...runtime.interpreter import Run
+from ..parse.log import read_lines
+from ..parse.log_contents import PluginLine
+from .observed_delegation import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one of the two did in all subgraphs. What is not known is None."""
+
+    lines: tuple[str, ...]
+    delegated: int | None
+    partitions: int | None
+    kernels: int | None
+    on_cpu: int | None
+
+
+def simulated_tally(run: Run) -> Tally:
+    """Count what the simulation did."""
+    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
+    if run.delegate.is_plugin:
+        # What is compiled becomes kernels only on the device, so there are none to count.
+        lines = [f"{line}\n" for line in run.log_lines]
+        return _plugin_tally(run.log_lines, read_lines(lines).plugins)
+    return Tally(
+        run.log_lines,
+        delegated,
+        sum([len(subgraph.subsets) for subgraph in run.subgraphs]),
+        sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets]),
+        _node_count(run) - delegated,
+    )
+
+
+def device_tally(facts: Facts, run: Run) -> Tally:
+    """Count what the device did, as far as the log tells; the simulation tells how many nodes there are."""
+    nodes = _node_count(run)
+    if facts.plugins:
+        return _plugin_tally(facts.lines, facts.plugins)
+    if facts.has_ended and (facts.is_restored or facts.application is None or facts.application[0] == "failed"):
+        return Tally(facts.lines, 0, 0, 0, 0)
+    if facts.is_restored or facts.dynamic is not None:
+        return Tally(facts.lines, 0, 0, 0, nodes)
+    with_nodes = [subgraph.graph.index for subgraph in run.subgraphs if subgraph.graph.execution_plan]
+    on_cpu = None
+    if all(index in facts.on_cpu or index in facts.counts for index in with_nodes):
+        on_cpu = sum(map(len, facts.on_cpu.values())) + sum(sum(counts.values()) for counts in facts.counts.values())
+    kernels = sum(facts.kernels.values()) if facts.kernels else facts.kernels_made
+    if kernels is None and facts.application is not None:
+        kernels = facts.application[1]
+    if facts.replacements is not None:
+        delegated = sum([each.replaced for each in facts.replacements])
+        partitions = sum([each.partitions for each in facts.replacements])
+        # A line of another model may count more nodes than there are.
+        rest = nodes - delegated if delegated <= nodes else None
+        return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
+    if facts.own_counts and on_cpu is None:
+        delegated, total, _ = facts.own_counts[-1]
+        return Tally(facts.lines, delegated, None, kernels, total - delegated if delegated <= total else None)
+    if facts.splits and on_cpu is None:
+        taken, left = facts.splits[-1]
+        return Tally(facts.lines, taken, None, kernels, left)
+    return Tally(facts.lines, None if on_cpu is None else nodes - on_cpu, None, kernels, on_cpu)
+
+
+def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tally:
+    """Count what a compiler plugin selects, and into how many parts."""
+    selected = sum([each.selected for each in plugins])
+    left = sum([each.total for each in plugins]) - selected
+    return Tally(lines, selected, sum([each.partitions for each in plugins]), None, left)
+
+
+def _node_count(run: Run) -> int:
+    return sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])

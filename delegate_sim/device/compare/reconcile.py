@@ -1,0 +1,155 @@
+"""Compare what a device did to a model, according to its log, with the simulation, and explain the difference.
+
+>>> from delegate_sim.device.parse.log import read_log_file
+>>> from delegate_sim.device.compare.reconcile import reconcile
+>>> reconcile(delegate_sim.load("model.tflite"), read_log_file("device.txt")).status  # doctest: +SKIP
+'explained'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...delegates.driver import Driver
+from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD
+from ...model.model import Model
+from ...runtime.interpreter import Run
+from ..parse.applied_target import DeviceSetting, setting_of
+from ..parse.delegate_identity import accelerators_in
+from ..parse.error_meanings import explained_errors
+from ..parse.known_lines import BENCHMARK_FAILED
+from ..parse.log_contents import DeviceLog
+from ..parse.log_runs import run_note, separate_runs
+from .assumption_search import fitting_levels, matches
+from .cpu_reasons import cpu_nodes
+from .differences import differences, listed_refusals, refusal_differences
+from .observed_delegation import Facts, facts_of
+from .outcome_counts import device_tally, simulated_tally
+from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from .runtime_log_check import split_differences, stage_notes
+from .trial_simulations import Match, Trials, simulate_setting
+from .wrong_model import other_model_note
+
+
+def reconcile(
+    model: Model, log: DeviceLog, setting: DeviceSetting | None = None, profile: Driver | None = None
+) -> Reconciliation:
+    """Simulate what a log shows was applied to a model, and account for what differs.
+
+    ``profile`` is what is known of the driver so far. Raises ReconcileError if the log is not of the model or does not show
+    what was applied.
+    """
+    runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    log, note = runs[-1], run_note(len(runs), None)
+    setting = setting_of(log) if setting is None else setting
+    run = simulate_setting(model, setting, setting.release)
+    facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
+    setting, run = _fitting_platform(model, setting, facts, run)
+    trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
+    unavailable = _unavailable(log, facts, first)
+    found = [*unavailable, *differences(facts, first), *split_differences(log, first)]
+    levels = fitting_levels(trials) if found and not unavailable else ()
+    match = next(matches(trials, first, levels, profile), None) if found and not unavailable else None
+    best = first if match is None else match.run
+    account = None if match is None else match.account
+    return Reconciliation(
+        model=model,
+        log=log,
+        setting=setting,
+        status=_status(facts, found, match),
+        device=device_tally(facts, first),
+        simulated=simulated_tally(first),
+        differences=tuple(found),
+        account=account,
+        nodes=cpu_nodes(facts, best, account),
+        refusals=refusal_differences(facts, first),
+        listed_refusals=listed_refusals(facts, first),
+        errors=explained_errors(log),
+        feature_levels=levels,
+        evidence=facts.evidence,
+        notes=tuple(
+            dict.fromkeys(
+                [
+                    *_other_model(trials, first, log),
+                    *filter(None, [note]),
+                    *setting.notes,
+                    *facts.notes,
+                    *_notes(trials),
+                    *stage_notes(log, best),
+                ]
+            )
+        ),
+        run=best,
+        is_foreign=facts.is_foreign,
+    )
+
+
+def _status(facts: Facts, found: Sequence[str], match: Match | None) -> str:
+    if found:
+        return UNEXPLAINED if match is None else EXPLAINED
+    return REPRODUCED if facts.can_be_compared else NOT_COMPARED
+
+
+def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
+    """Take another release of the platform behind the delegate where the one that is simulated refuses what the device took."""
+    platform = setting.delegate.platform
+    is_refused = run.refusal is not None and run.refusal.behind is not None
+    if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
+        return setting, run
+    refused = setting.options[platform.option]
+    for name in (*reversed(platform.releases), platform.alone):
+        options = {**setting.options, platform.option: name}
+        note = f"{platform.key} {refused} would refuse this model, and the device did not: {platform.option}={name} is simulated"
+        other = replace(setting, options=options, notes=(*setting.notes, note))
+        then = simulate_setting(model, other, other.release)
+        if then.refusal is None or then.refusal.behind is None:
+            return other, then
+    return setting, run
+
+
+def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
+    """Of the releases whose wording fits, take one whose rules do, with its simulation; else the one simulated first."""
+    if not differences(trials.facts, run):
+        return trials, run
+    for release in trials.setting.releases:
+        other = Trials(trials.model, trials.setting, release, trials.facts)
+        if (fitting := other.fitting({})) is not None:
+            return other, fitting
+    return trials, run
+
+
+def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
+    """Return what the log says about a delegate that could not be applied, unless the simulation fails for the same reason."""
+    own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
+    failed = facts.application is not None and facts.application[0] == "failed"
+    if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
+        own = own or [*[each.line for each in log.errors if each.kind != BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
+    return [f"the delegate could not be applied on the device: {line}" for line in own]
+
+
+def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
+    if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
+        yield (
+            "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "
+            f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each with what it saw"
+        )
+        return
+    note = other_model_note(log, trials.facts, first)
+    if note:
+        yield note
+
+
+def _notes(trials: Trials) -> Iterator[str]:
+    counts = [(each.partitions, each.kernel) for each in trials.facts.replacements or ()]
+    kernels = trials.facts.application[1] if trials.facts.application is not None else None
+    for partitions, _ in counts:
+        if kernels is not None and len(counts) == 1 and kernels != partitions:
+            yield (
+                f"the line of the replacement counts {partitions} partitions, those on the CPU among them; the line of "
+                f"benchmark_model counts the delegate's {kernels} kernels alone"
+            )
+    if trials.release != trials.setting.release:
+        yield f"{trials.release} reproduces the device, {trials.setting.release} does not"
+    if trials.facts.driver_errors:
+        yield f"the log has an error from the driver: {trials.facts.driver_errors[0]}"

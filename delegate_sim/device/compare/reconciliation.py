@@ -1,0 +1,120 @@
+"""The result of comparing a device log with a simulation, and its form as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...model.model import Model
+from ...results.report.display import Shown, Table
+from ...results.report.rule_set import rule_set_version
+from ...runtime.interpreter import Run, option_values
+from ...version import __version__
+from ..parse.applied_target import DeviceSetting
+from ..parse.error_meanings import ExplainedError
+from ..parse.log_contents import DeviceLog
+from .cpu_reasons import CpuNode
+from .differences import ListedRefusal, RefusalDifference
+from .outcome_counts import Tally
+from .trial_simulations import Account
+
+SCHEMA = "delegate-sim/reconcile/1"
+
+REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
+"""The last: the log says nothing of what the delegate did."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reconciliation(Shown):
+    """What was found. ``to_dict`` gives the stable form."""
+
+    model: Model
+    log: DeviceLog
+    setting: DeviceSetting
+    status: str
+    device: Tally
+    simulated: Tally
+    differences: tuple[str, ...]
+    """What differs before anything is assumed."""
+    account: Account | None
+    """What accounts for the differences."""
+    nodes: tuple[CpuNode, ...]
+    refusals: tuple[RefusalDifference, ...]
+    listed_refusals: tuple[ListedRefusal, ...]
+    """The operators that the delegate lists as refused, compared one by one."""
+    errors: tuple[ExplainedError, ...]
+    """The errors in the log and what they mean."""
+    feature_levels: tuple[int, ...]
+    """The feature levels at which the simulation does the same without a driver that rejects anything."""
+    evidence: str
+    """What tells which nodes ran on the CPU: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+    notes: tuple[str, ...]
+    run: Run
+    """The simulation that fits best."""
+    is_foreign: bool = False
+    """Whether the log's lines are all of other delegates."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data (schema ``delegate-sim/reconcile/1``)."""
+        setting = self.setting
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": {"path": self.model.path, "sha256": self.model.sha256},
+            "status": self.status,
+            "delegate": setting.delegate.name,
+            "rule_set": rule_set_version(setting.delegate),
+            "runtimes": [str(release) for release in setting.releases],
+            "may_be_older": setting.may_be_older,
+            "options": option_values(setting.options),
+            "options_known": sorted(setting.known),
+            "defaults": setting.defaults,
+            "device": tally_entry(self.device),
+            "simulated": tally_entry(self.simulated),
+            "differences": list(self.differences),
+            "evidence": self.evidence,
+            "explanation": None if self.account is None else _account_entry(self.account),
+            "nodes": [node._asdict() for node in self.nodes],
+            "operators": [asdict(refusal) for refusal in self.refusals],
+            "listed_refusals": [listed_entry(each) for each in self.listed_refusals],
+            "errors": [asdict(error) for error in self.errors],
+            "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
+            "feature_levels": list(self.feature_levels),
+            "notes": list(self.notes),
+        }
+
+    def _line(self) -> str:
+        from .reconciliation_tables import reconciliation_line
+
+        return reconciliation_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from .reconciliation_tables import reconciliation_tables
+
+        return reconciliation_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("tally", "nodes")
+
+
+def tally_entry(tally: Tally) -> dict[str, Any]:
+    """Return the numbers and lines of one side as plain data."""
+    return {**asdict(tally), "lines": list(tally.lines)}
+
+
+def listed_entry(listed: ListedRefusal) -> dict[str, Any]:
+    """Return an operator that is listed as refused as plain data."""
+    reasons = {"on_device": list(listed.on_device), "simulated": list(listed.simulated)}
+    return {**asdict(listed), **reasons, "is_same": listed.is_same}
+
+
+def _account_entry(account: Account) -> dict[str, Any]:
+    return {
+        "kind": account.kind,
+        "text": account.text,
+        "options": option_values(account.options),
+        "rejected": [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in account.rejected.items()],
+        "undecided": [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in account.undecided.items()],
+        "is_certain": account.is_certain,
+    }

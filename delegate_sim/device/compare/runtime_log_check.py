@@ -1,0 +1,144 @@
+"""Compare the log of the runtime behind a delegate with the simulated partitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ...delegates.driver import StageOperation
+from ...foundation.printable import counted
+from ...runtime.interpreter import Run
+from ..parse.log_contents import DeviceLog
+from ..parse.nnapi_vlog import RuntimeCompilation, RuntimeLog
+from .row_matching import OTHER_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedPartition:
+    """A partition of the simulation, and how the runtime compiled it on the device; None where the log has nothing of it."""
+
+    operations: tuple[StageOperation, ...]
+    compilation: RuntimeCompilation | None
+
+
+def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...]:
+    """Match what the runtime compiled with the partitions that have the same operations in the same order."""
+    left = [each for each in log.compilations if each.choices]
+    found = []
+    for _, operations in stage_operations(run):
+        names = [one.name for one in operations]
+        own = next((each for each in left if [choice.op for choice in each.choices] == names), None)
+        if own is not None:
+            left.remove(own)
+        found.append(MatchedPartition(operations, own))
+    return tuple(found)
+
+
+def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]]]:
+    """Yield the operations of each delegated partition with its subgraph, in the order in which the stage compiles them."""
+    interface = run.delegate.devices
+    for subgraph in run.subgraphs:
+        if interface is not None and subgraph.decision is not None:
+            for operations in interface.operations(subgraph.decision, subgraph.subsets):
+                yield subgraph.graph.index, operations
+
+
+def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
+    """Say what the runtime's own log shows that is not as the delegate hands it over in the simulation."""
+    compilations = [each for each in log.runtime.compilations if each.choices]
+    if not compilations or run.delegate.devices is None:
+        return
+    matched = matched_partitions(log.runtime, run)
+    same = sum([each.compilation is not None for each in matched])
+    if same == len(matched) == len(compilations):
+        yield f"the runtime compiled the operations that are simulated, in the same order ({counted(same, 'model')})"
+        return
+    yield (
+        f"of {counted(len(compilations), 'model')} that the runtime compiled, {same} have the operations of a simulated "
+        f"partition in the same order, of which there are {len(matched)}"
+    )
+    short = [each for each in compilations if each.operation_count is not None and not each.is_complete]
+    for each in short:
+        yield f"of {each.operation_count} operations that the runtime compiled, the log has {len(each.choices)}"
+    if not short:
+        device, ours = _operators(log.runtime.compilations), _names(run)
+        other = sorted(name for name in {*device, *ours} if device.get(name, 0) != ours.get(name, 0))
+        if sum((Counter(device) & Counter(ours)).values()) < sum(device.values()) / 2:
+            yield f"the runtime compiled other operations than this model is mapped to; {OTHER_MODEL}"
+        elif other:
+            text = ", ".join([f"{name} {device.get(name, 0)} and {ours.get(name, 0)}" for name in other])
+            yield f"operations that the runtime compiled on the device, and in the simulation: {text}"
+
+
+def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
+    """Compare the steps and devices with those of a simulation that has a profile of devices; nothing without one."""
+    interface = run.delegate.devices
+    if interface is None or run.options.get(interface.option) is None:
+        return
+    theirs = [steps for each in log.runtime.compilations if each.choices and (steps := device_steps(each)) is not None]
+    ours = [
+        [(step.device, tuple([name for _, name in step.operations])) for step in split.steps]
+        for subgraph in run.subgraphs
+        if subgraph.decision is not None
+        for split in run.delegate.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
+    ]
+    for steps in theirs:
+        if steps in ours:
+            ours.remove(steps)
+            continue
+        other = next((each for each in ours if _all(each) == _all(steps)), None)
+        yield f"the runtime's steps on the device are {_steps_text(steps)}, and in the simulation " + (
+            _steps_text(other) if other is not None else "no partition has these operations"
+        )
+
+
+def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, ...]]] | None:
+    """Return the steps of a compilation as devices and names of operations; None if the log does not have them all."""
+    names = compilation.names
+    if compilation.fell_back:
+        return None
+    steps = []
+    for step in compilation.steps:
+        if any(place >= len(compilation.choices) for place in step.operations):
+            return None
+        steps.append((names.get(step.number, ""), tuple([compilation.choices[place].op for place in step.operations])))
+    listed = sum([len(operations) for _, operations in steps])
+    return steps if steps and listed == len(compilation.choices) else None
+
+
+def compilation_text(compilation: RuntimeCompilation) -> str:
+    """Say how the runtime compiled a model: its operations, steps, who could not take what, failures and fallback."""
+    count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
+    steps = device_steps(compilation)
+    words = [counted(count, "operation")] if count or compilation.operation_count is not None else []
+    if not compilation.is_complete and compilation.operation_count is not None:
+        words.append(f"of which the log has {len(compilation.choices)}")
+    if steps is not None:
+        words.append(f"{counted(len(steps), 'step')}: {_steps_text(steps)}")
+    refused: dict[str, Counter[str]] = {}
+    for choice in compilation.choices:
+        for device in choice.refused_by:
+            refused.setdefault(device, Counter())[choice.op] += 1
+    for device, operators in refused.items():
+        words.append(f"{device} does not take {', '.join([f'{op} {number}' for op, number in operators.items()])}")
+    words += [f"{each.device or 'a device'} failed to compile ({each.why})" for each in compilation.failures]
+    words += [f"no device takes {compilation.undone}"] if compilation.undone else []
+    words += ["the runtime's CPU took over the whole model"] if compilation.fell_back else []
+    return "; ".join(words)
+
+
+def _all(steps: list[tuple[str, tuple[str, ...]]]) -> Counter[str]:
+    return Counter(name for _, names in steps for name in names)
+
+
+def _steps_text(steps: list[tuple[str, tuple[str, ...]]]) -> str:
+    return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
+
+
+def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Mapping[str, int]:
+    return Counter(choice.op for each in compilations for choice in each.choices)
+
+
+def _names(run: Run) -> Mapping[str, int]:
+    return Counter(one.name for _, operations in stage_operations(run) for one in operations)

@@ -1,0 +1,1 @@
+"""Learn profiles of drivers and devices from logs."""

@@ -1,0 +1,266 @@
+"""Search for the nodes that an accelerator's driver must have rejected to explain a device log.
+
+How far that is known depends on the log: by node from a table in running order, by operator from a summary by node type, and
+otherwise only by the lines of the runtime.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, product
+from types import MappingProxyType
+from typing import Any
+
+from ...delegates.driver import Driver, OperationSignature, signature
+from ...graph.graph import NodeView
+from ...runtime.interpreter import Run
+from ..compare.trial_simulations import Account, Match, Trials
+
+_MOST_ATTEMPTS = 256
+_MOST_KINDS = 12
+
+_Node = tuple[int, int]
+"""Index of a subgraph, and of a node in it."""
+
+
+class RejectedNodes(Driver):
+    """A driver that rejects certain nodes, whatever they are: what a log shows of a driver."""
+
+    def __init__(self, nodes: Mapping[int, Iterable[int]], other: Driver | None = None) -> None:
+        self.nodes = {subgraph: frozenset(indices) for subgraph, indices in nodes.items()}
+        self.other = other
+
+    def __str__(self) -> str:
+        return "as the log shows"
+
+    def rejects(self, operation: str, view: NodeView) -> bool:
+        """Whether the node is one of them, or the other driver rejects the operation."""
+        if view.node.index in self.nodes.get(view.graph.index, ()):
+            return True
+        return self.other is not None and self.other.rejects(operation, view)
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeKind:
+    """What a driver is told about a node; it cannot tell nodes of one kind apart by their types and shapes."""
+
+    op: str
+    operations: tuple[OperationSignature, ...]
+
+    @property
+    def types(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The operations without the shapes."""
+        return tuple((each.operation, each.types) for each in self.operations)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inquiry:
+    """What a driver that rejects nothing is asked at one feature level."""
+
+    trials: Trials
+    option: str
+    """The delegate's option that takes a driver."""
+    changes: Mapping[str, Any]
+    """The options that differ from the setting's."""
+    text: str
+    """What is to be added to the text of an account."""
+    base: Run
+    kinds: Mapping[_Node, _NodeKind]
+    """The nodes that the driver is asked about."""
+    whole: frozenset[_Node]
+    """Nodes of partitions that are delegated as a whole or not at all."""
+
+    def driver(self, rejected: Iterable[_Node]) -> Mapping[str, Any]:
+        """Return the options with a driver that rejects these nodes."""
+        hypothesis = RejectedNodes(_by_subgraph(rejected), self.trials.setting.options[self.option])
+        return {**self.changes, self.option: hypothesis}
+
+    def fitting(self, rejected: Iterable[_Node]) -> Run | None:
+        """Return the simulation with a driver that rejects these nodes, if it does the same as the device."""
+        return self.trials.fitting(self.driver(rejected))
+
+    def match(self, run: Run, rejected: Iterable[_Node], undecided: Iterable[_Node], text: str, is_certain: bool = True) -> Match:
+        """Account for the difference by a driver that rejects these nodes."""
+        account = Account("driver", text + self.text, self.changes, _by_subgraph(rejected), _by_subgraph(undecided), is_certain)
+        return Match(run, account)
+
+    def op(self, node: _Node) -> str:
+        """Return the operator of a node as tables show it."""
+        subgraph, index = node
+        return self.base.subgraphs[subgraph].graph.nodes[index].op
+
+
+def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
+    """Return what fits with a driver that rejects nodes which the delegate accepts, best first.
+
+    ``level`` is a feature level other than the setting's. Nothing fits if the driver is not asked about any node.
+    """
+    inquiry = _inquiry(trials, level)
+    if inquiry is None:
+        return
+    if trials.facts.on_cpu:
+        yield from _by_node(inquiry)
+    elif trials.facts.counts:
+        yield from _by_operator(inquiry)
+    else:
+        yield from _by_lines(inquiry)
+
+
+def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
+    delegate = trials.setting.delegate
+    interface = delegate.driver
+    if interface is None:
+        return None
+    changes = {} if level is None or delegate.levels is None else {delegate.levels.option: level}
+    base = trials.simulate({**changes, interface.option: None})
+    options = MappingProxyType({**trials.setting.options, **changes})
+    kinds: dict[_Node, _NodeKind] = {}
+    whole: set[_Node] = set()
+    for subgraph in base.subgraphs:
+        questions = interface.questions(subgraph.graph, options, trials.release) if subgraph.decision is not None else None
+        for partition in questions.partitions if questions is not None else ():
+            for index in partition.nodes:
+                node = (subgraph.graph.index, index)
+                view = partition.graph.view(partition.graph.nodes[index])
+                operations = partition.operations.get(index, ())
+                if operations:
+                    kinds[node] = _NodeKind(view.op, tuple([signature(operation, view) for operation in operations]))
+                if partition.is_all_or_nothing or (questions is not None and questions.has_float16):
+                    whole.add(node)
+    text = f", at feature level {level}" if changes else ""
+    return _Inquiry(trials, interface.option, changes, text, base, kinds, frozenset(whole)) if kinds else None
+
+
+def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
+    """The nodes on the CPU are known: those that the delegate accepts were rejected, or their partition was dropped."""
+    kinds, whole, known = inquiry.kinds, inquiry.whole, inquiry.trials.facts.on_cpu
+    on_cpu = {(index, node) for index, nodes in known.items() for node in nodes}
+    delegated = {node for node in kinds if node[0] in known and node not in on_cpu}
+    left_out = {node for node in kinds if node in on_cpu}
+    accepted_kinds = {kinds[node] for node in delegated}
+    rejected = {node for node in left_out if node in whole or kinds[node] not in accepted_kinds}
+    rejected_kinds = {kinds[node] for node in rejected - whole}
+    rejected |= {node for node, kind in kinds.items() if node[0] not in known and kind in rejected_kinds}
+    text = "the driver rejects nodes that the delegate accepts"
+    choices: Iterable[set[_Node]] = [rejected]
+    if inquiry.trials.setting.has_partition_limit:
+        choices = islice(_unions(inquiry, rejected), _MOST_ATTEMPTS)
+    for chosen in choices:
+        run = inquiry.fitting(chosen) if chosen else None
+        if run is not None:
+            yield inquiry.match(run, chosen, _undecided(inquiry, rejected - chosen, delegated), text)
+            return
+    if left_out and (run := inquiry.fitting(left_out)) is not None:
+        yield inquiry.match(run, left_out, (), f"{text}, and accepts others of the same operator, types and shapes")
+
+
+def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
+    """Return all nodes of one operator, of two, of three, those of one kind, then all, and all but those of one kind.
+
+    With a limit on partitions not all nodes on the CPU need have been rejected: some partitions were dropped.
+    """
+    by_op: dict[str, set[_Node]] = {}
+    by_kind: dict[_NodeKind, set[_Node]] = {}
+    for node in sorted(nodes - inquiry.whole):
+        by_op.setdefault(inquiry.kinds[node].op, set()).add(node)
+        by_kind.setdefault(inquiry.kinds[node], set()).add(node)
+    always = nodes & inquiry.whole
+    for number in (1, 2, 3):
+        for chosen in islice(combinations(by_op.values(), number), _MOST_ATTEMPTS // 4):
+            yield always.union(*chosen)
+    yield from (always | kind for kind in by_kind.values())
+    yield nodes
+    yield from (nodes - kind for kind in by_kind.values())
+
+
+def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
+    """Leave out nodes whose operations and types the driver accepts elsewhere: they were dropped by a limit."""
+    accepted = {inquiry.kinds[node].types for node in delegated}
+    return {node for node in nodes if inquiry.kinds[node].types not in accepted}
+
+
+def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
+    """It is known how many nodes of each operator ran on the CPU."""
+    found: list[tuple[frozenset[_Node], Run]] = []
+    for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
+        run = inquiry.fitting(rejected) if rejected else None
+        if run is not None and all(rejected != other for other, _ in found):
+            found.append((rejected, run))
+            if inquiry.trials.setting.has_partition_limit:
+                break
+    if not found:
+        return
+    rejected, run = found[0]
+    ambiguous = {node for other, _ in found for node in other ^ rejected}
+    text = f"the driver rejects nodes that the delegate accepts, by operator: {', '.join(sorted(set(map(inquiry.op, rejected))))}"
+    if len(found) > 1:
+        text += f"; {len(found)} sets of nodes fit, and this is one of them"
+    yield inquiry.match(run, rejected, ambiguous, text, len(found) == 1)
+
+
+def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
+    """Return sets of nodes with the numbers of the summary, those of fewest kinds first."""
+    is_limited = inquiry.trials.setting.has_partition_limit
+    choices: list[list[frozenset[_Node]]] = []
+    for index, counts in inquiry.trials.facts.counts.items():
+        subgraph = inquiry.base.subgraphs[index]
+        ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
+        ours_counts = Counter(inquiry.op((index, node)) for node in ours)
+        by_op: dict[str, list[_Node]] = {}
+        for node in inquiry.kinds:
+            if node[0] == index:
+                by_op.setdefault(inquiry.op(node), []).append(node)
+        for op, nodes in by_op.items():
+            more = counts.get(op, 0) - ours_counts[op]
+            if more or is_limited:
+                choices.append(list(_choices(inquiry, nodes, counts.get(op, 0) if is_limited else more)))
+    for chosen in product(*choices):
+        yield frozenset(node for nodes in chosen for node in nodes)
+
+
+def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
+    """Return the unions of kinds with the number of nodes wanted, or, with a limit on partitions, with at most as many."""
+    by_kind: dict[_NodeKind, list[_Node]] = {}
+    for node in nodes:
+        by_kind.setdefault(inquiry.kinds[node], []).append(node)
+    groups = list(by_kind.values())
+    if len(groups) > _MOST_KINDS:
+        if wanted in (0, len(nodes)):
+            yield frozenset(nodes[:wanted])
+        return
+    for number in range(len(groups) + 1):
+        for chosen in combinations(groups, number):
+            size = sum(map(len, chosen))
+            if size == wanted or (inquiry.trials.setting.has_partition_limit and size < wanted):
+                yield frozenset(node for group in chosen for node in group)
+
+
+def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
+    """Only the lines are known: see which operators, if all their nodes are rejected, lead to them."""
+    by_op: dict[str, set[_Node]] = {}
+    for node in inquiry.kinds:
+        by_op.setdefault(inquiry.op(node), set()).add(node)
+    for number in (1, 2):
+        fitting = []
+        for names in islice(combinations(sorted(by_op), number), _MOST_ATTEMPTS):
+            rejected = {node for name in names for node in by_op[name]}
+            if (run := inquiry.fitting(rejected)) is not None:
+                fitting.append((names, rejected, run))
+        if fitting:
+            names, rejected, run = fitting[0]
+            others = [" and ".join(each) for each, _, _ in fitting[1:]]
+            text = f"a driver that rejects {' and '.join(names)} would lead to these lines"
+            if others:
+                text += f", and so would one that rejects {' or '.join(others)}"
+            text += "; only a table of operators would tell"
+            yield inquiry.match(run, rejected, rejected, text, is_certain=False)
+            return
+
+
+def _by_subgraph(nodes: Iterable[_Node]) -> dict[int, frozenset[int]]:
+    found: dict[int, set[int]] = {}
+    for subgraph, node in sorted(nodes):
+        found.setdefault(subgraph, set()).add(node)
+    return {subgraph: frozenset(indices) for subgraph, indices in found.items()}

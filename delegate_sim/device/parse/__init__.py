@@ -1,0 +1,1 @@
+"""Read device logs into plain data."""

@@ -1,0 +1,105 @@
+"""Strip what loggers print before a line: logcat in all its formats, Android Studio, Xcode, ROS, glog, quoted pages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A line without what a logger put in front of it; what the prefix does not tell is empty."""
+
+    text: str
+    process: str
+    tag: str
+    """The logcat tag."""
+    severity: str
+    """``V``, ``D``, ``I``, ``W``, ``E`` or ``F``."""
+    source: str
+    """The source file that the runtime names in brackets."""
+
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")
+
+_DATE = r"(?:\d{4}-)?\d\d-\d\d"
+_TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
+_LETTER = "[VDIWEFA]"
+_WEEKDAYS_AND_MONTHS = r"[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d"
+
+_PREFIXES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # logcat: threadtime, with or without a user, or without the processes
+        rf"{_DATE} {_TIME} +(?:\S{{1,32}} +)?(?P<process>\d+) +\d+ +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
+        rf"{_DATE} {_TIME} +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
+        # time, brief, tag, process; Android Studio before 2022
+        rf"(?:(?:{_DATE} )?{_TIME} +)?(?:(?P<process>\d+)-\d+/\S{{1,200}} +)?(?P<severity>{_LETTER})/(?P<tag>[^:(]{{0,80}}?) *"
+        r"(?:\( *(?P<number>\d+)(?: *: *\d+)?\))?: ?",
+        rf"(?P<severity>{_LETTER})\( *(?P<process>\d+)(?: *: *\w+)?\) ",
+        # Android Studio since 2022, in its standard and compact views
+        rf"(?:{_DATE} )?{_TIME} +(?:(?P<process>\d+)-\d+ +)?(?P<tag>\S{{1,80}}) +"
+        rf"(?:\S{{1,200}} +)?(?P<severity>{_LETTER}) {{1,2}}",
+        rf"[A-Za-z][\w.]{{2,100}} {{2,}}(?P<severity>{_LETTER}) {{2}}",
+        # NSLog
+        rf"\d{{4}}-\d\d-\d\d {_TIME}(?:[+-]\d{{4}})? [^\[]{{1,80}}\[(?P<process>\d+):\d+\] ",
+        # glog and absl, TensorFlow's own
+        rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
+        rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
+        # ROS, containers, journals
+        r"\[[\w./-]{1,80}-\d{1,6}\] ",
+        r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",
+        r"[\w-]{1,60} +\| ",
+        rf"{_WEEKDAYS_AND_MONTHS} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
+        r"(?:flutter|stderr|stdout): ",
+        # a page that quotes a log, several runs one beside the other
+        r"(?:> ?)+",
+        r"\d{1,4}: (?=\D|\d{1,4}[-:])",
+        # kernels' clocks, ISO 8601, lists and tables of a page, a tag alone
+        r"\[ *\d{1,9}\.\d{3,9}\] ",
+        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?:? ",
+        r"[|*] ",
+        rf"(?P<severity>{_LETTER}) (?P<tag>[A-Za-z]\w{{1,40}}) *: ",
+        r"(?P<tag>tflite|litert|native) *: ",
+    )
+)
+_HEADER = re.compile(rf"\[ {_DATE} {_TIME} +(?P<process>\d+): *\w+ (?P<severity>{_LETTER})/(?P<tag>[^\]]{{0,80}}?) *\]")
+"""The line that ``logcat -v long`` prints above each message."""
+_SEVERITY = re.compile(
+    r"(?:(?P<word>VERBOSE|DEBUG|INFO|Info|WARN|WARNING|Warning|ERROR|Error|FATAL)(?: ?: |:$|: ?)|\[(?P<bracketed>[A-Z]{4,7})\] )"
+)
+_SOURCE = re.compile(r"\[(?P<source>[\w./-]{1,200}\.\w{1,4}):\d+\] ?")
+_MOST_PREFIXES = 4
+
+
+def message_of(line: str) -> Message:
+    """Return a line without terminal escapes and without what loggers put in front of it."""
+    text = _ESCAPES.sub("", line.rstrip("\r\n"))
+    process, tag, severity, source = "", "", "", ""
+    if (found := _HEADER.fullmatch(text.strip())) is not None:
+        return Message("", found["process"], found["tag"], found["severity"], "")
+    for _ in range(_MOST_PREFIXES):
+        found = _prefix(text.lstrip())
+        if found is None:
+            break
+        groups = found.groupdict()
+        process = process or groups.get("process") or groups.get("number") or ""
+        tag = groups.get("tag") or tag
+        severity = severity or groups.get("severity") or ""
+        text = found.string[found.end() :]
+    for _ in range(2):
+        if (found := _SEVERITY.match(text.lstrip())) is not None:
+            severity, text = (found["word"] or found["bracketed"])[0].upper(), found.string[found.end() :]
+        if (found := _SOURCE.match(text.lstrip())) is not None:
+            source, text = found["source"], found.string[found.end() :]
+    return Message(text, process, tag.strip(), severity, source)
+
+
+def _prefix(text: str) -> re.Match[str] | None:
+    """Return the prefix that a text begins with; most lines have none, as their first characters show."""
+    if not text or not (text[0] in "[>|*" or text[0].isalnum()):
+        return None
+    for pattern in _PREFIXES:
+        if (found := pattern.match(text)) is not None:
+            return found
+    return None

@@ -1,0 +1,151 @@
+"""Read a device log: lines of the runtime and of delegates, and the output of benchmark_model."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, BinaryIO
+
+from ...foundation.files import open_input
+from ...foundation.limits import how_to_raise, raised
+from ...foundation.printable import printable
+from .applied_target import delegate_in
+from .log_contents import DeviceLog, LogError
+from .log_reader import Reader
+from .nnapi_vlog import RuntimeLog
+from .operator_tables import RunOrder
+from .profile_files import read_binary, read_json
+
+_LONGEST_LINE = 1 << 16
+"""Longer lines are read in pieces of this length."""
+_LARGEST_MESSAGE = 1 << 28
+_FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
+"""Fields 1 to 4, of several bytes each."""
+_START = 1024
+"""How much of a file shows what it is."""
+
+
+def read_log(text: str) -> DeviceLog:
+    """Return what a log says; if it holds several runs, what it says of the last. Unknown lines are ignored."""
+    return read_lines(io.StringIO(text, newline="\n"))
+
+
+def read_lines(lines: Iterable[str]) -> DeviceLog:
+    """Return what the lines of a log say, like ``read_log``. A line without a line end may be cut short."""
+    return read_runs(lines)[-1]
+
+
+def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
+    """Return what the lines of a log say of each run, at least one."""
+    reader = Reader()
+    for line in lines:
+        for start in range(0, max(len(line), 1), _LONGEST_LINE):
+            reader.read(line[start : start + _LONGEST_LINE])
+    return reader.logs()
+
+
+def read_log_file(path: str) -> DeviceLog:
+    """Return the last run of ``read_runs_file``."""
+    return read_runs_file(path)[-1]
+
+
+def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
+    """Read the runs of a file of any size; raises LogError if it cannot be read or says nothing about a delegate."""
+    try:
+        with open_input(path) as file:
+            start = file.read(_START)
+        if _is_message(start):
+            with open_input(path) as file:
+                return (read_binary(_message(file), printable(path)),)
+        encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+        with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
+            if (
+                start.lstrip()[:1] == b"{"
+                and (found := read_json(text.read(raised(_LARGEST_MESSAGE)), printable(path))) is not None
+            ):
+                return (found,)
+            text.seek(0)
+            logs = read_runs(iter(lambda: text.readline(_LONGEST_LINE), ""))
+    except OSError as error:
+        raise LogError(printable(f"{path}: {error.strerror or error}")) from error
+    except UnicodeError as error:
+        raise LogError(printable(f"{path}: not a text file: {error}")) from error
+    if logs[-1].is_empty:
+        raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
+    return logs
+
+
+def _message(file: BinaryIO) -> bytes:
+    """Return what a file holds. Raises OSError where that is more than the limit."""
+    most = raised(_LARGEST_MESSAGE)
+    content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
+    return content
+
+
+def _is_message(start: bytes) -> bool:
+    """Whether a file may be a protobuf message: it begins with a field of a number below 16, and has what no text has."""
+    if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
+        return False
+    return start[0] in _FIRST_BYTES and any(byte < 32 and byte not in b"\t\n\r\x0b\x0c\x1b" for byte in start[1:])
+
+
+_PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
+"""What several logs of one run say alike, if more than one of them says it."""
+
+
+def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
+    """Join the logs of one run, such as what benchmark_model printed and what logcat kept, each given with its name.
+
+    Raises LogError if two of them disagree.
+    """
+    (first_name, joined), *others = logs
+    for name, log in others:
+        what = next(_disagreements(joined, log), "")
+        if what:
+            raise LogError(
+                printable(f"{first_name} and {name} are not from one run: they differ in {what}; reconcile them one by one")
+            )
+        both = {each.name: _joined(getattr(joined, each.name), getattr(log, each.name)) for each in fields(DeviceLog)}
+        statements = {(each.kind, each.line): each for each in (*log.statements, *joined.statements)}
+        both |= {"statements": tuple(statements.values()), "unused": (*joined.unused, *log.unused)}
+        both |= {name: getattr(joined, name) + getattr(log, name) for name in ("line_count", "unused_count")}
+        joined = DeviceLog(**both)
+    return joined
+
+
+def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
+    """Yield what two logs cannot both say of one run."""
+    for part in _PARTS:
+        one, other = getattr(ours, part), getattr(theirs, part)
+        if one and other and _compared(one) != _compared(other):
+            yield part.replace("_", " ")
+    for name in sorted(ours.parameters.keys() & theirs.parameters.keys()):
+        if ours.parameters[name] != theirs.parameters[name]:
+            yield f"the parameter {name} ({ours.parameters[name]} and {theirs.parameters[name]})"
+    delegates = [each for each in map(delegate_in, (ours, theirs)) if each is not None and not each.is_applied_by_default]
+    if len({each.name for each in delegates}) > 1:
+        yield f"the delegate ({' and '.join([each.name for each in delegates])})"
+
+
+def _joined(ours: Any, theirs: Any) -> Any:
+    """Return what one log says of a part, or the other if it says nothing; of parameters both, ours first."""
+    if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
+        return {**theirs, **ours}
+    if isinstance(ours, RuntimeLog):
+        return ours if ours != RuntimeLog() else theirs
+    return theirs if ours is None or (not ours and ours != 0) or ours is False else ours
+
+
+def _compared(value: object) -> object:
+    """Return a part of a log in a form that can be compared with that of another log.
+
+    Of rows in running order only operators and nodes are compared: what benchmark_model writes has no outputs.
+    """
+    if isinstance(value, Mapping) and value and all(isinstance(each, RunOrder) for each in value.values()):
+        return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}
+    return dict(value) if isinstance(value, Mapping) else value

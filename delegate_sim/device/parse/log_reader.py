@@ -1,0 +1,429 @@
+"""Parse a log line by line.
+
+Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*.cc``, ``tools/benchmark/`` and
+``tools/delegates/``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from types import MappingProxyType
+
+from .known_lines import (
+    DYNAMIC_ERROR,
+    FAILURE,
+    LIBRARY,
+    LISTED_REFUSAL,
+    LISTED_REFUSALS,
+    LITERT,
+    NODE_ERROR,
+    NOT_APPLIED,
+    NOT_REGISTERED,
+    OTHER_ERROR,
+    PROGRESS,
+    REGISTERED,
+    RUNTIME,
+    SAID,
+    VENDOR,
+    Pattern,
+    Statement,
+    loose_statement,
+    statement_of,
+)
+from .line_prefixes import Message, message_of
+from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
+from .nnapi_vlog import RuntimeReader
+from .operator_tables import OperatorTable, RunOrder, Summary
+from .profile_files import is_of_dump, read_dump
+
+_MOST_UNUSED = 1000
+_MOST_STATEMENTS = 8
+"""How many statements are looked for in one line."""
+_NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
+_OF_PROCESS = (FAILURE, OTHER_ERROR, NOT_REGISTERED, REGISTERED, LIBRARY, LITERT)
+
+_REPLACING = re.compile(
+    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
+    r"yielding (?P<partitions>\d{1,9}) partitions"
+    r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.*)\))?))?(?:\.|$)"
+)
+_EXECUTED = re.compile(
+    r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
+    r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\."
+)
+_NOT_EXECUTED = re.compile(
+    r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\."
+)
+_NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,]{1,100}) delegate\.")
+_REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
+_RESTORED = "Restored original execution plan after delegate application failure"
+_NOT_CREATED = re.compile(
+    r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
+    r"(?:delegate|accelerator)\b.*|"
+    r"(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+    r"[A-Z][\w ]{0,20} delegate will not be enabled.*"
+)
+_CREATED = re.compile(
+    r"Created TensorFlow Lite (?:delegate for (?P<one>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)"
+    r"|(?P<three>[A-Za-z]\w{1,60}) delegate created\."
+)
+_PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
+_FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
+_LISTED = re.compile(r"(?:CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
+_EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
+_IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
+_FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
+_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
+_LOADED = re.compile(r"Loaded model (?P<path>\S.*)")
+_VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d+\.\d+(?:\.\d+)?)")
+_LOST = "Dropping ProfileBuffer event"
+
+_HEADING = re.compile(r"={5,} (?P<title>[A-Za-z ]{1,60}) ={5,}")
+_INITIALIZATION = "Profiling Info for Benchmark Initialization"
+_REGULAR = "Operator-wise Profiling Info for Regular Benchmark Runs"
+_INTERNAL = "Delegate internal:"
+_SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9}), )?name: .*\) profile:")
+
+
+class Reader:
+    """Reads a log line by line; looks at each line once. A log may hold several runs, one after another."""
+
+    def __init__(self) -> None:
+        self.finished: list[DeviceLog] = []
+        self.unused: list[str] = []
+        self.unused_count = self.line_count = 0
+        self.is_cut = False
+        self.process = ""
+        self._clear()
+
+    def _clear(self) -> None:
+        self.current = DeviceLog()
+        self.replacements: list[Replacement] = []
+        self.applications: list[ApplicationLine] = []
+        self.refusals: Counter[tuple[str, int, str]] = Counter()
+        self.not_created: dict[str, None] = {}
+        self.created: dict[str, None] = {}
+        self.parameters: dict[str, str] = {}
+        self.flags: dict[str, str] = {}
+        self.statements = Statements()
+        self.runtime = RuntimeReader()
+        self.run_orders: dict[int, RunOrder] = {}
+        self.summaries: dict[int, Summary] = {}
+        self.table: OperatorTable | None = None
+        self.dump: list[str] = []
+        self.subgraph = 0
+        self.is_inference = True
+        self.is_internal = False
+        self.is_listing = False
+        self.is_loaded = False
+
+    def _start(self, *, is_same_process: bool = False) -> None:
+        """Begin a new run; what a process says once of itself holds for its next run as well."""
+        log = self._log()
+        only_flags = log.is_empty
+        flags, created, version, errors = self.flags, self.created, log.tensorflow_version, self.statements.of_process()
+        if not log.is_empty:
+            self.finished.append(log)
+            self.unused, self.unused_count, self.line_count = [], 0, 0
+        self._clear()
+        if only_flags:
+            self.flags = flags
+        if is_same_process:
+            self.created, self.statements = created, errors
+            self.current = replace(self.current, tensorflow_version=version)
+
+    def logs(self) -> tuple[DeviceLog, ...]:
+        """Return what was read of each run, at least one; the last run counts only if it says something."""
+        last = self._log()
+        return tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
+
+    def _log(self) -> DeviceLog:
+        self._end_table(is_complete=False)
+        if self.dump:
+            dumped = read_dump(self.dump, "the log")
+            self.run_orders |= dumped.run_orders if dumped is not None else {}
+            self.dump = []
+        return replace(
+            self.current,
+            replacements=tuple(self.replacements),
+            applications=tuple(self.applications),
+            refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
+            not_created=tuple(self.not_created),
+            created=tuple(self.created),
+            parameters=MappingProxyType(self.parameters),
+            flags=MappingProxyType(self.flags),
+            run_orders=MappingProxyType(self.run_orders),
+            summaries=MappingProxyType(self.summaries),
+            statements=self.statements.all(),
+            line_count=self.line_count,
+            unused_count=self.unused_count,
+            unused=tuple(self.unused),
+            runtime=self.runtime.log(),
+        )
+
+    def read(self, line: str) -> None:
+        """Take one line."""
+        message = message_of(line)
+        self.is_cut = not line.endswith("\n")
+        text = message.text
+        if not text.strip():
+            self._end_table(is_complete=not self.is_cut)
+            return
+        self.line_count += 1
+        pieces = text.split("\\n") if "\\n" in text and "delegate" in text else [text]
+        used = [self._read_text(replace(message, text=piece)) for piece in pieces]
+        if not any(used):
+            self.unused_count += 1
+            if len(self.unused) < _MOST_UNUSED:
+                self.unused.append(line.rstrip("\r\n"))
+
+    def _read_text(self, message: Message) -> bool:
+        """Take what a line says; say whether anything was understood."""
+        text = message.text
+        stripped = text.strip()
+        heading = _HEADING.fullmatch(stripped) if stripped.startswith("=====") else None
+        if heading is not None:
+            self._end_table(is_complete=True)
+            self._begin_table(heading["title"].strip())
+        elif self._is_title(stripped):
+            self._end_table(is_complete=True)
+        elif is_of_dump(stripped, bool(self.dump)):
+            self.dump.append(stripped)
+        elif (
+            self._is_listed(stripped)
+            or self._delegate_line(text, message.process)
+            or self._benchmark_line(text, message.process)
+            or (self.table is not None and not self.is_cut and self.table.read(text))
+        ):
+            return True
+        else:
+            return self._other_line(message)
+        return True
+
+    def _is_listed(self, text: str) -> bool:
+        """Whether the line is one of an operator that a delegate lists as refused."""
+        found = _LISTED.fullmatch(text) if self.is_listing else None
+        if found is None:
+            return False
+        values = {"op": found["op"], "reason": found["reason"].strip()}
+        self.statements.add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
+        return True
+
+    def _other_line(self, message: Message) -> bool:
+        """Keep what any other line says."""
+        text = message.text
+        self.is_listing = False
+        self.runtime.read(text)
+        if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
+            self.runtime.repeat(int(same["times"]))
+            return self.statements.repeat(int(same["times"]))
+        if (flags := _flags(text)) is not None:
+            if not self._log().is_empty:
+                self._start()
+            self.flags = flags
+            return True
+        is_used = False
+        rest = text
+        for _ in range(_MOST_STATEMENTS):  # an exception may have several in one line
+            if (found := statement_of(rest)) is None:
+                break
+            is_used = True
+            statement, pattern, end = found
+            if statement.kind == NODE_ERROR:
+                self._said_before(rest[: max(rest.find(statement.line), 0)])
+            self._statement(statement, pattern)
+            rest = rest[end:]
+        if is_used:
+            return True
+        loose = loose_statement(text, message.tag, message.severity, message.source)
+        if loose is not None:
+            self.statements.add(loose)
+        return loose is not None
+
+    def _said_before(self, text: str) -> None:
+        """Keep what a kernel says of why it failed, which may stand in the same line."""
+        reason = _EXCEPTION.sub("", text).strip()
+        if reason and not reason.startswith("See instructions"):
+            self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
+
+    def _statement(self, statement: Statement, pattern: Pattern) -> None:
+        self.statements.add(statement)
+        values = statement.values
+        if pattern.is_old or "old" in values:
+            self.current = replace(self.current, is_old=True)
+        if statement.kind == LISTED_REFUSALS:
+            self.is_listing = True
+        elif statement.kind == NOT_APPLIED:
+            self.current = replace(self.current, is_failed=True)
+        elif statement.kind == DYNAMIC_ERROR:
+            self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
+
+    def _begin_table(self, title: str) -> None:
+        if self.is_internal:
+            return
+        is_summary = title == "Summary by node type"
+        # Other tables repeat the rows of these two in another order.
+        is_kept = self.is_inference and (is_summary or title == "Run Order")
+        self.table = OperatorTable(self.subgraph, is_kept, is_summary)
+
+    def _end_table(self, is_complete: bool) -> None:
+        """Keep the table if it is of inferences; the last one of each subgraph counts."""
+        table, self.table = self.table, None
+        if table is None or not table.is_inference:
+            return
+        if table.counts:
+            self.summaries[table.subgraph] = Summary(MappingProxyType(dict(table.counts)), is_complete)
+        if table.rows:
+            self.run_orders[table.subgraph] = RunOrder(
+                tuple(table.rows), is_complete and table.has_all_rows, not table.has_all_rows
+            )
+
+    def _is_title(self, text: str) -> bool:
+        """Whether the line is a title that says what the tables after it are about."""
+        if _INITIALIZATION in text:
+            self.is_inference, self.is_internal, self.subgraph = False, False, 0
+        elif _REGULAR in text:
+            self.is_inference, self.is_internal, self.subgraph = True, False, 0
+        elif text.strip() == _INTERNAL:
+            self.is_internal = True
+        elif text.endswith("profile:") and (subgraph := _SUBGRAPH.match(text)) is not None:
+            self.is_internal = False
+            self.subgraph = int(subgraph["index"] or 0)
+        else:
+            return False
+        return True
+
+    def _delegate_line(self, text: str, process: str) -> bool:
+        """Keep what a line of the runtime or a delegate says; say whether it is one."""
+        if (found := _REPLACING.search(text)) is not None:
+            self._replacement(_replacement(found), process)
+        elif (found := _REFUSED.search(text)) is not None:
+            self.refusals[found["op"], int(found["version"]), found["message"].strip()] += 1
+        elif _RESTORED in text:
+            self.current = replace(self.current, is_restored=True)
+        elif (found := _NOT_CREATED.search(text)) is not None:
+            self.not_created[found[0].strip()] = None
+        elif "delegate" in text and (found := _CREATED.search(text)) is not None:
+            self.created[found["one"] or found["two"] or found["three"]] = None
+        else:
+            return False
+        return True
+
+    def _replacement(self, replacement: Replacement, process: str) -> None:
+        """Take a line that reports a replacement; it begins a new run if it cannot be of the same model."""
+        if self._is_other_process(process) or not self._may_follow(replacement):
+            self._start(is_same_process=True)
+        self.replacements.append(replacement)
+
+    def _may_follow(self, replacement: Replacement) -> bool:
+        """Whether a line may be of the same model as those before it."""
+        for each in reversed(self.replacements):
+            if replacement.subgraph is None or each.subgraph != replacement.subgraph:
+                continue
+            if each.kernel == replacement.kernel:
+                return False
+            if each.total is None or replacement.total is None or self.current.is_restored:
+                return True
+            left = each.total - each.replaced
+            return left <= replacement.total <= left + each.partitions
+        return True
+
+    def _is_other_process(self, process: str) -> bool:
+        """Whether a line is of another process than those of this kind before it."""
+        before, self.process = self.process, process or self.process
+        return bool(before and process and before != process and not self._log().is_empty)
+
+    def _benchmark_line(self, text: str, process: str) -> bool:
+        """Keep what a line of benchmark_model says; say whether it is one."""
+        if text.strip() == "STARTING!":
+            self._start()
+            self.process = process
+        elif (found := _EXECUTED.search(text)) is not None:
+            kernels = int(found["kernels"]) if found["kernels"] else 1 if found["outcome"] == "completely" else None
+            self.applications.append(ApplicationLine(found[0], found["provider"], found["outcome"], kernels))
+        elif (found := _NOT_EXECUTED.search(text)) is not None:
+            self.applications.append(ApplicationLine(found[0], found["provider"], "not", 0))
+        elif (found := _NOT_APPLIED.search(text)) is not None:
+            self.applications.append(ApplicationLine(found[0], found["provider"], "failed", None))
+        elif (found := _VERSION.search(text)) is not None:
+            self.current = replace(self.current, tensorflow_version=found["version"])
+            return True
+        elif (found := _LOADED.fullmatch(text.strip())) is not None:
+            if self.is_loaded or self._is_other_process(process):
+                self._start()
+            self.is_loaded = True
+            self.current = replace(self.current, graph=self.current.graph or found["path"].strip())
+        elif _LOST in text:
+            self.current = replace(self.current, lost_events=True)
+            return True
+        elif self.table is None and (found := _PARAMETER.fullmatch(text.strip())) is not None:
+            self._parameter(found, process)
+        else:
+            return False
+        self.current = replace(self.current, is_benchmark=True)
+        return True
+
+    def _parameter(self, found: re.Match[str], process: str) -> None:
+        name = found["name"].strip().lower()
+        if self._is_other_process(process) or (name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS)):
+            self._start()
+        self.parameters[name] = found["value"]
+        if found["blank"] and name != "tensorflow version":
+            self.current = replace(self.current, is_old=True)
+        if name == "graph":
+            self.current = replace(self.current, graph=found["value"])
+
+
+class Statements:
+    """Collects statements: each once, and of those that many lines may make no more than the first."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], Statement] = {}
+        self.last: tuple[str, str] | None = None
+
+    def add(self, statement: Statement) -> None:
+        """Take a statement."""
+        numerous = statement.kind in _NUMEROUS
+        self.last = (statement.kind, statement.values.get("source", "") if numerous else statement.line)
+        known = self.found.get(self.last)
+        self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
+
+    def repeat(self, times: int) -> bool:
+        """Count the last statement so many times more; say whether there is one."""
+        if self.last is None:
+            return False
+        last = self.found[self.last]
+        self.found[self.last] = replace(last, times=last.times + times)
+        return True
+
+    def all(self) -> tuple[Statement, ...]:
+        """Return what was collected, in order."""
+        return tuple(self.found.values())
+
+    def of_process(self) -> Statements:
+        """Return those that hold for whatever else a process does."""
+        kept = Statements()
+        kept.found = {key: each for key, each in self.found.items() if each.kind in _OF_PROCESS}
+        return kept
+
+
+def _flags(text: str) -> dict[str, str] | None:
+    """Return the flags of a command that starts one of the runtime's tools, with blanks for underscores; None for other lines."""
+    if "--" not in text or not any(tool in text for tool in _TOOLS):
+        return None
+    flags = {found["name"].replace("_", " ").lower(): found["value"] for found in _FLAG.finditer(text)}
+    return flags or None
+
+
+def _replacement(found: re.Match[str]) -> Replacement:
+    return Replacement(
+        found[0],
+        found["kernel"],
+        int(found["replaced"]),
+        None if found["total"] is None else int(found["total"]),
+        int(found["partitions"]),
+        None if found["subgraph"] is None else int(found["subgraph"]),
+        found["name"],
+    )

@@ -1,0 +1,217 @@
+"""Parse the ``debug.nn.vlog`` output of Android's NNAPI runtime: the device of each operation, and execution steps.
+
+Source: ``findBestDeviceForEachOperation``, ``partitionTheWork`` and ``CompoundBody`` (``runtime/ExecutionPlan.cpp``),
+``runtime/Manager.cpp`` and ``runtime/CompilationBuilder.cpp`` of Android's ``packages/modules/NeuralNetworks``, Android 10 to 13.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_NAME = r"[^\s()]{1,100}"
+_STARTED = re.compile(
+    r"partitionTheWork: (?:sourceModelIndex = (?P<source>\d{1,9}), )?deviceCount = (?P<count>\d{1,9}), "
+    r"operationCount = (?P<operations>\d{1,9})"
+)
+_REFUSED = re.compile(rf"Device (?P<device>{_NAME}) can't do operation (?P<op>\w{{1,100}})(?::(?P<index>\d{{1,9}}))?")
+_CHOICE = re.compile(
+    r"findBestDeviceForEachOperation\((?P<op>\w{1,100})(?::(?P<index>\d{1,9})|:[^()]{1,100})?\) = (?P<number>-?\d{1,9})"
+    rf"(?: \((?P<device>{_NAME})\))?"
+)
+_NO_DEVICE = re.compile(r"No driver can do (?:operation (?P<op>\w{1,100})|the op)")
+_ONE = re.compile(rf"partitionTheWork: only one best device: (?P<number>\d{{1,9}}) = (?P<device>{_NAME})")
+_QUEUED = re.compile(r"enqueueOnAppropriateDevice (?P<operation>\d{1,9}) onto (?P<number>-?\d{1,9})")
+_NEXT = re.compile(r"findNextDeviceToProcess: (?P<number>-?\d{1,9})")
+_COMPILING = re.compile(rf"ExecutionStep::finish\w{{1,10}}Model, compilation on (?P<device>{_NAME})")
+_FAILED = re.compile(
+    rf"prepareModel(?:_\d_\d)?(?:\(\))?(?: on (?P<device>{_NAME}))? (?:error|failed|failure|returned):? ?(?P<why>.*)"
+)
+_FALLBACK = "CompilationBuilder::finish with CPU fallback"
+_DONE = re.compile(rf"Body::finish: compilation finished successfully(?: on (?P<device>{_NAME}))?")
+_FOUND = re.compile(rf"Found interface (?P<device>{_NAME})(?: \(version = (?P<version>[^()]{{1,100}})\))?")
+_NEEDLES = (
+    *("partitionTheWork: ", "can't do operation", "findBestDeviceForEachOperation(", "No driver can do"),
+    *("enqueueOnAppropriateDevice", "findNextDeviceToProcess", "compilation on", "prepareModel", _FALLBACK),
+    *("Body::finish", "Found interface", "Capab {"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeChoice:
+    """The device that an operation was given to. ``place`` is None where the release does not print it."""
+
+    op: str
+    place: int | None
+    number: int
+    device: str
+    refused_by: tuple[str, ...]
+    """The devices that do not take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeStep:
+    """A step of a plan: the number of its device, and its operations by their place in run order."""
+
+    number: int
+    operations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeFailure:
+    """A device that failed to compile a step, by the step's place; the device may be unknown, and empty."""
+
+    device: str
+    why: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeCompilation:
+    """How one model was compiled, as far as the log tells."""
+
+    choices: tuple[RuntimeChoice, ...] = ()
+    steps: tuple[RuntimeStep, ...] = ()
+    operation_count: int | None = None
+    device_count: int | None = None
+    undone: str = ""
+    """The operation that no device takes."""
+    failures: tuple[RuntimeFailure, ...] = ()
+    fell_back: bool = False
+    """Whether the runtime's CPU took over the whole model."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all choices are there."""
+        return self.operation_count == len(self.choices)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The devices by their number."""
+        return {each.number: each.device for each in self.choices if each.device and each.number >= 0}
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeLog:
+    """What the runtime printed: the drivers that it found, in order, with the versions that they print, and compilations."""
+
+    devices: tuple[tuple[str, str], ...] = ()
+    compilations: tuple[RuntimeCompilation, ...] = ()
+
+
+NOTHING_COMPILED = RuntimeLog()
+
+
+@dataclass
+class _Open:
+    """A compilation while it is read."""
+
+    source: int = 0
+    operation_count: int | None = None
+    device_count: int | None = None
+    choices: list[RuntimeChoice] = field(default_factory=list)
+    refused: list[tuple[str, int | None, str]] = field(default_factory=list)
+    queues: dict[int, list[int]] = field(default_factory=dict)
+    steps: list[tuple[int, list[int]]] = field(default_factory=list)
+    undone: str = ""
+    compiling: str = ""
+    compiled: int = 0
+    failures: list[RuntimeFailure] = field(default_factory=list)
+    fell_back: bool = False
+
+    def close(self) -> RuntimeCompilation:
+        return RuntimeCompilation(
+            tuple(self.choices),
+            tuple([RuntimeStep(number, tuple(operations)) for number, operations in self.steps]),
+            self.operation_count,
+            self.device_count,
+            self.undone,
+            tuple(dict.fromkeys(self.failures)),
+            self.fell_back,
+        )
+
+
+class RuntimeReader:
+    """Reads the runtime's lines one by one; others are left alone."""
+
+    def __init__(self) -> None:
+        self.devices: dict[str, str] = {}
+        self.compilations: list[_Open] = []
+        self.is_choice = False
+
+    def log(self) -> RuntimeLog:
+        """Return what was read; models that others refer to are left out."""
+        main = [each.close() for each in self.compilations if not each.source]
+        return RuntimeLog(tuple(self.devices.items()), tuple(main))
+
+    def read(self, text: str) -> None:
+        """Take one line."""
+        was_choice, self.is_choice = self.is_choice, False
+        if not any(needle in text for needle in _NEEDLES):
+            self.is_choice = was_choice and "identical" in text
+            return
+        if (found := _CHOICE.search(text)) is not None:
+            self._choose(found)
+        elif (found := _REFUSED.search(text)) is not None:
+            index = None if found["index"] is None else int(found["index"])
+            is_new = index == 0 and bool(self.compilations) and bool(self.compilations[-1].choices)
+            self._current(is_new).refused.append((found["op"], index, found["device"]))
+        elif (found := _STARTED.search(text)) is not None:
+            source = int(found["source"] or 0)
+            self.compilations.append(_Open(source, int(found["operations"]), int(found["count"])))
+        elif (found := _QUEUED.search(text)) is not None:
+            self._queue(int(found["operation"]), int(found["number"]))
+        elif (found := _NEXT.search(text)) is not None:
+            self._next(int(found["number"]))
+        elif (found := _ONE.search(text)) is not None:
+            current = self._current()
+            current.steps = [(int(found["number"]), list(range(len(current.choices))))]
+            current.compiling, current.compiled = found["device"], 1
+        elif (found := _COMPILING.search(text)) is not None:
+            current = self._current()
+            current.compiling, current.compiled = found["device"], current.compiled + 1
+        elif (found := _NO_DEVICE.search(text)) is not None:
+            self._current().undone = found["op"] or "an operation"
+        elif _FALLBACK in text:
+            self._current().fell_back = True
+        elif (found := _FOUND.search(text)) is not None:
+            self.devices.setdefault(found["device"], found["version"] or "")
+        elif "Capab {" not in text and _DONE.search(text) is None and (found := _FAILED.search(text)) is not None:
+            current = self._current()
+            place = max(current.compiled - 1, 0)
+            current.failures.append(RuntimeFailure(found["device"] or current.compiling, found["why"].strip(), place))
+
+    def repeat(self, times: int) -> None:
+        """Count the last line so many times more: a logger left them out as identical."""
+        if self.is_choice:
+            current = self._current()
+            current.choices += [current.choices[-1]] * min(times, 1_000_000)
+            self.is_choice = False
+
+    def _current(self, is_new: bool = False) -> _Open:
+        if is_new or not self.compilations:
+            self.compilations.append(_Open())
+        return self.compilations[-1]
+
+    def _choose(self, found: re.Match[str]) -> None:
+        index = None if found["index"] is None else int(found["index"])
+        # Without the line that begins a compilation, the first operation of another begins it.
+        seen = bool(self.compilations) and any(each.place == index for each in self.compilations[-1].choices[:1])
+        current = self._current(index == 0 and seen)
+        number = int(found["number"])
+        refused = [device for op, place, device in current.refused if op == found["op"] and place == index]
+        current.choices.append(RuntimeChoice(found["op"], index, number, found["device"] or "", tuple(refused)))
+        current.refused.clear()
+        self.is_choice = True
+
+    def _queue(self, operation: int, number: int) -> None:
+        current = self._current()
+        if current.steps and current.steps[-1][0] == number:
+            current.steps[-1][1].append(operation)
+        else:
+            current.queues.setdefault(number, []).append(operation)
+
+    def _next(self, number: int) -> None:
+        current = self._current()
+        if number >= 0:
+            current.steps.append((number, current.queues.pop(number, [])))

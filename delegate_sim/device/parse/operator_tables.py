@@ -1,0 +1,121 @@
+"""Parse the operator tables of benchmark_model's ``--enable_op_profiling=true``, as text or CSV.
+
+Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
+``util/stats_calculator.cc`` of TensorFlow's xla.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table in running order: the operator, its outputs as listed, and the node's index if it is given."""
+
+    op: str
+    outputs: str
+    node: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """The rows of one subgraph in running order. ``is_complete`` says that the end of the table was seen."""
+
+    rows: tuple[Row, ...]
+    is_complete: bool
+    lacks_rows: bool = False
+    """Whether the percentages of the rows show that others are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How many nodes of each operator one subgraph ran. ``is_complete`` says that the end of the table was seen."""
+
+    counts: Mapping[str, int]
+    is_complete: bool
+
+
+_NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
+_BETWEEN = r"(?:, ?| )"
+_ROW = re.compile(
+    rf"(?:{_BETWEEN}{_NUMBER}){{2,3}}{_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%{_BETWEEN}{_NUMBER}"
+    rf"(?:{_BETWEEN}\d{{1,12}})?{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
+)
+_COUNT = re.compile(
+    rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}{_NUMBER}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}"
+    rf"(?:{_BETWEEN}\d{{1,12}})?$"
+)
+_NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
+
+_TOLERANCE = 0.1
+"""How far a sum of percentages, rounded to thousandths, may be off."""
+_ALL = 99.0
+
+_EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
+"""What tables list besides operators."""
+
+
+class OperatorTable:
+    """A table while it is being read."""
+
+    def __init__(self, subgraph: int, is_inference: bool, is_summary: bool) -> None:
+        self.subgraph = subgraph
+        self.is_inference = is_inference
+        self.is_summary = is_summary
+        self.rows: list[Row] = []
+        self.counts: Counter[str] = Counter()
+        self.sum: float | None = None
+        """The percentages of the rows so far, as the last row adds them up."""
+        self.lacks_rows = False
+        """Whether they do not add up: rows were left out."""
+
+    def read(self, line: str) -> bool:
+        """Take a row; say whether the line is one."""
+        text = " ".join(line.split())
+        if self.is_summary:
+            found = _COUNT.search(text)
+            if found is not None and (op := _operator(text[: found.start()])):
+                self.counts[op] += int(found["count"])
+            return found is not None
+        found = _ROW.search(text)
+        if found is not None:
+            self._add_up(float(found["share"]), float(found["sum"]))
+        if found is None or not (op := _operator(text[: found.start()])):
+            return found is not None
+        self.rows.append(_row(op, found["name"]))
+        return True
+
+    def _add_up(self, share: float, total: float) -> None:
+        if self.sum is not None and abs(total - self.sum - share) > _TOLERANCE:
+            self.lacks_rows = True
+        self.sum = total
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether the percentages of the rows add up to all there is; False if any do not."""
+        return not self.lacks_rows and (self.sum is None or not self.sum < _ALL)
+
+
+def row_of(node_type: str, name: str) -> Row | None:
+    """Return the row of a node by its type and its name, as tables have them; None for an event that is no node."""
+    op = _operator(node_type)
+    return _row(op, " ".join(name.split())) if op else None
+
+
+def _row(op: str, text: str) -> Row:
+    name = _NAME.fullmatch(text)
+    assert name is not None
+    node = None if name["node"] is None else int(name["node"])
+    return Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node)
+
+
+def _operator(text: str) -> str:
+    """Return the operator of a node type, empty for other events. A kernel may add words of its own after a slash."""
+    text = text.strip()
+    kernel = text.removeprefix("Delegate/")
+    op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
+    return "" if op in _EVENTS else op

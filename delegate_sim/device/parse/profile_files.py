@@ -1,0 +1,289 @@
+"""Read the files that benchmark_model writes besides its log: op profiles and model runtime info, as protobuf or JSON.
+
+Sources: ``profiling_info.proto``, ``model_runtime_info.proto`` (``tflite/profiling/proto``) and ``benchmark_result.proto``
+(``tflite/tools/benchmark/proto``). Which of them a file is, and in which form, its content tells.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from .log_contents import DeviceLog, LogError
+from .operator_tables import Row, RunOrder, Summary, row_of
+
+_PACKAGE = "delegate_sim.benchmark_model"
+_NEEDS_LIBRARY = "a protobuf file of benchmark_model needs the package protobuf (pip install 'delegate-sim[protobuf]')"
+_TIMES_ONLY = "is a result file of benchmark_model, which has times and memory, and nothing of delegates or operators"
+
+_PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
+_MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
+    _PROFILE: {
+        "model_name": (1, "text"),
+        "init_profile": (2, "ModelProfilingData"),
+        "runtime_profile": (3, "ModelProfilingData"),
+    },
+    "ModelProfilingData": {
+        "subgraph_profiles": (1, "*SubGraphProfilingData"),
+        "delegate_profiles": (2, "*DelegateProfilingData"),
+    },
+    "SubGraphProfilingData": {
+        "subgraph_name": (1, "text"),
+        "subgraph_index": (2, "number"),
+        "per_op_profiles": (3, "*OpProfileData"),
+    },
+    "DelegateProfilingData": {"delegate_name": (1, "text"), "per_op_profiles": (2, "*OpProfileData")},
+    "OpProfileData": {
+        "node_type": (1, "text"),
+        "inference_microseconds": (2, "Statistics"),
+        "mem_kb": (3, "Statistics"),
+        "times_called": (4, "number"),
+        "name": (5, "text"),
+        "run_order": (6, "number"),
+    },
+    "Statistics": {
+        **{name: (place, "number") for place, name in enumerate(("first", "last", "avg"), 1)},
+        "stddev": (4, "real"),
+        "variance": (5, "real"),
+        **{name: (place, "number") for place, name in enumerate(("min", "max", "sum", "count"), 6)},
+    },
+    _RUNTIME: {"model_name": (1, "text"), "subgraphs": (2, "*RuntimeSubgraph")},
+    "RuntimeSubgraph": {
+        "subgraph_id": (1, "number"),
+        "edges": (2, "*Edge"),
+        "nodes": (3, "*Node"),
+        "execution_plan": (4, "*number"),
+        "subgraph_type": (5, "number"),
+        "name": (6, "text"),
+    },
+    "Node": {
+        "id": (1, "number"),
+        "name": (2, "text"),
+        "type": (3, "text"),
+        "inputs": (4, "*number"),
+        "outputs": (5, "*number"),
+        "intermediates": (6, "*number"),
+        "temporaries": (7, "*number"),
+        "delegate_node_details": (8, "DelegateNodeDetails"),
+        "delegated_to_node_id": (9, "number"),
+        "op_profile_data": (10, "OpProfileData"),
+    },
+    "DelegateNodeDetails": {"delegate_name": (1, "text"), "tflite_node_ids_replaced": (2, "*number")},
+    "Edge": {
+        "id": (1, "number"),
+        "name": (2, "text"),
+        "data_type": (3, "number"),
+        "shape": (4, "*number"),
+        "allocation_type": (5, "text"),
+        "layout_type": (6, "number"),
+        "size": (7, "number"),
+    },
+    _RESULT: {
+        "name": (1, "text"),
+        "latency_metrics": (2, "Reals"),
+        "memory_metrics": (3, "MemoryMetrics"),
+        "misc_metrics": (4, "MiscMetrics"),
+    },
+    "Reals": {f"real_{number}": (number, "real") for number in range(1, 11)},
+    "MemoryMetrics": {"init_footprint_kb": (1, "number"), "overall_footprint_kb": (2, "number"), "peak_mem_mb": (3, "real")},
+    "MiscMetrics": {
+        "model_size_mb": (1, "real"),
+        "num_runs": (2, "number"),
+        "num_warmup_runs": (3, "number"),
+        "model_throughput_in_mb_per_sec": (4, "real"),
+    },
+}
+"""The messages by name: each field's number and type; a star stands for a repeated one."""
+_BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
+_DATA_TYPES = frozenset({"text", "number", "real"})
+_CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+
+
+def read_binary(data: bytes, path: str) -> DeviceLog:
+    """Read a protobuf file; raises LogError if it is none, is not of benchmark_model, or cannot be read without a package."""
+    try:
+        parse = _parser()
+    except ImportError as error:
+        raise LogError(f"{path}: a binary file: {_NEEDS_LIBRARY}") from error
+    parsed = [found for name in (_PROFILE, _RUNTIME, _RESULT) if (found := parse(name, data)) is not None]
+    # A message parses as others too, whose fields are then not those that it has.
+    for content, _ in sorted(parsed, key=lambda found: found[1]):
+        log = _log(content, path)
+        if isinstance(log, DeviceLog) and log.run_orders:
+            return log
+    raise LogError(f"{path}: a binary file that benchmark_model does not write; take text, csv or its protobuf files")
+
+
+def read_json(text: str, path: str) -> DeviceLog | None:
+    """Read JSON with the fields of the same messages; None if the text is no JSON, or not of benchmark_model."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _log(_snake(content), path) if isinstance(content, dict) else None
+
+
+def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
+    """Read a message in protobuf's text form, one field in each line; None if there is none of benchmark_model's."""
+    content = _dumped(lines)
+    return _log(content, path) if content else None
+
+
+def is_of_dump(line: str, has_begun: bool) -> bool:
+    """Whether a line is one of such a message, or begins one."""
+    text = line.strip()
+    return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
+
+
+def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
+    """Return what a message says."""
+    if "subgraphs" in content:
+        return _of_runtime(content)
+    if "runtime_profile" in content or "subgraph_profiles" in content:
+        return _of_profile(content.get("runtime_profile", content))
+    if "init_profile" in content:
+        raise LogError(f"{path}: has a profile of the initialisation alone, and nothing of nodes that ran")
+    if "latency_metrics" in content or "misc_metrics" in content:
+        raise LogError(f"{path}: {_TIMES_ONLY}")
+    return None
+
+
+def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
+    """Return the rows of each subgraph, as the tables in running order have them."""
+    orders = {}
+    for subgraph in _list(content, "subgraph_profiles"):
+        rows = [
+            row_of(str(each.get("node_type", "")), str(each.get("name", "")))
+            for each in sorted(_list(subgraph, "per_op_profiles"), key=lambda each: _number(each, "run_order"))
+        ]
+        orders[_number(subgraph, "subgraph_index")] = RunOrder(tuple([row for row in rows if row is not None]), True)
+    return DeviceLog(run_orders=MappingProxyType(orders), summaries=MappingProxyType({}), is_benchmark=True)
+
+
+def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
+    """Return what is left of each plan: kernels of delegates, and nodes on the CPU."""
+    orders: dict[int, RunOrder] = {}
+    summaries: dict[int, Summary] = {}
+    for place, subgraph in enumerate(_list(content, "subgraphs")):
+        nodes = {_number(node, "id"): node for node in _list(subgraph, "nodes")}
+        plan = [int(number) for number in subgraph.get("execution_plan", ()) if str(number).isdigit()]
+        rows = []
+        for number in plan:
+            node = nodes.get(number, {})
+            details = node.get("delegate_node_details")
+            name = details.get("delegate_name", "") if isinstance(details, dict) else ""
+            rows.append(Row(str(name or node.get("name", "")), "", number))
+        if rows:
+            orders[_number(subgraph, "subgraph_id") if "subgraph_id" in subgraph else place] = RunOrder(tuple(rows), True)
+    return DeviceLog(run_orders=MappingProxyType(orders), summaries=MappingProxyType(summaries), is_benchmark=True)
+
+
+def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    found = content.get(key, [])
+    return [each for each in (found if isinstance(found, list) else [found]) if isinstance(each, dict)]
+
+
+def _number(content: Mapping[str, Any], key: str) -> int:
+    """Return a whole number; JSON has those of 64 bits as text, and leaves zeros out."""
+    value = content.get(key, 0)
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return 0
+
+
+def _snake(content: Any) -> Any:
+    """Return JSON with the names of fields as the messages have them."""
+    if isinstance(content, dict):
+        return {_CAMEL.sub(lambda found: f"_{found[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
+    return [_snake(value) for value in content] if isinstance(content, list) else content
+
+
+_FIELD = re.compile(r"(?P<name>[a-z_]{1,60})(?:: (?P<value>.*)| (?P<open>\{))")
+_LISTS = frozenset(name for fields in _MESSAGES.values() for name, (_, kind) in fields.items() if kind.startswith("*"))
+_DEEPEST = 16
+
+
+def _dumped(lines: Iterable[str]) -> dict[str, Any]:
+    """Return the fields of a message in text form."""
+    root: dict[str, Any] = {}
+    stack = [root]
+    for line in lines:
+        text = line.strip()
+        found = _FIELD.fullmatch(text)
+        if text == "}" and len(stack) > 1:
+            stack.pop()
+        elif found is None:
+            continue
+        elif found["open"] and len(stack) < _DEEPEST:
+            child: dict[str, Any] = {}
+            _put(stack[-1], found["name"], child)
+            stack.append(child)
+        elif found["value"] is not None:
+            value = found["value"].strip()
+            _put(stack[-1], found["name"], _unquoted(value) if value.startswith('"') else value)
+    return root
+
+
+def _put(content: dict[str, Any], name: str, value: Any) -> None:
+    if name in _LISTS:
+        content.setdefault(name, []).append(value)
+    else:
+        content[name] = value
+
+
+def _unquoted(value: str) -> str:
+    try:
+        return str(json.loads(value))
+    except ValueError:
+        return value.strip('"')
+
+
+def _parser() -> Any:
+    """Return what parses a message by its name into plain data; raises ImportError without the package."""
+    pool_module = importlib.import_module("google.protobuf.descriptor_pool")
+    descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
+    factory = importlib.import_module("google.protobuf.message_factory")
+    formats = importlib.import_module("google.protobuf.json_format")
+    errors = importlib.import_module("google.protobuf.message")
+    unknown = importlib.import_module("google.protobuf.unknown_fields")
+    pool = pool_module.DescriptorPool()
+    pool.Add(_file(descriptors))
+
+    def unknown_fields(message: Any) -> int:
+        count = len(unknown.UnknownFieldSet(message))
+        for field, value in message.ListFields():
+            if field.message_type is not None:
+                count += sum(map(unknown_fields, [value] if hasattr(value, "ListFields") else value))
+        return count
+
+    def parse(name: str, data: bytes) -> tuple[dict[str, Any], int] | None:
+        message = factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))()
+        try:
+            message.ParseFromString(data)
+        except (errors.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        return formats.MessageToDict(message, preserving_proto_field_name=True), unknown_fields(message)
+
+    return parse
+
+
+def _file(descriptors: Any) -> Any:
+    """Return the messages as the library wants them described."""
+    kinds = descriptors.FieldDescriptorProto
+    types = {"text": kinds.TYPE_STRING, "number": kinds.TYPE_INT64, "real": kinds.TYPE_FLOAT}
+    file = descriptors.FileDescriptorProto(name="benchmark_model.proto", package=_PACKAGE, syntax="proto2")
+    for name, fields in _MESSAGES.items():
+        message = file.message_type.add(name=name)
+        for field, (number, kind) in fields.items():
+            plain = kind.removeprefix("*")
+            entry = message.field.add(name=field, number=number)
+            entry.label = kinds.LABEL_REPEATED if kind != plain else kinds.LABEL_OPTIONAL
+            entry.type = types.get(plain, kinds.TYPE_MESSAGE)
+            if plain not in _DATA_TYPES:
+                entry.type_name = f".{_PACKAGE}.{plain}"
+    return file

@@ -1,0 +1,1 @@
+"""Advice: the change that fixes a cause, and its wording."""

@@ -1,0 +1,127 @@
+"""The converter settings that a cause asks for, by machine-readable name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from types import MappingProxyType
+
+from ...delegates.base import Delegate
+from ...graph.graph import NodeView, file_graphs
+from ...model.model import Model
+from ...rules.kinds import Problem
+from ..causes.cause import Cause
+from ..causes.conversion_causes import form
+from .layer_rewrites import rewriting
+
+
+class ConverterSetting(Enum):
+    """One setting of a converter, whatever the converter calls it."""
+
+    FLOAT = "float"
+    """No quantisation."""
+    FLOAT16 = "float16"
+    """Weights in float16."""
+    INT8 = "int8"
+    """Weights and data in 8 bits."""
+    PER_TENSOR = "per-tensor"
+    """One scale for all channels of weights."""
+    DENSE_PER_TENSOR = "dense-per-tensor"
+    """The same for dense layers alone."""
+    OLD_QUANTIZER = "old-quantizer"
+    """The quantiser that works on the finished file."""
+    FIXED_SHAPES = "fixed-shapes"
+    """Inputs of known sizes."""
+    UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
+    """A FULLY_CONNECTED for each matrix of a BATCH_MATMUL."""
+
+
+SettingsTogether = frozenset[ConverterSetting]
+"""Settings of which one alone does not help."""
+
+
+def _together(*settings: ConverterSetting) -> SettingsTogether:
+    return frozenset(settings)
+
+
+_FLOAT = _together(ConverterSetting.FLOAT)
+_FLOAT16 = _together(ConverterSetting.FLOAT16)
+_INT8 = _together(ConverterSetting.INT8)
+_PER_TENSOR = _together(ConverterSetting.PER_TENSOR)
+_DENSE_PER_TENSOR = _together(ConverterSetting.DENSE_PER_TENSOR)
+
+OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
+    {
+        "float": _FLOAT,
+        "int8": _INT8,
+        "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
+    }
+)
+"""By what a diagnosis supposes that a model is converted to."""
+
+OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
+    {
+        "hybrid-weights": (_FLOAT, _INT8, _FLOAT16),
+        "asymmetric-quantize-inputs": (
+            _FLOAT,
+            _INT8,
+            _together(ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR),
+        ),
+        "per-channel": (_DENSE_PER_TENSOR, _PER_TENSOR),
+        "int8-type": (_FLOAT,),
+        "int16-type": (_INT8, _FLOAT),
+        "quantized-bias-type": (_INT8,),
+    }
+)
+"""By what raised the version of an operator (``versions.features``)."""
+
+OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
+    {
+        "float": (_INT8,),
+        "float16": (_FLOAT, _INT8),
+        "dynamic-range": (_FLOAT, _INT8),
+        "int16": (_INT8, _FLOAT),
+        "integer": (_FLOAT,),
+    }
+)
+"""What else there is where a type is refused that a quantisation chose, by how the model is quantised (``roots.form``)."""
+
+_OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
+"""Problems that end where the layer is written with other operators."""
+_OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
+"""Problems that weights with a scale for each channel may have, which those with one scale do not."""
+
+
+def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:
+    """Return the settings that may end a cause, each set an alternative to the others; none where the model has to change."""
+    return tuple(dict.fromkeys(_settings(model, delegate, cause)))
+
+
+def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[SettingsTogether]:
+    if cause.remedy.fixed_inputs:
+        yield _together(ConverterSetting.FIXED_SHAPES)
+    if cause.remedy.conversion in OF_CONVERSIONS:
+        yield OF_CONVERSIONS[cause.remedy.conversion]
+    if cause.identity.problem is Problem.OPERATOR_VERSION:
+        for code in cause.identity.subject:
+            yield from OF_FEATURES.get(code, ())
+    problem = cause.identity.problem
+    graphs = file_graphs(model)
+    views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
+    by_channel = [view for view in views if any(tensor.is_constant and tensor.is_per_channel for tensor in view.inputs)]
+    if problem in _OF_CHANNELS and by_channel:
+        # What dense layers alone need costs the accuracy of no other.
+        is_dense = all(view.op == "FULLY_CONNECTED" for view in by_channel)
+        yield _DENSE_PER_TENSOR if is_dense else _PER_TENSOR
+    elif problem is Problem.TYPE and any(_has_numbers(view) for view in views):
+        yield from OF_FORMS[form(model)]
+    for view in {view.op: view for view in reversed(views)}.values() if problem in _OF_OPERATORS else ():
+        way = rewriting(view, delegate)
+        if way is not None and way.setting:
+            yield _together(ConverterSetting(way.setting))
+
+
+def _has_numbers(view: NodeView) -> bool:
+    """Whether a node works on real numbers, for which a quantisation chooses the type."""
+    tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
+    return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

@@ -1,0 +1,111 @@
+"""Ways to rewrite layers with other operators, for operators that delegates often lack.
+
+Every one was converted with TensorFlow (``benchmarks/rewrites.py``): the converter does not make the operator of it again, and
+the results are the same unless the words say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ...delegates.base import Delegate
+from ...foundation.converter_attributes import UNFOLDED
+from ...graph.graph import NodeView
+
+_FLOATS = frozenset({"FLOAT32", "FLOAT16"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Another way to write an operator: in words, and the operators that the converter makes of it."""
+
+    words: str
+    operators: tuple[str, ...]
+    types: frozenset[str] = _FLOATS
+    """The types of the first operand for which it holds; none for all."""
+    setting: str = ""
+    """The setting of a converter (``ConverterSetting``) that writes it so, empty where the model's code has to."""
+
+
+def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
+    return (Rewrite(words, operators, frozenset()),)
+
+
+def _of_floats(words: str, *operators: str) -> tuple[Rewrite, ...]:
+    return (Rewrite(words, operators),)
+
+
+REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
+    {
+        "BATCH_MATMUL": (
+            Rewrite(
+                f"FULLY_CONNECTED for each matrix, which the converter writes with {UNFOLDED}",
+                ("SPLIT", "RESHAPE", "TRANSPOSE", "FULLY_CONNECTED", "PACK"),
+                setting="unfold-batch-matmul",
+            ),
+        ),
+        "BROADCAST_TO": _any_type("MUL with ones of the result's shape", "MUL"),
+        "CEIL": _of_floats("NEG, FLOOR and NEG", "NEG", "FLOOR"),
+        "COS": _of_floats("SIN of x + pi / 2", "ADD", "SIN"),
+        "CUMSUM": _of_floats("FULLY_CONNECTED with a triangular matrix of ones", "FULLY_CONNECTED"),
+        "ELU": _of_floats("relu(x) - relu(1 - exp(x))", "EXP", "SUB", "RELU"),
+        "EXPAND_DIMS": _any_type("RESHAPE", "RESHAPE"),
+        "FLOOR_DIV": _of_floats("DIV and FLOOR", "DIV", "FLOOR"),
+        "FLOOR_MOD": _of_floats("DIV, FLOOR, MUL and SUB", "DIV", "FLOOR", "MUL", "SUB"),
+        "FULLY_CONNECTED": _of_floats(
+            "CONV_2D with filters of 1 by 1 on [1, rows, 1, channels], with a RESHAPE before and after it", "RESHAPE", "CONV_2D"
+        ),
+        "GATHER_ND": _any_type("RESHAPE and GATHER, with the indices counted in one dimension", "RESHAPE", "GATHER"),
+        "GELU": (
+            Rewrite(
+                "0.5 x (1 + tanh(0.79788 (x + 0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the converter "
+                "makes GELU again; or, not quite the same, x * sigmoid(1.702 x)",
+                ("MUL", "ADD", "TANH"),
+            ),
+            Rewrite("x * sigmoid(1.702 x), which is not quite the same", ("MUL", "LOGISTIC")),
+        ),
+        "HARD_SWISH": _of_floats(
+            "x (relu(x + 3) - relu(x - 3)) / 6; of relu6(x + 3) the converter makes HARD_SWISH again", "ADD", "SUB", "MUL"
+        ),
+        "L2_NORMALIZATION": _of_floats("x / sqrt(sum(x * x) + epsilon)", "MUL", "SUM", "ADD", "RSQRT"),
+        "LEAKY_RELU": _of_floats("relu(x) - slope * relu(-x)", "NEG", "RELU", "MUL", "SUB"),
+        "LOG_SOFTMAX": _of_floats(
+            "log(softmax(x) + 1e-7), as of log(softmax(x)) the converter makes LOG_SOFTMAX again; or SOFTMAX alone where only "
+            "the order counts",
+            "SOFTMAX", "ADD", "LOG",
+        ),
+        "MEAN": _of_floats("AVERAGE_POOL_2D and RESHAPE, if it is over height and width", "AVERAGE_POOL_2D", "RESHAPE"),
+        "MIRROR_PAD": _any_type("CONCATENATION with slices of the tensor's edges", "STRIDED_SLICE", "CONCATENATION"),
+        "NEG": _of_floats("MUL by -1", "MUL"),
+        "ONE_HOT": _any_type("GATHER from an identity matrix", "GATHER"),
+        "PACK": _any_type("CONCATENATION and RESHAPE", "CONCATENATION", "RESHAPE"),
+        "RELU_0_TO_1": _of_floats("relu6(6 x) / 6", "MUL"),
+        "ROUND": _of_floats("FLOOR of x + 0.5, which rounds halves up", "ADD", "FLOOR"),
+        "RSQRT": _of_floats("SQRT of 1 / x", "DIV", "SQRT"),
+        "SELECT_V2": _of_floats("b + c (a - b) with the condition c as 0 and 1", "SUB", "CAST", "MUL", "ADD"),
+        "SQUARE": _of_floats("MUL of the tensor with itself", "MUL"),
+        "SQUARED_DIFFERENCE": _of_floats("SUB, and MUL of the difference with itself", "SUB", "MUL"),
+        "SQUEEZE": _any_type("RESHAPE", "RESHAPE"),
+        "SUM": _of_floats("MEAN and MUL by the number of elements", "MEAN", "MUL"),
+        "TILE": _any_type("CONCATENATION of the tensor with itself", "CONCATENATION"),
+        "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
+    }
+)  # fmt: skip
+"""What to write in place of an operator, by its name; the first that a delegate has all operators of is told."""
+
+
+def rewrite(view: NodeView, delegate: Delegate) -> str:
+    """Return how a node can be written for a delegate, empty if that is not known or the delegate lacks an operator of it."""
+    way = rewriting(view, delegate)
+    return "" if way is None else way.words
+
+
+def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
+    """Return the same as data, None where ``rewrite`` returns nothing."""
+    known = () if view.node.is_custom else REWRITES.get(view.op, ())
+    for way in known:
+        if (not way.types or view.input(0).type in way.types) and all(delegate.rules.rule_of(op) for op in way.operators):
+            return way
+    return None

@@ -1,0 +1,45 @@
+"""Find other delegates that take the nodes of a cause, each with its own defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+
+from ...delegates.base import Delegate
+from ...delegates.options import parse_options
+from ...delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
+from ...graph.partition import PartitionError
+from ...hypothetical.hypothetical_changes import NodeKey
+from ..examiner import Examined
+
+
+class Others:
+    """Asks the rules of other delegates about the nodes of a run, those of one delegate only once."""
+
+    def __init__(self, examined: Examined) -> None:
+        self._examined = examined
+        self._taken: dict[str, frozenset[NodeKey]] = {}
+
+    def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
+        """Return the delegates that take all of some nodes of the file, which are of these operators."""
+        run, change = self._examined
+        present = frozenset(change.present(nodes).values())
+        for name in DELEGATE_NAMES:
+            if name in (run.delegate.name, *PLUGIN_NAMES) or not present:
+                continue
+            other = find_delegate(name)
+            if all(op in other.rules.rules for op in operators) and present <= self._taken_by(other):
+                yield name
+
+    def _taken_by(self, delegate: Delegate) -> frozenset[NodeKey]:
+        if delegate.name not in self._taken:
+            run = self._examined.run
+            options = parse_options(delegate.name, delegate.options, {})
+            taken: list[NodeKey] = []
+            for subgraph in run.subgraphs:
+                with suppress(PartitionError):  # nodes that wait for each other: nothing of the subgraph can be replaced
+                    graph = subgraph.graph.assuming(frozenset())
+                    verdicts = delegate.decide(graph, options, run.release).verdicts
+                    taken += [NodeKey(graph.index, node) for node, verdict in verdicts.items() if verdict.is_supported]
+            self._taken[delegate.name] = frozenset(taken)
+        return self._taken[delegate.name]

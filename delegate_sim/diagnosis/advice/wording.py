@@ -1,0 +1,364 @@
+"""Wording of causes: the title, what was found, and what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ...delegates.options import as_typed
+from ...foundation import converter_attributes as attributes
+from ...graph.graph import NodeView, file_graphs
+from ...hypothetical.fixed_inputs import open_inputs
+from ...hypothetical.hypothetical_changes import NodeKey
+from ...model.model import Model, Tensor
+from ...results.report.multiply_adds import multiply_adds
+from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
+from ...rules.rule import Reason
+from ...runtime.model_loading import first_node, load_on
+from ...runtime.resolver import highest_version
+from ...versions.explanation import version_cause
+from ...versions.features import FEATURES
+from ..causes.cause import Identity, Remedy
+from ..causes.undelegatable_nodes import CHOOSING, COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
+from ..causes.whole_graph_causes import releases_that_load
+from ..examiner import Examined
+from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
+from .layer_rewrites import rewrite
+from .other_delegates import Others
+
+_FINDINGS_TOLD = 3
+_NODES_TOLD = 10
+_INPUTS_TOLD = 3
+
+_HOW_FIXED = (
+    "in TensorFlow from a concrete function whose tf.TensorSpec has no None, in PyTorch by an export without dynamic shapes; the "
+    "converter then computes what is made of the shapes"
+)
+
+_FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        "float": "the model computes in float",
+        "float16": "the weights are stored in float16",
+        "dynamic-range": "the weights are quantised and the data is not (dynamic range quantisation)",
+        "int16": "the model is quantised with 16-bit data",
+        "integer": "the model is quantised to integers",
+    }
+)
+_TAKEN: Mapping[str, str] = MappingProxyType(
+    {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers of one scale"}
+)
+_QUANTIZED_FULLY = (
+    f"quantise fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
+    f"{attributes.OPERATORS.format(attributes.INT8)}"
+)
+_CONVERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "float": "convert in float: leave converter.optimizations empty",
+        "int8": _QUANTIZED_FULLY,
+        "int8-per-tensor": f"{_QUANTIZED_FULLY}; with {attributes.PER_TENSOR}",
+    }
+)
+
+
+_REGISTER = "register-operator"
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCase:
+    """A node of the file and one of its reasons."""
+
+    key: NodeKey
+    op: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Words for one cause, from its identity, its nodes' operators with their numbers, its cases and what would end it."""
+
+    model: Model
+    first: Examined
+    """The model as it is."""
+    last: Examined
+    """The run in which nothing of the conversion, no version and no level stands in the way."""
+    identity: Identity
+    operators: Sequence[tuple[str, int]]
+    cases: Sequence[RefusedCase]
+    remedy: Remedy
+    others: Others | None = None
+    """Other delegates, to say which of them take the nodes; None to leave that out."""
+
+    @property
+    def _ops(self) -> str:
+        return ", ".join([op for op, _ in self.operators[:3]]) + (", ..." if len(self.operators) > 3 else "")
+
+    def title(self) -> str:
+        """Return the cause in a few words."""
+        problem, subject = self.identity
+        reason = self.cases[0].reason
+        special = self._special_title()
+        if special:
+            return special
+        match problem:
+            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
+                return f"the model is converted with inputs of unknown size: {_told(open_inputs(self.model))}"
+            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
+                return "shapes are computed when the model runs, although they follow from the sizes that the file gives"
+            case Problem.QUANTIZATION if subject[0] in _FORMS:
+                are = "is" if len(self.operators) == 1 else "are"
+                return f"{_FORMS[subject[0]]}, and {self._ops} {are} taken with {_TAKEN[self.remedy.conversion]}"
+            case Problem.RELEASE:
+                return self._not_loaded()
+            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
+                more = ", ..." if len(subject) > 1 + _FINDINGS_TOLD else ""
+                return f"{', '.join(subject[1 : 1 + _FINDINGS_TOLD])}{more}: custom operators that nobody registers"
+            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
+                return reason.message
+            case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
+                features = " and ".join([FEATURES[code].title for code in subject])
+                return f"{self._ops}: the version is raised by {features}"
+            case Problem.OPERATOR_VERSION:
+                return f"{self._ops} at version {subject[-1]}"
+            case Problem.DRIVER if reason.kind == OF_RUNTIME:
+                return reason.message
+            case Problem.DRIVER:
+                return f"{self._ops}: the driver rejects {reason.found}"
+            case Problem.TARGET_LEVEL:
+                return f"{self._ops}: needs {self._options()}"
+            case Problem.LIMIT:
+                return f"accepted, but in partitions dropped by a limit: {reason.message}"
+        return f"{self._ops}: needs {reason.needed}"
+
+    def _special_title(self) -> str:
+        problem, subject = self.identity
+        if problem is not Problem.OPERATOR:
+            return ""
+        match subject:
+            case ("compiled", op):
+                return f"{op} holds a program that {COMPILED[op]} has made"
+            case ("flex",):
+                return f"{self._own_ops}: of TensorFlow's own operators, for which the converter has none of TensorFlow Lite"
+            case ("lists",):
+                return f"{self._own_ops}: a loop whose steps are kept in lists"
+            case ("text",) if self._is_all_text():
+                return "the whole model works on text"
+            case ("text",):
+                return f"{self._own_ops}: work on text"
+            case ("control-flow", op):
+                return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs run by themselves"
+            case ("application", op):
+                return f"{op} is work that the application can do"
+        return ""
+
+    @property
+    def _own_ops(self) -> str:
+        """The operators that a special cause is about, which may keep all others on the CPU as well."""
+        views = [self._view(case.key) for case in self.cases]
+        own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
+        return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
+
+    def _is_all_text(self) -> bool:
+        return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
+
+    def found(self, demanding: Collection[tuple[int, int]]) -> str:
+        """Return what was found at the nodes; ``demanding`` are those whose features raised a version."""
+        if self.identity.problem is Problem.RELEASE:
+            return self._not_loaded()
+        found = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
+        if not demanding:
+            return found
+        places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
+        more = f" and {len(places) - _NODES_TOLD:,} more" if len(places) > _NODES_TOLD else ""
+        return (
+            f"{found}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
+            "operator share the version in the file"
+        )
+
+    def suggestion(self) -> tuple[str, str]:
+        """Return the code of the suggestion, and the change in this case."""
+        problem, subject = self.identity
+        code = SUGGESTION_FOR[problem]
+        general = SUGGESTIONS[code].change
+        match problem:
+            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
+                return code, self._fixed_inputs()
+            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
+                return code, self._known_shapes()
+            case Problem.DYNAMIC_SHAPE if op := self._chooser():
+                return code, CHOOSING[op]
+            case Problem.DYNAMIC_SHAPE:
+                return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
+            case Problem.QUANTIZATION if subject[0] in _FORMS:
+                return code, _CONVERSIONS[self.remedy.conversion]
+            case Problem.OPERATOR_VERSION:
+                return self._version()
+            case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
+                # A plugin that fails as a whole has no operators that another level would let it take.
+                fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
+                return code, f"{options}: {fails or general}"
+            case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
+                # Neither this nor another operator is to blame: the driver fails, or is not there.
+                return code, self.cases[0].reason.hint or general
+            case Problem.OPERATOR | Problem.DRIVER:
+                return self._operator(code)
+            case Problem.RELEASE:
+                return code, self._release()
+            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
+                return _REGISTER, SUGGESTIONS[_REGISTER].change
+            case Problem.MODEL:
+                return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
+        return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
+
+    def _options(self) -> str:
+        """Return the options that remove the cause as the command line takes them."""
+        known = self.last.run.delegate.options
+        settings = [told.partition("=") for told in self.identity.subject]
+        return " ".join([as_typed(known, name, value) for name, _, value in settings])
+
+    def _fixed_inputs(self) -> str:
+        inputs = open_inputs(self.model)
+        only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
+        how = "a fixed batch" if only_batch else "inputs of fixed sizes"
+        return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
+
+    def _chooser(self) -> str:
+        """Return the operator that makes the size unknown, if it is one that chooses elements by their values."""
+        for place in self.identity.subject:
+            subgraph, _, node = place.partition(":")
+            if subgraph.isdecimal() and node.isdecimal():
+                op = self._view(NodeKey(int(subgraph), int(node))).op
+                return op if op in CHOOSING else ""
+        return ""
+
+    def _known_shapes(self) -> str:
+        first = self.model.subgraphs[0]
+        inputs = [first.tensors[index] for index in first.inputs if index >= 0]
+        return (
+            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, which an older converter may have written for "
+            f"unknown ones: {_HOW_FIXED}"
+        )
+
+    def _not_loaded(self) -> str:
+        """Name the first operator or type that the release does not load, and how many more there are."""
+        first, _, _ = self.cases[0].reason.message.partition("; ")
+        more = len(load_on(self.model, self.first.run.release).reasons) - 1
+        return f"{first}, and {more:,} more" if more > 0 else first
+
+    def _release(self) -> str:
+        """Name the releases that load the model, and what raised the version of the operator."""
+        target = self.first.run.release
+        releases = releases_that_load(self.model, target)
+        ways = [f"use {releases} (delegate-sim releases shows all of them)"] if releases else []
+        loading = load_on(self.model, target)
+        if not loading.refused_tensors:
+            ways.append("register it in the application (--own-resolver)")
+        place = first_node(self.model, loading.refused[0]) if loading.refused else None
+        highest = highest_version(loading.refused[0].op, target) if loading.refused else None
+        if place is not None and highest is not None:
+            cause = version_cause(self._view(NodeKey(*place)), highest)
+            ways += [FEATURES[feature.code].advice for feature in cause.features]
+        return "; or ".join(ways) or SUGGESTIONS["other-release"].change
+
+    def _version(self) -> tuple[str, str]:
+        subject = self.identity.subject
+        if all(code in FEATURES for code in subject):
+            return "change-converter-setting", "; ".join([FEATURES[code].advice for code in subject])
+        versions = set(self.remedy.node_versions.values())
+        if versions and min(versions) > int(subject[-1]):
+            code = "raise-version"
+        else:
+            code = "lower-version" if versions else SUGGESTION_FOR[Problem.OPERATOR]
+        return code, SUGGESTIONS[code].change
+
+    def _operator(self, code: str) -> tuple[str, str]:
+        match self.identity.subject:
+            case ("compiled", _):
+                return "analyse-source", SUGGESTIONS["analyse-source"].change
+            case ("flex",):
+                return "avoid-flex", SUGGESTIONS["avoid-flex"].change
+            case ("lists",) if open_inputs(self.model):
+                return "unroll-control-flow", self._fixed_inputs()
+            case ("lists",):
+                return "unroll-control-flow", SUGGESTIONS["unroll-control-flow"].change
+            case ("text",) if self._is_all_text():
+                return "leave-on-cpu", "no delegate works on text, and the model does nothing else: run it without a delegate"
+            case ("text",):
+                return (
+                    "leave-to-application",
+                    "prepare text (splitting, look-up of words) in the application, and give the model numbers",
+                )
+            case ("control-flow", _):
+                return "unroll-control-flow", SUGGESTIONS["unroll-control-flow"].change
+            case ("application", op):
+                return "leave-to-application", IN_APPLICATION[op]
+        views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}
+        rewrites = [(op, rewrite(views[op], self.last.run.delegate)) for op, _ in self.operators if op in views]
+        own = [f"{op} can be written as {words}" for op, words in rewrites if words]
+        if not own and self._is_at_an_end(views.values()):
+            return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
+        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
+        return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
+
+    def _view(self, key: NodeKey) -> NodeView:
+        graph = file_graphs(self.model)[key.subgraph]
+        return graph.view(graph.nodes[key.node])
+
+    def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
+        """Whether nothing that the delegate takes comes before any of the nodes, or nothing after, so that they split nothing.
+
+        What does not depend on them may still run before them, in a partition of its own.
+        """
+        if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
+            return False
+        keys = {case.key for case in self.cases}
+        if _stands_between(self.last, keys):
+            return False
+        return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
+
+    def _other_delegates(self) -> Iterator[str]:
+        """Say which other delegates take all of the nodes."""
+        if self.others is not None:
+            names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
+            if names:
+                yield f"taken by {', '.join(names)}"
+
+
+def _sizes(tensors: Sequence[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in tensors[:_INPUTS_TOLD]])
+
+
+def _told(tensors: Sequence[Tensor]) -> str:
+    named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
+    return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")
+
+
+def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
+    """Whether some nodes run between two partitions of the delegate."""
+    present = frozenset(examined.change.present(keys).values())
+    for subgraph in examined.run.subgraphs:
+        own = {key.node for key in present if key.subgraph == subgraph.graph.index}
+        delegated = [number for number, subset in enumerate(subgraph.subsets) if subset.is_delegated]
+        between = subgraph.subsets[delegated[0] : delegated[-1]] if delegated else ()
+        if any(node in own for subset in between if not subset.is_delegated for node in subset.nodes):
+            return True
+    return False
+
+
+def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:
+    """Whether a delegated node lies behind some nodes of a subgraph (or before them)."""
+    for subgraph in examined.run.subgraphs:
+        graph = subgraph.graph
+        seen = {key.node for key in examined.change.present(keys).values() if key.subgraph == graph.index}
+        waiting = list(seen)
+        while waiting:
+            node = graph.nodes[waiting.pop()]
+            neighbours = graph.readers if forwards else graph.writers
+            for tensor in node.outputs if forwards else node.inputs:
+                for other in neighbours.get(tensor, ()):
+                    if other.index in subgraph.delegated:
+                        return True
+                    if other.index not in seen:
+                        seen.add(other.index)
+                        waiting.append(other.index)
+    return False

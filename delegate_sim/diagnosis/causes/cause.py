@@ -1,0 +1,106 @@
+"""A cause: refusals that one change would remove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ...hypothetical.hypothetical_changes import NodeKey, Supposition
+from ...releases.catalogue import Release
+from ...rules.kinds import Problem
+
+
+class Identity(NamedTuple):
+    """What makes refusals one cause: the kind of problem, and what it is about."""
+
+    problem: Problem
+    subject: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What is simulated as the end of a cause.
+
+    ``accepts`` supposes that the delegate takes the nodes; the other fields are the changes that would bring that about, so that
+    what would be need not be supposed: versions of nodes, options of the delegate, and fields of ``Supposition``.
+    """
+
+    accepts: bool = False
+    node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    fixed_inputs: bool = False
+    fixed_shapes: bool = False
+    conversion: str = ""
+    release: Release | None = None
+    has_own_resolver: bool = False
+    repaired_nodes: frozenset[NodeKey] = frozenset()
+    removed_nodes: frozenset[NodeKey] = frozenset()
+    ended: str = ""
+    """The code of a refusal of the whole model that is supposed to have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One thing that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``, ``change`` what to do in this case."""
+
+    identity: Identity
+    title: str
+    nodes: tuple[NodeKey, ...]
+    operators: tuple[tuple[str, int], ...]
+    """How many nodes there are of each operator, most frequent first."""
+    codes: tuple[str, ...]
+    """The codes of the refusals."""
+    found: str
+    needed: str
+    suggestion: str
+    change: str
+    remedy: Remedy
+
+    @property
+    def name(self) -> str:
+        """What the cause is called on the command line: its problem and subject."""
+        return ":".join([self.identity.problem.value, *self.identity.subject])
+
+    @property
+    def node_versions(self) -> Mapping[NodeKey, int]:
+        """The versions that the nodes would have without the cause."""
+        return self.remedy.node_versions
+
+
+@dataclass(frozen=True, slots=True)
+class Blockers:
+    """All causes, and which of them each node has."""
+
+    causes: tuple[Cause, ...]
+    causes_of: Mapping[NodeKey, frozenset[Identity]]
+
+    def without(self, removed: Iterable[Cause]) -> tuple[Supposition, dict[str, Any]]:
+        """Return what to suppose if causes were gone, and the options that the delegate would then be given.
+
+        A node of which another cause is left stays refused.
+        """
+        gone = tuple(removed)
+        identities = {cause.identity for cause in gone}
+        by_acceptance = [(cause.identity, key) for cause in gone if cause.remedy.accepts for key in cause.nodes]
+        accepted = frozenset(
+            [
+                key
+                for identity, key in by_acceptance
+                if identity in (own := self.causes_of.get(key, frozenset())) and own <= identities
+            ]
+        )
+        remedies = [cause.remedy for cause in gone]
+        supposition = Supposition(
+            accepted_nodes=accepted,
+            node_versions={key: version for remedy in remedies for key, version in remedy.node_versions.items()},
+            fixed_inputs=any(remedy.fixed_inputs for remedy in remedies),
+            fixed_shapes=any(remedy.fixed_shapes for remedy in remedies),
+            conversion=next((remedy.conversion for remedy in remedies if remedy.conversion), ""),
+            ended=frozenset([remedy.ended for remedy in remedies if remedy.ended]),
+            has_own_resolver=any(remedy.has_own_resolver for remedy in remedies),
+            release=next((remedy.release for remedy in remedies if remedy.release), None),
+            repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),
+            removed_nodes=frozenset().union(*[remedy.removed_nodes for remedy in remedies]),
+        )
+        return supposition, {name: value for remedy in remedies for name, value in remedy.options.items()}

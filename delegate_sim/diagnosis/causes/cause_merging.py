@@ -1,0 +1,61 @@
+"""Merge causes that share a fix: a refused version and the feature that raised it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...rules.kinds import Problem
+from .cause import Blockers, Cause
+
+_TYPE_FEATURE = "-type"
+"""What the codes of features end with that are the type of a tensor."""
+
+
+def joined(blockers: Blockers) -> Blockers:
+    """Return the causes without those of a version that go with the rank or type that raised it.
+
+    The cause that stays takes the codes and versions of the other. All nodes of the version must have that rank or type, and be
+    refused for it. Another conversion of the whole model is a change of its own.
+    """
+    causes = {cause.identity: cause for cause in blockers.causes}
+    for version in blockers.causes:
+        problem = _raised_by(version)
+        if problem is None:
+            continue
+        host = next((cause for cause in causes.values() if cause.identity.problem is problem and _holds(cause, version)), None)
+        if host is None:
+            continue
+        del causes[version.identity]
+        remedy = replace(host.remedy, node_versions={**host.node_versions, **version.node_versions})
+        codes = tuple(dict.fromkeys([*host.codes, *version.codes]))
+        causes[host.identity] = replace(host, codes=codes, remedy=remedy, change=_change(host, version))
+    causes_of = {key: frozenset([each for each in own if each in causes]) for key, own in blockers.causes_of.items()}
+    return Blockers(tuple(causes.values()), causes_of)
+
+
+def _change(host: Cause, version: Cause) -> str:
+    """Return what to do: what ends the feature says more, but of the nodes of a version only."""
+    if version.identity.subject[-1].isdecimal() or version.change == host.change:
+        return host.change
+    if set(version.nodes) == set(host.nodes):
+        return version.change
+    return f"{host.change}; {version.change[0].lower()}{version.change[1:]}"
+
+
+def _raised_by(cause: Cause) -> Problem | None:
+    """Return what the one feature is about that raised a version, None if that is neither a rank nor a type.
+
+    A version that is too low is raised by another type: no converter gives a node a higher one than it needs.
+    """
+    if cause.identity.problem is not Problem.OPERATOR_VERSION or not cause.node_versions:
+        return None
+    subject = cause.identity.subject
+    if subject[-1].isdecimal():
+        return Problem.TYPE if min(cause.node_versions.values()) > int(subject[-1]) else None
+    if subject == ("high-rank",):
+        return Problem.RANK
+    return Problem.TYPE if len(subject) == 1 and subject[0].endswith(_TYPE_FEATURE) else None
+
+
+def _holds(cause: Cause, version: Cause) -> bool:
+    return cause.remedy.accepts and set(version.nodes) <= set(cause.nodes)

@@ -1,0 +1,183 @@
+"""Changes to the whole conversion that remove many refusals at once: known input shapes, other types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ...graph.graph import file_graphs
+from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
+from ...hypothetical.hypothetical_changes import Supposition
+from ...model.model import Model, Tensor
+from ...rules.kinds import DYNAMIC_TENSORS, Problem
+from ...runtime.interpreter import Run
+from ..examiner import Cost, Examined, RefusedNode
+
+OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
+"""Problems that another choice of types may end."""
+
+_SUBSTANTIAL = 0.01
+"""The share of multiply-adds that makes a difference."""
+_OTHERS_OWN = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.LIMIT})
+"""Problems that depend on other nodes."""
+_STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
+
+
+class Simulate(Protocol):
+    """Applies the delegate under a supposition, with some options changed."""
+
+    def __call__(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
+        """Simulate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A change to the conversion: what is supposed with it, and the refusals that it ends."""
+
+    supposition: Supposition
+    ended: tuple[RefusedNode, ...]
+
+
+def is_dynamic(run: Run) -> bool:
+    """Whether the runtime refuses the graph as a whole, because of a tensor of unknown size."""
+    return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
+
+
+def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
+    """Whether the runtime refuses the graph for a tensor of unknown size now, and not for the same one then."""
+    return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
+
+
+def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
+    """Say what converting with inputs of known sizes would end; None if nothing follows from these, or it would end nothing.
+
+    Where the file gives all sizes, what it still computes of them follows. ``given`` is what is supposed already.
+    """
+    if not open_inputs(model) and not computes_shapes(model):
+        return None
+    supposition = replace(given, fixed_inputs=True)
+    now, then = simulate(given, {}), simulate(supposition, {})
+    if is_dynamic(now.run):
+        return Root(supposition, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
+    ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
+    return Root(supposition, ended) if ended else None
+
+
+def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> Root | None:
+    """Return the conversion to other types that brings most, given what is supposed already; None if none brings anything.
+
+    Refusals of versions alone are left to the features that raised them.
+    """
+    now = simulate(supposition, {})
+    if now.run.refusal is not None and now.run.refusal.behind is not None:
+        # A stage behind the delegate names the operand that it refuses: less than all types has to change.
+        return None
+    best: tuple[tuple[float, ...], Root] | None = None
+    conversions = list(_conversions(model))
+    for conversion in conversions:
+        other = replace(supposition, conversion=conversion)
+        then = simulate(other, {})
+        if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
+            conversions.append("int8-per-tensor")
+        ended = _ended(now, then, OF_TYPES)
+        gain = _gain(now.cost(), then.cost())
+        if gain <= (0.0, 0.0, 0.0) or not _takes_more(now, then) or not _is_worthwhile(now, then, ended, gain):
+            continue
+        if best is None or gain > best[0]:
+            best = gain, Root(other, ended)
+    return None if best is None else best[1]
+
+
+def form(model: Model) -> str:
+    """Return how a model is quantised: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
+    found = {_form_of(tensor) for graph in file_graphs(model) for tensor in graph.tensors}
+    computes_in_float = any(
+        tensor.type == "FLOAT32" and not tensor.is_constant
+        for graph in file_graphs(model)
+        for node in graph.nodes
+        if node.op not in ("QUANTIZE", "DEQUANTIZE")
+        for tensor in graph.view(node).outputs
+    )
+    if "int16" in found:
+        return "int16"
+    if "integer" in found:
+        return "integer"
+    if "weights" in found and computes_in_float:
+        return "dynamic-range"
+    return "float16" if "float16" in found else "float"
+
+
+def _form_of(tensor: Tensor) -> str:
+    has_scales = tensor.quantization is not None and (not tensor.quantization.is_affine or len(tensor.quantization.scales) > 0)
+    if tensor.is_constant and tensor.type == "FLOAT16":
+        return "float16"
+    if tensor.is_constant and tensor.type in _STORED_NARROWLY and has_scales:
+        return "weights"
+    if has_scales and not tensor.is_constant:
+        return "int16" if tensor.type == "INT16" else "integer"
+    return ""
+
+
+def _conversions(model: Model) -> Sequence[str]:
+    """Return what a model can be converted to that it is not, the less demanding first."""
+    own = form(model)
+    if own == "float":
+        return ("int8",)
+    return ("float",) if own == "integer" else ("float", "int8")
+
+
+def _takes_more(now: Examined, then: Examined) -> bool:
+    """Whether a node of the file is left and taken that is not taken now: more than what the conversion itself adds."""
+    left = {refused.key for refused in then.on_cpu()}
+    return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
+
+
+def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], gain: tuple[float, ...]) -> bool:
+    kinds = now.run.delegate.kinds
+    if now.run.refusal is not None:
+        is_of_types = kinds[now.run.refusal.code].problem in OF_TYPES
+        return is_of_types and then.run.refusal is None and gain[0] > 0
+    problems = {kinds[reason.code].problem for refused in ended for reason in refused.reasons}
+    if problems == {Problem.OPERATOR_VERSION} and len({refused.op for refused in ended}) == 1:
+        return False
+    if not problems & OF_TYPES:
+        # Nodes that widen float16 weights have no problem of their own, and still they may cost everything.
+        return now.run.outcome == "none" and gain[0] >= _SUBSTANTIAL
+    reasons = {(refused.op, reason.code) for refused in ended for reason in refused.reasons}
+    return gain[0] >= _SUBSTANTIAL or len(reasons) > 1
+
+
+def _has_problem(examined: Examined, problem: Problem) -> bool:
+    kinds = examined.run.delegate.kinds
+    return any(kinds[reason.code].problem is problem for refused in examined.on_cpu() for reason in refused.reasons)
+
+
+def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
+    """Return what is won in the share of multiply-adds, in the share of nodes, and in partitions."""
+    share = then.multiply_add_share - now.multiply_add_share
+    nodes = then.measures.delegated_share - now.measures.delegated_share
+    return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)
+
+
+def _blamed(examined: Examined) -> tuple[int, int | None] | None:
+    refusal = examined.run.refusal
+    return None if refusal is None else (refusal.subgraph, refusal.tensor)
+
+
+def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
+    """Return the refusals of some problems that are there now and not then."""
+    kinds = now.run.delegate.kinds
+    left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
+    found = []
+    for refused in now.on_cpu():
+        is_gone = refused.key not in then.change.now
+        ended = [
+            reason
+            for reason in refused.reasons
+            if (refused.key, reason.code) not in left
+            and (kinds[reason.code].problem in problems or (is_gone and kinds[reason.code].problem not in _OTHERS_OWN))
+        ]
+        if ended:
+            found.append(replace(refused, reasons=tuple(ended)))
+    return tuple(found)

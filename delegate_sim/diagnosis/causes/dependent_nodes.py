@@ -1,0 +1,40 @@
+"""CPU nodes without a refusal of their own, and the cause whose fix would delegate them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...hypothetical.hypothetical_changes import NodeKey
+from ..examiner import Examined
+from .cause import Blockers, Cause, Identity
+from .conversion_causes import Simulate
+
+_TRIED = 8
+
+
+def followers_of(
+    first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, tried: int = _TRIED
+) -> Mapping[Identity, tuple[NodeKey, ...]]:
+    """Return for each cause the nodes that are no node of any cause and are taken, or gone, once it is removed.
+
+    Such nodes widen float16 weights, lie beyond a limit, or depend on those around them. Each belongs to one cause: the first
+    without which alone it is taken, else the one that is removed last, in order, until it is. Of the causes no more than
+    ``tried`` are removed so.
+    """
+    rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
+    found: dict[Identity, list[NodeKey]] = {}
+
+    def take(cause: Cause, removed: Iterable[Cause]) -> None:
+        left = {refused.key for refused in simulate(*blockers.without(removed)).on_cpu()}
+        freed = rest - left
+        rest.difference_update(freed)
+        found.setdefault(cause.identity, []).extend(freed)
+
+    some = order[: min(_TRIED, tried)]
+    steps: list[tuple[Cause, tuple[Cause, ...]]] = [(cause, (cause,)) for cause in some]
+    steps += [(cause, tuple(order[: number + 1])) for number, cause in enumerate(some)]
+    steps += [(cause, tuple(order)) for cause in order[-1:]]
+    for cause, removed in steps:
+        if rest:
+            take(cause, removed)
+    return {identity: tuple(sorted(keys)) for identity, keys in found.items() if keys}

@@ -1,0 +1,457 @@
+"""Find the causes behind a run: group the refusals of CPU nodes by the change that would remove them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...graph.graph import NodeView, file_graphs
+from ...hypothetical.fixed_inputs import open_inputs
+from ...hypothetical.hypothetical_changes import NodeKey, Supposition
+from ...model.model import Model
+from ...rules.kinds import DYNAMIC_TENSORS, Problem
+from ...runtime.interpreter import Refusal
+from ..advice.other_delegates import Others
+from ..advice.wording import RefusedCase, Wording
+from ..effort import Tries, simulations_of
+from ..examiner import Examined
+from . import conversion_causes as roots
+from .cause import Blockers, Cause, Identity, Remedy
+from .cause_merging import joined
+from .conversion_causes import Simulate
+from .refusal_subjects import reason_of, subject_of, told_options, types_of
+from .undelegatable_nodes import special_subject, text_nodes
+from .version_search import find_versions
+from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
+
+_NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
+"""What goes by itself once other nodes are taken, and what keeps the whole graph on the CPU."""
+
+_MOST_REPAIRS = 16
+"""Nodes that CPU kernels refuse, of which no more are looked for one after another."""
+
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
+"""Simulations with other versions of operators, of a large and of a small model."""
+
+_TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
+"""Problems for which another version or level is looked for, once for each node."""
+
+_TEXT = Identity(Problem.OPERATOR, ("text",))
+
+_OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
+"""Features that are gone once the model is converted in float, which is more than another version of the operator."""
+
+
+def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
+    """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels.
+
+    With ``names_others`` suggestions say which other delegates take the nodes, for which all of them are asked.
+    """
+    finder = _Finder(model, simulate, names_others)
+    finder.look()
+    return joined(finder.blockers())
+
+
+class _Finder:
+    def __init__(self, model: Model, simulate: Simulate, names_others: bool) -> None:
+        self.model = model
+        self.simulate = simulate
+        self.first = simulate(Supposition(), {})
+        self.last = self.first
+        self.others = Others(self.first) if names_others else None
+        self.tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
+        """Simulations with other versions."""
+        self.base = Supposition()
+        """What is supposed of the conversion so far; what stands behind it shows only then."""
+        self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
+        self.remedies: dict[Identity, Remedy] = {}
+        self.versions: dict[Identity, dict[NodeKey, int]] = {}
+        self.without_kernels: set[NodeKey] = set()
+        """Nodes whose kernels cannot be made."""
+        self.demanding: dict[Identity, set[tuple[int, int]]] = {}
+        """The nodes whose features raised a version, which others of the same operator then share."""
+        self.level_options: dict[Identity, Mapping[str, Any]] = {}
+        self.whole: set[Identity] = set()
+        """What keeps the graph as a whole on the CPU, and is no reason of a node's own but for those in ``own``."""
+        self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
+        """The cause of a size that is not known, and the nodes behind it, whose operands' sizes are guesses once it has ended."""
+        self.own: dict[Identity, set[NodeKey]] = {}
+        """The nodes that such a cause is about, where it is about some."""
+
+    @property
+    def delegate(self) -> Any:
+        """The delegate that is applied."""
+        return self.first.run.delegate
+
+    def problem_of(self, code: str) -> Problem:
+        """Return what a refusal is about; the delegate knows all of its codes."""
+        problem: Problem = self.delegate.kinds[code].problem
+        return problem
+
+    def look(self) -> None:
+        self._look_at_loading()
+        self._look_at_text()
+        self._look_at_inputs()
+        self._look_at_preparation()
+        self._look_at_types()
+        now = self.simulate(self.base, {})
+        if roots.is_dynamic(now.run):
+            identity = self._note_dynamic(now)
+            self.base = replace(self.base, fixed_shapes=True)
+            self.guessed = identity, nodes_behind(now)
+            self._repair_guesses(self.base, {})
+            # What stands behind a refusal of the whole graph shows once that is gone.
+            self._look_at_preparation()
+            now = self.simulate(self.base, {})
+        now = self._end_stages(now)
+        self.last = now
+        # A delegate that stops at a node's first failure tells the next one only when the version or level is right.
+        while self._look_at(self.last):
+            remedies = [self._remedy(identity) for identity in self.versions]
+            versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}
+            conversion = next((remedy.conversion for remedy in remedies if remedy.conversion), "")
+            self.base = replace(self.base, conversion=self.base.conversion or conversion)
+            options: dict[str, Any] = {name: value for found in self.level_options.values() for name, value in found.items()}
+            accepted = frozenset(self.without_kernels)
+            supposition = replace(self.base, accepted_nodes=accepted, node_versions=versions)
+            self.last = self._repair_guesses(supposition, options)
+        self._note_rest()
+
+    def _look_at_loading(self) -> None:
+        """What does not load comes before all else, then what nobody registers; what stands behind shows where that is gone."""
+        for find in (loading_cause, registration_cause):
+            now = self.simulate(self.base, {})
+            if (cause := find(self.model, now.run)) is not None:
+                self._note_whole(cause, now, only_remedy=cause.remedy.accepts)
+                release = cause.remedy.release or self.base.release
+                has_own = cause.remedy.has_own_resolver or find is registration_cause
+                self.base = replace(self.base, release=release, has_own_resolver=has_own)
+
+    def _look_at_preparation(self) -> None:
+        """Suppose of one node after another that its CPU kernel does not refuse it."""
+        for _ in range(_MOST_REPAIRS):
+            now = self.simulate(self.base, {})
+            cause = preparation_cause(now)
+            if cause is None:
+                return
+            self._note_whole(cause, now)
+            known = self.remedies[cause.identity].repaired_nodes
+            self.remedies[cause.identity] = Remedy(repaired_nodes=known | cause.remedy.repaired_nodes)
+            repaired = self.base.repaired_nodes | cause.remedy.repaired_nodes
+            self.base = replace(self.base, repaired_nodes=repaired)
+
+    def _repair_guesses(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
+        """Simulate as if nodes behind an unknown size refused nothing of the sizes that the file gives in its place.
+
+        What is supposed so belongs to the end of the unknown size.
+        """
+        now = self.simulate(supposition, options)
+        if self.guessed is None:
+            return now
+        identity, behind = self.guessed
+        for _ in range(_MOST_REPAIRS):
+            cause = preparation_cause(now)
+            if cause is None or not cause.remedy.repaired_nodes.issubset(behind):
+                break
+            remedy = self.remedies[identity]
+            repaired = remedy.repaired_nodes | cause.remedy.repaired_nodes
+            self.remedies[identity] = replace(remedy, repaired_nodes=repaired)
+            self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | repaired)
+            now = self.simulate(replace(supposition, repaired_nodes=self.base.repaired_nodes), options)
+        return now
+
+    def _note_whole(self, cause: WholeCause, now: Examined, only_remedy: bool = False) -> None:
+        self.remedies.setdefault(cause.identity, cause.remedy)
+        if only_remedy or (reason := whole_refusal(now.run)) is None:
+            return
+        self.whole.add(cause.identity)
+        for refused in now.on_cpu():
+            self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
+
+    def _look_at_text(self) -> None:
+        """Without its work on text, whose size is never known, a model may have nothing else that keeps it off a delegate."""
+        nodes = text_nodes(self.model)
+        if not nodes:
+            return
+        now = self.simulate(self.base, {})
+        supposition = replace(self.base, removed_nodes=nodes)
+        self.base = supposition
+        self.remedies[_TEXT] = Remedy(accepts=True, removed_nodes=nodes)
+        refusal = whole_refusal(now.run) if roots.is_no_longer_dynamic(now, self.simulate(supposition, {})) else None
+        if refusal is not None:
+            self.whole.add(_TEXT)
+        for refused in now.on_cpu():
+            is_own = refused.key in nodes
+            for reason in refused.reasons if refusal is None else (refusal,):
+                if is_own or refusal is not None:
+                    self._note(_TEXT, RefusedCase(refused.key, refused.op, reason), is_own=is_own)
+
+    def _look_at_inputs(self) -> None:
+        now = self.simulate(self.base, {}).run
+        root = roots.unknown_inputs(self.model, self.simulate, self.base)
+        if root is None:
+            return
+        self.base = root.supposition
+        identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",) if open_inputs(self.model) else ("shapes",))
+        self.remedies[identity] = Remedy(fixed_inputs=True)
+        refusal = whole_refusal(now) if roots.is_dynamic(now) else None
+        if refusal is not None:
+            self.whole.add(identity)
+        for refused in root.ended:
+            for reason in (refusal,) if refusal is not None else refused.reasons:
+                self._note(identity, RefusedCase(refused.key, refused.op, reason))
+
+    def _look_at_types(self) -> None:
+        root = roots.other_types(self.model, self.simulate, self.base)
+        if root is None:
+            return
+        now = self.simulate(self.base, {})
+        self.base = root.supposition
+        conversion = root.supposition.conversion
+        identity = Identity(Problem.QUANTIZATION, (roots.form(self.model), f"to-{conversion}"))
+        self.remedies[identity] = Remedy(conversion=conversion)
+        for refused in root.ended:
+            for reason in refused.reasons:
+                self._note(identity, RefusedCase(refused.key, refused.op, reason))
+        if identity not in self.cases:
+            refusal = whole_refusal(now.run)
+            for refused in now.on_cpu():
+                for reason in (refusal,) if refusal is not None else refused.reasons:
+                    self._note(identity, RefusedCase(refused.key, refused.op, reason))
+
+    def _look_at(self, now: Examined) -> bool:
+        """Note what is not known yet; say whether something is found without which there may be more to see."""
+        known = len(self.versions), len(self.level_options), len(self.without_kernels)
+        versions: list[RefusedCase] = []
+        levels: list[RefusedCase] = []
+        refusal = now.run.refusal
+        for refused in now.on_cpu():
+            subject = special_subject(self._view(refused.key, now))
+            for reason in refused.reasons:
+                problem = self.problem_of(reason.code)
+                case = RefusedCase(refused.key, refused.op, reason)
+                is_derived = problem in _NOT_CAUSES or (refusal is not None and reason.code == refusal.code)
+                if is_derived and subject is None:
+                    continue
+                if subject is not None:
+                    self._note_special(subject, case)
+                elif problem is Problem.OPERATOR_VERSION:
+                    versions.append(case)
+                elif problem is Problem.TARGET_LEVEL:
+                    levels.append(case)
+                elif problem is Problem.LIMIT:
+                    self._note_limit(case)
+                else:
+                    self._note(Identity(problem, subject_of(problem, case)), case)
+        noted = {case.key for identity, cases in self.cases.items() if identity.problem in _TRIED for case in cases.values()}
+        self._explain_versions([case for case in versions if case.key not in noted], now)
+        self._explain_levels([case for case in levels if case.key not in noted])
+        self._note_kernel_failure(now)
+        return known != (len(self.versions), len(self.level_options), len(self.without_kernels))
+
+    def _note(self, identity: Identity, case: RefusedCase, *, is_own: bool = False) -> None:
+        cases = self.cases.setdefault(identity, {})
+        cases.setdefault((case.key, case.reason.code), case)
+        if is_own:
+            self.own.setdefault(identity, set()).add(case.key)
+
+    def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
+        identity = Identity(Problem.OPERATOR, subject)
+        if subject[0] == "compiled":  # a program for another accelerator is nothing that this one could take
+            self.remedies.setdefault(identity, Remedy())
+        self._note(identity, case, is_own=True)
+
+    def _note_dynamic(self, now: Examined) -> Identity:
+        refusal, reason = now.run.refusal, whole_refusal(now.run)
+        assert refusal is not None
+        assert reason is not None
+        origin = None if refusal.node is None else now.change.origin(NodeKey(refusal.subgraph, refusal.node))
+        subject = None if origin is None else special_subject(self._view(origin, now))
+        if origin is not None and subject is not None:
+            # What makes the size unknown is no operator that a delegate would take with another size.
+            identity = Identity(Problem.OPERATOR, subject)
+            self.remedies[identity] = Remedy(accepts=True, fixed_shapes=True, repaired_nodes=frozenset({origin}))
+            self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
+        else:
+            identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
+            self.remedies[identity] = Remedy(fixed_shapes=True)
+        self.whole.add(identity)
+        for refused in now.on_cpu():
+            self._note(identity, RefusedCase(refused.key, refused.op, reason))
+        return identity
+
+    def _end_stages(self, now: Examined) -> Examined:
+        """Note why LiteRT or a compiler plugin refuses the model as a whole, one after the other; return what is then."""
+        options: dict[str, Any] = {}
+        known: set[str] = set()
+        while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
+            known.add(refusal.code)
+            change: Mapping[str, Any] = next(iter(self.delegate.remedies(refusal.code, now.run.options)), {})
+            subject = tuple([f"{name}={value}" for name, value in change.items()]) or (refusal.code,)
+            identity = Identity(self.problem_of(refusal.code), subject)
+            self.remedies[identity] = Remedy(options=change) if change else Remedy(ended=refusal.code)
+            for refused in now.on_cpu():
+                for reason in refused.reasons:
+                    if reason.code == refusal.code:
+                        self._note(identity, RefusedCase(refused.key, refused.op, reason))
+            if change:
+                options |= change
+                self.level_options[identity] = change
+            else:
+                self.base = replace(self.base, ended=self.base.ended | {refusal.code})
+            now = self.simulate(self.base, options)
+        return now
+
+    def _note_limit(self, case: RefusedCase) -> None:
+        options: Mapping[str, Any] = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})
+        identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
+        self.remedies[identity] = Remedy(options=options)
+        self._note(identity, case)
+
+    def _note_rest(self) -> None:
+        """Where the end of all causes leaves nodes on the CPU that have none, what is said of these is their cause after all."""
+        known = {key for cases in self.cases.values() for key, _ in cases}
+        rest = [refused for refused in self.first.on_cpu() if refused.key not in known]
+        if not rest:
+            return
+        blockers = self.blockers()
+        left = {refused.key for refused in self.simulate(*blockers.without(blockers.causes)).on_cpu()}
+        refusal = self.first.run.refusal
+        for refused in [refused for refused in rest if refused.key in left]:
+            for reason in refused.reasons:
+                case = RefusedCase(refused.key, refused.op, reason)
+                if refusal is not None and reason.code == refusal.code:
+                    self._note(Identity(self.problem_of(reason.code), (reason.code,)), case)
+                elif self.problem_of(reason.code) is Problem.LIMIT:
+                    self._note_limit(case)
+                else:
+                    self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
+
+    def _note_kernel_failure(self, now: Examined) -> None:
+        """A kernel that cannot be made takes all delegation back.
+
+        To blame is a node, and with it those of its operator and types, or else the partition as a whole.
+        """
+        refusal = now.run.refusal
+        if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
+            return
+        graph = now.run.subgraphs[refusal.subgraph].graph
+        is_of_node = refusal.node is not None and (refusal.behind is None or refusal.behind.is_of_node)
+        blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
+        reason = reason_of(refusal)
+        problem = self.problem_of(refusal.code)
+        subject: tuple[str, ...] = (refusal.code,)
+        if blamed is not None:
+            subject = (blamed.op, refusal.code, reason.needed)
+        options = self._options_against(refusal, now)
+        if options:
+            problem, subject = Problem.TARGET_LEVEL, told_options(options)
+            self.level_options[Identity(problem, subject)] = options
+        elif problem is Problem.TARGET_LEVEL:
+            problem, subject = Problem.OPERATOR, subject[:1]
+        alike = None if blamed is None else (blamed.op, types_of(graph.view(blamed)))
+        for index in graph.execution_plan:
+            node = graph.nodes[index]
+            key = now.change.origin(NodeKey(graph.index, index))
+            if key is not None and alike in (None, (node.op, types_of(graph.view(node)))):
+                self.without_kernels.add(key)
+                self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
+
+    def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
+        """Return the mildest change to the options with which a stage behind the delegate does not refuse this node."""
+        if refusal.behind is None:
+            return {}
+        for options in self.delegate.remedies(refusal.code, now.run.options):
+            then = self.simulate(self.base, options).run.refusal
+            if then is None or (then.code, then.subgraph, then.node) != (refusal.code, refusal.subgraph, refusal.node):
+                return dict(options)
+        return {}
+
+    def _explain_versions(self, cases: Sequence[RefusedCase], now: Examined) -> None:
+        def refused_with(versions: Mapping[NodeKey, int]) -> set[NodeKey]:
+            return self._refused_for(Problem.OPERATOR_VERSION, replace(self.base, node_versions=versions), {})
+
+        views = {case.key: self._view(case.key, now) for case in cases}
+        for found in find_versions(cases, views, refused_with, self.tries):
+            self._note(found.identity, found.case)
+            if found.version is not None:
+                self.versions.setdefault(found.identity, {})[found.case.key] = found.version
+            if found.demanding:
+                self.demanding.setdefault(found.identity, set()).update(found.demanding)
+
+    def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
+        """Find the mildest change to the delegate's options with which each node is not refused for its target any more."""
+        left = {case.key: case for case in cases}
+        for options in self._remedies(cases):
+            if not left:
+                return
+            refused = self._refused_for(Problem.TARGET_LEVEL, self.base, options)
+            for key in [key for key in left if key not in refused]:
+                identity = Identity(Problem.TARGET_LEVEL, told_options(options))
+                self._note(identity, left.pop(key))
+                self.level_options[identity] = options
+        for case in left.values():
+            self._note(Identity(Problem.OPERATOR, (case.op,)), case)
+
+    def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
+        """Return the changes to the options that the delegate knows against these refusals, the mildest first, each once."""
+        tried: list[Mapping[str, Any]] = []
+        for code in dict.fromkeys([case.reason.code for case in cases]):
+            for options in self.delegate.remedies(code, self.first.run.options):
+                if options not in tried:
+                    tried.append(options)
+                    yield options
+
+    def _refused_for(self, problem: Problem, supposition: Supposition, options: Mapping[str, Any]) -> set[NodeKey]:
+        return {
+            refused.key
+            for refused in self.simulate(supposition, options).on_cpu()
+            if any(self.problem_of(reason.code) is problem for reason in refused.reasons)
+        }
+
+    def _view(self, key: NodeKey, examined: Examined) -> NodeView:
+        """Return a node as the converter saw it."""
+        now = examined.change.now[key]
+        graph = file_graphs(examined.change.model)[now.subgraph]
+        return graph.view(graph.nodes[now.node])
+
+    def blockers(self) -> Blockers:
+        """Return the causes that were found."""
+        causes_of: dict[NodeKey, set[Identity]] = {}
+        for identity, cases in self.cases.items():
+            keys = {case.key for case in cases.values()} if identity not in self.whole else self.own.get(identity, ())
+            for key in keys:
+                causes_of.setdefault(key, set()).add(identity)
+        causes = tuple([self._cause(identity, tuple(cases.values())) for identity, cases in self.cases.items()])
+        return Blockers(causes, {key: frozenset(own) for key, own in causes_of.items()})
+
+    def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
+        operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
+        wording = Wording(self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.others)
+        suggestion, change = wording.suggestion()
+        return Cause(
+            identity,
+            wording.title(),
+            tuple(dict.fromkeys([case.key for case in cases])),
+            operators,
+            tuple(dict.fromkeys([case.reason.code for case in cases])),
+            wording.found(self.demanding.get(identity, set())),
+            cases[0].reason.needed,
+            suggestion,
+            change,
+            self._remedy(identity),
+        )
+
+    def _remedy(self, identity: Identity) -> Remedy:
+        if identity in self.remedies:
+            return self.remedies[identity]
+        if identity in self.level_options:
+            return Remedy(options=self.level_options[identity])
+        versions = self.versions.get(identity, {})
+        if identity.problem is not Problem.OPERATOR_VERSION or not versions:
+            return Remedy(accepts=True)
+        if not _OF_QUANTIZATION.isdisjoint(identity.subject) and roots.form(self.model) != "float":
+            return Remedy(conversion="float")
+        return Remedy(node_versions=versions)

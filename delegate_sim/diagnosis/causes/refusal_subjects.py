@@ -1,0 +1,44 @@
+"""The subject of a refusal, used to group refusals that one change removes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...graph.graph import NodeView
+from ...rules.kinds import Problem
+from ...rules.rule import Reason
+from ...runtime.run import Refusal
+from ..advice.change_kinds import OF_RUNTIME
+from ..advice.wording import RefusedCase
+
+
+def reason_of(refusal: Refusal) -> Reason:
+    """Return a kernel that cannot be made, or what a stage behind the delegate refuses, as a reason of the node to blame."""
+    stage = refusal.behind
+    if stage is None:
+        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
+    found, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
+    return Reason(refusal.code, OF_RUNTIME, refusal.message, found, needed, refusal.hint)
+
+
+def told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the options that are set, as texts."""
+    return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
+
+
+def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
+    """Return what a problem is about, so that what one change would end is one cause."""
+    if problem is Problem.OPERATOR:
+        return (case.op,)
+    if problem is Problem.DRIVER:
+        return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
+    if problem is Problem.RANK:
+        # Tensors of too many dimensions go from node to node, and one reshape ends it for all of them.
+        return (case.reason.code,)
+    return (case.op, case.reason.code, case.reason.needed)
+
+
+def types_of(node: NodeView) -> list[str]:
+    """Return the types of a node's operands and results."""
+    return [tensor.type for tensor in (*node.inputs, *node.outputs)]

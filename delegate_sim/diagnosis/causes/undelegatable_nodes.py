@@ -1,0 +1,99 @@
+"""Nodes that no delegate takes by nature, whatever code refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ...graph.graph import NodeView, file_graphs
+from ...hypothetical.hypothetical_changes import NodeKey
+from ...model.model import Model
+from ...releases.wording import FLEX
+
+COMPILED: Mapping[str, str] = MappingProxyType(
+    {
+        "DISPATCH_OP": "LiteRT's compiler for an NPU",
+        "edgetpu-custom-op": "the compiler of the Edge TPU",
+        "ethos-u": "Vela, for Arm Ethos-U",
+        "NeutronGraph": "the converter of NXP's Neutron NPU",
+        "vsi-npu": "VeriSilicon's compiler",
+    }
+)
+"""Custom operators that hold a program for another accelerator, and what makes them."""
+
+_LISTS = ("FlexTensorList", "TensorList")
+"""What the names of operators begin with that keep the steps of a loop in a list, TensorFlow's own and the runtime's."""
+
+_TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
+"""Operators of tables that look up text: the runtime has tables from text to numbers and back, and no others."""
+
+CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
+    {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
+)
+"""Operators that run subgraphs, and what they are."""
+
+CHOOSING: Mapping[str, str] = MappingProxyType(
+    {
+        "WHERE": "how many elements WHERE finds depends on their values, which no conversion fixes: compute with all elements, "
+        "multiplied by a mask, or find them in the application",
+        "UNIQUE": "how many values UNIQUE finds depends on the data, which no conversion fixes: find them in the application, or "
+        "end the model before",
+    }
+)
+"""Operators that choose elements by their values, so that no shape of an input fixes the size of the result, and what to do."""
+
+IN_APPLICATION: Mapping[str, str] = MappingProxyType(
+    {
+        "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",
+        "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression and do that in the application",
+        "TFLite_Detection_PostProcess": "export the detector without it (with boxes and scores as outputs); decode and select "
+        "boxes in the application",
+    }
+)
+"""Work at the end of a model that an application does as well, and how the model is exported without it."""
+
+
+def special_subject(node: NodeView) -> tuple[str, ...] | None:
+    """Return what a cause of this node is about, None if the code of the refusal says it."""
+    tensors = (*node.inputs, *node.outputs)
+    if node.node.is_custom and node.op in COMPILED:
+        return ("compiled", node.op)
+    if works_on_text(node):
+        return ("text",)
+    is_loop = node.op in CONTROL_FLOW and not node.node.is_custom
+    if (node.node.is_custom and node.op.startswith(_LISTS)) or (is_loop and any(tensor.type == "VARIANT" for tensor in tensors)):
+        return ("lists",)
+    if node.node.is_custom and node.op.startswith(FLEX):
+        return ("flex",)
+    if is_loop:
+        return ("control-flow", node.op)
+    return ("application", node.op) if node.op in IN_APPLICATION else None
+
+
+def works_on_text(node: NodeView) -> bool:
+    """Whether a node reads or gives text, looks words up in a table, or runs a subgraph that fills one."""
+    if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+        return True
+    if node.node.is_custom:
+        return False
+    return node.op in _TABLES or (node.op == "CALL_ONCE" and _fills_a_table(node))
+
+
+def _fills_a_table(node: NodeView) -> bool:
+    graphs, called = file_graphs(node.graph.model), node.options.init_subgraph_index
+    if not 0 < called < len(graphs):
+        return False
+    nodes = graphs[called].nodes
+    return bool(nodes) and all(inner.op != "CALL_ONCE" and works_on_text(graphs[called].view(inner)) for inner in nodes)
+
+
+def text_nodes(model: Model) -> frozenset[NodeKey]:
+    """Return all nodes of a model that work on text."""
+    return frozenset(
+        [
+            NodeKey(graph.index, node.index)
+            for graph in file_graphs(model)
+            for node in graph.nodes
+            if works_on_text(graph.view(node))
+        ]
+    )

@@ -1,0 +1,95 @@
+"""Find the features that raised a refused version, or the versions that would be accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...graph.graph import NodeView
+from ...hypothetical.hypothetical_changes import NodeKey
+from ...rules.kinds import Problem
+from ...versions.candidates import versions_to_try
+from ...versions.explanation import shared_version, version_cause
+from ..advice.wording import RefusedCase
+from ..effort import Tries
+from .cause import Identity
+
+RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
+"""Returns the nodes that are refused for their version if some have other versions."""
+
+_Entry = tuple[str, int]
+"""Operator and version, which nodes share in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundVersion:
+    """Why a node is refused for its version: by features, or by operator and version.
+
+    ``version`` is one that is taken, None if none is known. ``demanding`` are the nodes whose features raised it, which others
+    of the same operator share.
+    """
+
+    identity: Identity
+    case: RefusedCase
+    version: int | None
+    demanding: Sequence[tuple[int, int]] = ()
+
+
+def find_versions(
+    cases: Sequence[RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
+) -> Iterator[FoundVersion]:
+    """Find the features without which each node's version is low enough, trying lower and lower versions while that is worth it.
+
+    The nodes of one operator and version share an entry of the file, and with it the features that raised the version.
+    """
+    left = {case.key: case for case in cases}
+    lowest = {_entry(view): view.version for view in views.values()}
+    while lowest:
+        codes: dict[_Entry, tuple[str, ...]] = {}
+        demanding: dict[_Entry, Sequence[tuple[int, int]]] = {}
+        for key in left:
+            entry = _entry(views[key])
+            if entry in lowest and entry not in codes:
+                cause = version_cause(views[key], lowest[entry] - 1)
+                codes[entry] = tuple([feature.code for feature in cause.features])
+                demanding[entry] = cause.nodes
+                lowest[entry] = shared_version(views[key], codes[entry]) if cause.is_explained and codes[entry] else 0
+        lowest = {entry: version for entry, version in lowest.items() if version and entry in codes}
+        tried = {key: lowest[_entry(views[key])] for key in left if _entry(views[key]) in lowest}
+        if not tried or not tries.take():
+            break
+        refused = refused_with(tried)
+        for key, version in tried.items():
+            if key not in refused:
+                entry = _entry(views[key])
+                identity = Identity(Problem.OPERATOR_VERSION, codes[entry])
+                yield FoundVersion(identity, left.pop(key), version, demanding[entry])
+        lowest = {entry: version for entry, version in lowest.items() if version > 1}
+    yield from _nearest_versions(left, views, refused_with, tries)
+
+
+def _nearest_versions(
+    left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
+) -> Iterator[FoundVersion]:
+    """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
+    ways = {key: versions_to_try(views[key].version) for key in left}
+    for attempt in range(max(map(len, ways.values()), default=0)):
+        tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
+        if not tried:
+            continue
+        if not tries.take():
+            break
+        refused = refused_with(tried)
+        for key in [key for key in tried if key not in refused]:
+            yield _by_number(left.pop(key), views, tried[key])
+    for case in left.values():
+        yield _by_number(case, views, None)
+
+
+def _by_number(case: RefusedCase, views: Mapping[NodeKey, NodeView], version: int | None) -> FoundVersion:
+    return FoundVersion(Identity(Problem.OPERATOR_VERSION, (case.op, str(views[case.key].version))), case, version)
+
+
+def _entry(view: NodeView) -> _Entry:
+    return view.op, view.version

@@ -1,0 +1,139 @@
+"""Causes that keep the whole graph off a delegate, and the assumptions to make once they are fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ...graph.graph import file_graphs
+from ...hypothetical.hypothetical_changes import NodeKey
+from ...model.model import Model
+from ...releases.catalogue import Release
+from ...rules.kinds import (
+    CPU_KERNEL_NOT_PREPARED,
+    DYNAMIC_TENSORS,
+    NODE_NOT_LOADED,
+    OPERATOR_NOT_LOADED,
+    OPERATOR_NOT_REGISTERED,
+    TENSOR_NOT_LOADED,
+    TENSOR_TYPE_NOT_LOADED,
+    Problem,
+)
+from ...rules.rule import Reason
+from ...runtime.interpreter import Refusal, Run
+from ...runtime.model_loading import custom_operators, first_loading_after, load_on
+from ..advice.change_kinds import OF_RUNTIME
+from ..examiner import Examined
+from .cause import Identity, Remedy
+from .undelegatable_nodes import CONTROL_FLOW, special_subject
+
+_NEEDED: Mapping[str, str] = MappingProxyType(
+    {
+        DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
+        OPERATOR_NOT_LOADED.name: "operators that the release loads",
+        TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
+        NODE_NOT_LOADED.name: "nodes with the parameters that their operators cannot do without",
+        TENSOR_NOT_LOADED.name: "tensors that the file does not contradict itself about",
+        CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel prepares",
+        OPERATOR_NOT_REGISTERED.name: "custom operators that somebody registers",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCause:
+    """A cause that all nodes have, and what is supposed where it is gone."""
+
+    identity: Identity
+    remedy: Remedy
+
+
+def whole_refusal(run: Run) -> Reason | None:
+    """Return why the runtime applies the delegate to nothing, as a reason of every node; None if it does not refuse."""
+    refusal = run.refusal
+    if refusal is None:
+        return None
+    needed = _NEEDED.get(refusal.code, "a kernel that can be made")
+    return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
+
+
+def loading_cause(model: Model, run: Run) -> WholeCause | None:
+    """Return the cause of a model that the release does not load; None if it is loaded.
+
+    Supposed is the first later release that loads it, or else that the application registers the operators.
+    """
+    if run.is_loaded:
+        return None
+    loading = load_on(model, run.release)
+    if loading.refused:
+        subject: tuple[str, ...] = (loading.refused[0].op, str(loading.refused[0].version))
+    elif loading.refused_types:
+        subject = loading.refused_types[:1]
+    else:
+        kind = TENSOR_NOT_LOADED if loading.invalid_node is None else NODE_NOT_LOADED
+        return WholeCause(Identity(Problem.MODEL, (kind.name,)), Remedy())
+    releases = first_loading_after(model, run.release)
+    remedy = Remedy(release=releases[0]) if releases else Remedy(has_own_resolver=not loading.refused_tensors)
+    return WholeCause(Identity(Problem.RELEASE, subject), remedy)
+
+
+def registration_cause(model: Model, run: Run) -> WholeCause | None:
+    """Return the cause of a model whose custom operators nobody registers; None if that is not why the run was refused.
+
+    Where they are all of one kind that no delegate takes either, such as TensorFlow's own, that is the cause.
+    """
+    if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
+        return None
+    missing = sorted(custom_operators(model, run.release, run.delegate.registered_operators, has_own_resolver=False).unregistered)
+    nodes = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes if node.is_custom and node.op in missing]
+    subjects = {special_subject(node) for node in nodes}
+    special = next(iter(subjects)) if len(subjects) == 1 else None
+    if special is not None:
+        # What another accelerator's compiler made would not be taken even if it were registered.
+        remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, has_own_resolver=True)
+        return WholeCause(Identity(Problem.OPERATOR, special), remedy)
+    return WholeCause(Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *missing)), Remedy(has_own_resolver=True))
+
+
+def releases_that_load(model: Model, release: Release) -> str:
+    """Say which later releases load a model; empty if none is known."""
+    return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
+
+
+def preparation_cause(examined: Examined) -> WholeCause | None:
+    """Return the cause of a graph of which a CPU kernel refuses a node; None if all are prepared, or the node is a new one."""
+    run = examined.run
+    if run.is_prepared or run.refusal is None:
+        return None
+    key = _blamed(examined, run.refusal)
+    if key is None:
+        return None
+    op = run.subgraphs[run.refusal.subgraph].graph.nodes[run.refusal.node or 0].op
+    return WholeCause(Identity(Problem.MODEL, (CPU_KERNEL_NOT_PREPARED.name, op)), Remedy(repaired_nodes=frozenset({key})))
+
+
+def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
+    if refusal.node is None or refusal.node >= len(examined.change.origins[refusal.subgraph]):
+        return None
+    return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
+
+
+def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
+    """Return the nodes of the file whose operands' sizes depend on the tensor that the runtime's refusal names, or may.
+
+    Those that run subgraphs may, and so may those in other subgraphs, which a caller gives sizes to.
+    """
+    refusal = examined.run.refusal
+    if refusal is None or refusal.tensor is None:
+        return frozenset()
+    graph = examined.run.subgraphs[refusal.subgraph].graph
+    reached = {refusal.tensor}
+    found = set()
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        if node.op in CONTROL_FLOW or not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
+            found.add(examined.change.origin(NodeKey(graph.index, index)))
+    found.update([key for key in examined.change.now if key.subgraph != graph.index])
+    return frozenset(key for key in found if key is not None)

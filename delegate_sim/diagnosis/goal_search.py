@@ -1,0 +1,164 @@
+"""Search for the fewest causes whose fixes reach a goal: few partitions, few kernels, or many delegated multiply-adds."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+from ..errors import OptionError
+from ..results.report.measures import Measures
+from .causes.cause import Cause
+from .diagnose import Diagnosis
+from .effort import simulations_of
+from .examiner import Cost, Examiner
+
+_SETS_TRIED_AT_MOST = 512
+_SETS_TRIED_AT_LEAST = 8
+
+PARTITIONS, KERNELS, MULTIPLY_ADDS = "partitions", "kernels", "multiply-adds"
+_GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]+)?)%?")
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is to be reached with something delegated: at most so many partitions or kernels, or at least a percentage."""
+
+    measure: str
+    """``partitions``, ``kernels`` or ``multiply-adds``."""
+    value: float
+    """A number, or the percentage of multiply-adds on the delegate."""
+
+    def is_reached(self, cost: Cost) -> bool:
+        """Say whether a run is good enough. Without multiply-adds in the model, nodes count in their place."""
+        measures = cost.measures
+        if not measures.is_delegated:
+            return False
+        if self.measure == MULTIPLY_ADDS:
+            return 100 * cost.multiply_add_share >= self.value
+        return (measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels) <= self.value
+
+    def distance(self, cost: Cost) -> tuple[float, ...]:
+        """Return how far a run is from the goal, the least first."""
+        measures = cost.measures
+        if self.measure == MULTIPLY_ADDS:
+            return -cost.multiply_add_share, measures.delegate_kernels
+        number = measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels
+        return math.inf if not measures.is_delegated else number, -measures.delegated_nodes
+
+
+def parse_goal(text: str) -> Goal:
+    """Read ``N`` or ``partitions=N``, ``kernels=N``, ``multiply-adds=P%``; raises OptionError."""
+    match = _GOAL.fullmatch(text)
+    if match is None or (match[3] and float(match[4]) > 100):
+        raise OptionError(
+            f"a goal is a number of partitions from 1 up, kernels=N with N from 1 up or multiply-adds=P%, not {text!r}"
+        )
+    return Goal(MULTIPLY_ADDS, float(match[4])) if match[3] else Goal(match[1] or PARTITIONS, int(match[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Causes whose end reaches the goal, and what would then be."""
+
+    causes: tuple[Cause, ...]
+    cost: Cost
+
+    @property
+    def measures(self) -> Measures:
+        """The numbers of what would be."""
+        return self.cost.measures
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The smallest sets of causes to remove.
+
+    ``is_exact`` says that there is none smaller; otherwise ``at_least`` is how many causes any set must have. ``without_all`` is
+    what would be without any cause, the best there is.
+    """
+
+    goal: Goal
+    ways: tuple[Way, ...]
+    is_exact: bool
+    at_least: int
+    simulations: int
+    causes: int
+    without_all: Cost
+
+
+def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
+    """Find the smallest sets of causes whose end reaches a goal; a number is one of partitions.
+
+    All sets of one, two, three and so on causes are tried as long as they are not too many; beyond, causes are removed one by
+    one, each time the one that comes nearest, or, where that would take too long as well, all but those that can be put back.
+    Without a set the ways are empty.
+    """
+    aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
+    examiner = Examiner(diagnosis.model, diagnosis.target)
+    causes = tuple(finding.cause for finding in diagnosis.findings)
+    tried = 0
+    allowed = simulations_of(diagnosis.model, _SETS_TRIED_AT_LEAST, _SETS_TRIED_AT_MOST)
+
+    def attempt(chosen: Sequence[Cause]) -> Cost:
+        return examiner.simulate(*diagnosis.blockers.without(chosen)).cost()
+
+    def result(ways: Sequence[Way], is_exact: bool, at_least: int) -> Search:
+        return Search(aim, tuple(ways), is_exact, at_least, tried, len(causes), diagnosis.without_all)
+
+    for size in range(len(causes) + 1):
+        if size and tried + comb(len(causes), size) > allowed:
+            is_quick = comb(len(causes) + 1, 2) <= allowed
+            way, more = _greedy(causes, attempt, aim) if is_quick else _put_back(causes, attempt, aim, allowed)
+            tried += more
+            return result([] if way is None else [way], way is not None and len(way.causes) <= size, size)
+        ways = []
+        for chosen in combinations(causes, size):
+            tried += 1
+            cost = attempt(chosen)
+            if aim.is_reached(cost):
+                ways.append(Way(chosen, cost))
+        if ways:
+            ways.sort(key=lambda way: aim.distance(way.cost))
+            return result(ways, True, size)
+    return result((), True, len(causes) + 1)
+
+
+def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
+    """Remove causes one by one; return the way if the goal is reached, and how many sets were tried."""
+    chosen: list[Cause] = []
+    left = list(causes)
+    tried = 0
+    while left:
+        measured = [(attempt([*chosen, cause]), cause) for cause in left]
+        tried += len(measured)
+        cost, best = min(measured, key=lambda pair: goal.distance(pair[0]))
+        chosen.append(best)
+        left.remove(best)
+        if goal.is_reached(cost):
+            return Way(tuple(chosen), cost), tried
+    return None, tried
+
+
+def _put_back(
+    causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal, most: int
+) -> tuple[Way | None, int]:
+    """Remove all causes, then put back those that the goal does not need, many at a time and then fewer; least gain first."""
+    left, cost, tried = list(causes), attempt(causes), 1
+    if not goal.is_reached(cost):
+        return None, tried
+    number = (len(left) + 1) // 2
+    while number:
+        for end in range(len(left), 0, -number):
+            if tried == most:
+                return Way(tuple(left), cost), tried
+            fewer = left[: max(end - number, 0)] + left[end:]
+            then = attempt(fewer)
+            tried += 1
+            if goal.is_reached(then):
+                left, cost = fewer, then
+        number //= 2
+    return Way(tuple(left), cost), tried

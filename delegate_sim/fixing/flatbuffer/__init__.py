@@ -1,0 +1,1 @@
+"""Write changed models as flatbuffers that reuse the original bytes."""

@@ -1,0 +1,30 @@
+"""Tables of an existing file, by position, to refer to or to copy with changed fields."""
+
+from __future__ import annotations
+
+import struct
+
+from ...errors import FixError
+from ...model.table import FileTable
+from .layout import NewTable, Old
+
+
+def copied(table: FileTable) -> NewTable:
+    """Return a table with the numbers of an existing one, and references to what that one refers to.
+
+    Raises FixError where it has fields that the schema does not know: what they hold could not be carried over.
+    """
+    by_slot = {field.slot: field for field in table.fields.values()}
+    copy = NewTable(table.name)
+    for slot, place in table.places().items():
+        field = by_slot.get(slot)
+        if field is None:
+            raise FixError(
+                f"one of its {table.name} tables has a field that is newer than the schema known here (number {slot}); "
+                "it would be lost"
+            )
+        if field.format is None:
+            copy.fields[field.name] = Old(table.target(field.name))
+        else:
+            (copy.fields[field.name],) = struct.unpack_from(field.format, table.content, place)
+    return copy

@@ -1,0 +1,187 @@
+"""Lay out new tables and vectors in front of an existing flatbuffer.
+
+References of a flatbuffer only point forward and are relative. So what is new goes in front, refers to what it keeps of the old
+bytes behind it, and the old bytes are not touched: whatever they hold stays as it is, known to the schema or not.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ...errors import FixError
+from ...model import schema
+from ...model.flatbuffer import IDENTIFIER
+
+ALIGNMENT = 64
+"""Bytes. The old bytes move by a multiple of it, which keeps every alignment that the schema and the kernels ask for."""
+_FILE_POSITIONS = frozenset({("Buffer", "offset"), ("Operator", "large_custom_options_offset")})
+"""Numbers that are positions in the file; 0 and 1 are none."""
+_GREATEST = (1 << 31) - 1
+"""Bytes that the references of a flatbuffer may span."""
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """Something that the existing file holds, by its position there."""
+
+    position: int
+
+
+@dataclass(eq=False)
+class NewVector:
+    """A vector of numbers, or a string; ``alignment`` is that of its first element."""
+
+    count: int
+    content: Any
+    """What has the buffer interface."""
+    alignment: int = 4
+    is_string: bool = False
+
+
+@dataclass(eq=False)
+class NewReferences:
+    """A vector of references to tables."""
+
+    targets: list[TargetPlace]
+
+
+@dataclass(eq=False)
+class NewTable:
+    """A table of the schema, with its fields by name: numbers, and what the others refer to."""
+
+    name: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def layout(self) -> _Layout:
+        """Where the table keeps these fields."""
+        return _layout(self.name, tuple(self.fields))
+
+
+TargetPlace: TypeAlias = "Old | NewVector | NewReferences | NewTable"
+
+
+def vector(numbers: Sequence[Any], element: str) -> NewVector:
+    """Return a vector of numbers of one struct format."""
+    return NewVector(len(numbers), struct.pack(f"<{len(numbers)}{element}", *numbers), struct.calcsize(element))
+
+
+def string(text: str) -> NewVector:
+    """Return a string."""
+    content = text.encode("utf-8", "replace")
+    return NewVector(len(content), content, is_string=True)
+
+
+class Front:
+    """The new part of a file, complete but for the place of the old bytes, which begin where it ends."""
+
+    def __init__(self, root: NewTable) -> None:
+        self._places: dict[int, int] = {}
+        self._chunks: list[tuple[int, TargetPlace]] = []
+        self._end = 8
+        self._place(root)
+        self.size = _aligned(self._end, ALIGNMENT)
+        """Bytes by which the old file moves."""
+        self._root = root
+
+    def _place(self, root: NewTable) -> None:
+        waiting: list[TargetPlace] = [root]
+        while waiting:
+            item = waiting.pop(0) if len(waiting) < 2 else waiting.pop()
+            if isinstance(item, Old) or id(item) in self._places:
+                continue
+            start = self._start(item)
+            self._places[id(item)] = start
+            self._chunks.append((start, item))
+            self._end = start + _size(item)
+            if self._end > _GREATEST:
+                raise FixError("the rewritten model would exceed 2 GiB, which a flatbuffer cannot hold")
+            if isinstance(item, NewTable):
+                waiting += [item.fields[name] for name, (form, _) in item.layout.places.items() if form is None]
+            elif isinstance(item, NewReferences):
+                waiting += item.targets
+
+    def _start(self, item: TargetPlace) -> int:
+        if isinstance(item, NewTable):
+            return _aligned(self._end + len(item.layout.vtable), 8)
+        alignment = max(4, item.alignment) if isinstance(item, NewVector) else 4
+        return _aligned(self._end + 4, alignment) - 4
+
+    def chunks(self) -> Iterator[bytes | memoryview]:
+        """Return the bytes, in order."""
+        yield struct.pack("<I4s", self._places[id(self._root)], IDENTIFIER)
+        position = 8
+        for start, item in self._chunks:
+            if isinstance(item, NewTable):
+                yield bytes(start - len(item.layout.vtable) - position) + self._table(item, start)
+            elif isinstance(item, NewReferences):
+                places = [self._distance(target, start + 4 + 4 * number) for number, target in enumerate(item.targets)]
+                yield bytes(start - position) + struct.pack(f"<I{len(places)}I", len(places), *places)
+            elif isinstance(item, NewVector):
+                yield bytes(start - position) + struct.pack("<I", item.count)
+                yield memoryview(item.content).cast("B")
+                yield b"\0" * item.is_string
+            position = start + _size(item)
+        yield bytes(self.size - position)
+
+    def _distance(self, target: TargetPlace, place: int) -> int:
+        there = self.size + target.position if isinstance(target, Old) else self._places[id(target)]
+        distance = there - place
+        if not 0 < distance <= _GREATEST:
+            raise FixError("the rewritten model would exceed 2 GiB, which a flatbuffer cannot hold")
+        return distance
+
+    def _table(self, table: NewTable, start: int) -> bytes:
+        """Return a vtable and its table."""
+        layout = table.layout
+        content = bytearray(layout.size)
+        struct.pack_into("<i", content, 0, len(layout.vtable))
+        for name, (form, offset) in layout.places.items():
+            value = table.fields[name]
+            if form is None:
+                value = self._distance(value, start + offset)
+            elif (table.name, name) in _FILE_POSITIONS and value > 1:
+                value += self.size
+            struct.pack_into(form or "<I", content, offset, value)
+        return layout.vtable + bytes(content)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A vtable, the size of its table, and (struct format, offset) of each field; a reference has no format."""
+
+    vtable: bytes
+    size: int
+    places: Mapping[str, tuple[str | None, int]]
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _layout(table: str, names: tuple[str, ...]) -> _Layout:
+    """Lay out a table with these fields, large ones first."""
+    declared = [schema.table_fields(table)[name] for name in names]
+    offsets, end = {}, 4
+    for one in sorted(declared, key=lambda one: (-one.size, one.slot)):
+        end = _aligned(end, one.size)
+        offsets[one.slot] = end
+        end += one.size
+    size, slots = _aligned(end, 4), max(offsets, default=-1) + 1
+    entries = [offsets.get(slot, 0) for slot in range(slots)]
+    vtable = struct.pack(f"<HH{slots}H", 4 + 2 * slots, size, *entries)
+    return _Layout(vtable, size, {one.name: (one.format, offsets[one.slot]) for one in declared})
+
+
+def _size(item: TargetPlace) -> int:
+    if isinstance(item, NewTable):
+        return item.layout.size
+    if isinstance(item, NewReferences):
+        return 4 + 4 * len(item.targets)
+    assert isinstance(item, NewVector)
+    return 4 + memoryview(item.content).nbytes + item.is_string
+
+
+def _aligned(size: int, alignment: int) -> int:
+    return (size + alignment - 1) // alignment * alignment

@@ -1,0 +1,211 @@
+"""Write a changed model: new tables are prepended and reference the original bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ...errors import FixError
+from ...foundation.late_numpy import np
+from ...graph.graph import file_graphs
+from ...hypothetical.model_editing import Edited
+from ...model import schema
+from ...model.control_dependencies import METADATA_NAME
+from ...model.model import Model, Node, OperatorCode, Subgraph, Tensor
+from ...model.precompiled import precompiled
+from ...model.table import FileTable
+from .existing_tables import copied
+from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, string, vector
+from .new_tables import (
+    operator_code_of,
+    operator_code_table,
+    options_table,
+    quantization_table,
+    set_options,
+    signature_table,
+)
+from .relocation import moved
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Weights: TypeAlias = "Mapping[int, Callable[[], npt.NDArray[Any]]]"
+"""What computes the elements of large new constants, by the (negative) number of a buffer."""
+_DATA_ALIGNMENT = 16
+
+
+def check_writable(model: Model) -> None:
+    """Raise FixError for a model of which no rewritten form can be written, with the reason."""
+    if precompiled(model).code_sizes:
+        raise FixError("the model cannot be rewritten: it was compiled for a NPU, and names positions of its code in the file")
+    for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
+        if len(graph.nodes) != len(subgraph.nodes):
+            raise FixError("the model cannot be rewritten: a node reads the tensor that it writes, so the runtime leaves it out")
+
+
+def keeps_nodes(original: Model, change: Edited) -> bool:
+    """Whether a changed model has the same nodes at the same indices."""
+    return change.origins == tuple([tuple(range(len(graph.nodes))) for graph in original.subgraphs])
+
+
+def write(original: Model, change: Edited, weights: Weights = MappingProxyType({})) -> Iterator[bytes | memoryview]:
+    """Return the bytes, in order, of a file that holds a changed model.
+
+    ``original`` is the model that the change was made of, whose bytes are kept: signatures, metadata, fields that the schema does
+    not know, buffers outside the flatbuffer and files that are appended to it. Tensors keep their indices. Raises FixError where
+    that is not possible.
+    """
+    check_writable(original)
+    if change.model is original:
+        return iter([original.content])
+    front = Front(_Writer(original, change, weights).root())
+    return _joined(front, original)
+
+
+def _joined(front: Front, original: Model) -> Iterator[bytes | memoryview]:
+    yield from front.chunks()
+    yield from moved(original, front.size)
+
+
+class _Writer:
+    """Makes the new tables. What is as it was in the file is referred to there."""
+
+    def __init__(self, original: Model, change: Edited, weights: Weights) -> None:
+        self._original = original
+        self._change = change
+        self._weights = weights
+        self._file = FileTable.root(original.content)
+        self._buffers: list[TargetPlace] = [Old(buffer.position) for buffer in self._file.children("buffers")]
+        self._new_buffers: dict[int, int] = {}
+        self._codes = {code: index for index, code in reversed(list(enumerate(change.model.operator_codes)))}
+
+    def root(self) -> NewTable:
+        """Return the table of the whole model."""
+        file, model = self._file, self._change.model
+        if METADATA_NAME in self._original.metadata and not keeps_nodes(self._original, self._change):
+            raise FixError("the model's metadata gives an order of its nodes, which the change would not keep")
+        root = copied(file)
+        root.fields["operator_codes"] = NewReferences(self._operator_codes(model))
+        subgraphs = file.children("subgraphs")
+        root.fields["subgraphs"] = NewReferences([self._subgraph(graph, subgraphs[graph.index]) for graph in model.subgraphs])
+        root.fields["buffers"] = NewReferences(self._buffers)
+        gone = self._original.metadata.keys() - model.metadata.keys() - {METADATA_NAME}
+        if gone:
+            root.fields["metadata"] = NewReferences(
+                [Old(entry.position) for entry in file.children("metadata") if entry.value("name") not in gone]
+            )
+        if model.signatures is not self._original.signatures:
+            root.fields["signature_defs"] = NewReferences([signature_table(signature) for signature in model.signatures])
+        return root
+
+    def _operator_codes(self, model: Model) -> list[TargetPlace]:
+        old: dict[OperatorCode, int] = {}
+        for code, table in zip(self._original.operator_codes, self._file.children("operator_codes"), strict=True):
+            old.setdefault(code, table.position)
+        return [Old(old[code]) if code in old else operator_code_table(code) for code in model.operator_codes]
+
+    def _subgraph(self, graph: Subgraph, old: FileTable) -> TargetPlace:
+        before = self._original.subgraphs[graph.index]
+        if before is graph:
+            return Old(old.position)
+        table = copied(old)
+        tensors = old.children("tensors")
+        table.fields["tensors"] = NewReferences(
+            [
+                self._tensor(tensor, before.tensors[index], tensors[index])
+                if index < len(tensors)
+                else self._tensor(tensor, None, None)
+                for index, tensor in enumerate(graph.tensors)
+            ]
+        )
+        nodes = old.children("operators")
+        table.fields["operators"] = NewReferences(
+            [
+                self._node(node, before.nodes[origin], nodes[origin]) if origin >= 0 else self._node(node, None, None)
+                for node, origin in zip(graph.nodes, self._change.origins[graph.index], strict=True)
+            ]
+        )
+        if graph.inputs != before.inputs:
+            table.fields["inputs"] = vector(graph.inputs, "i")
+        if graph.outputs != before.outputs:
+            table.fields["outputs"] = vector(graph.outputs, "i")
+        return table
+
+    def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
+        """Return a tensor's table; ``before`` and ``old`` are the tensor in the file, None for a new one."""
+        if old is not None and before is tensor:
+            return Old(old.position)
+        table = NewTable("Tensor") if old is None else copied(old)
+        if before is None:
+            table.fields["name"] = string(tensor.name)
+        if before is None or tensor.shape != before.shape:
+            table.fields["shape"] = vector(tensor.shape, "i")
+        table.fields["type"] = schema.enum_values("TensorType")[tensor.type]
+        table.fields["buffer"] = self._buffer(tensor, before)
+        if before is None or tensor.quantization is not before.quantization:
+            self._set(table, "quantization", quantization_table(tensor))
+        if before is None or tensor.sparsity is not before.sparsity:
+            if tensor.sparsity is not None:
+                raise FixError("a sparse constant cannot be written anew")
+            table.fields.pop("sparsity", None)
+        if before is None or tensor.shape_signature != before.shape_signature:
+            self._set(table, "shape_signature", None if tensor.shape_signature is None else vector(tensor.shape_signature, "i"))
+        table.fields["is_variable"] = tensor.is_variable
+        table.fields["has_rank"] = tensor.has_rank
+        if tensor.data is None:
+            table.fields.pop("external_buffer", None)
+        return table
+
+    @staticmethod
+    def _set(table: NewTable, field: str, target: TargetPlace | None) -> None:
+        table.fields.pop(field, None)
+        if target is not None:
+            table.fields[field] = target
+
+    def _buffer(self, tensor: Tensor, before: Tensor | None) -> int:
+        """Return the number of the buffer of a tensor, a new one where its elements are not those of the file."""
+        if tensor.buffer < 0:
+            if tensor.buffer not in self._new_buffers:
+                with np.errstate(all="ignore"):  # as the runtime computes
+                    values = self._weights[tensor.buffer]()
+                self._new_buffers[tensor.buffer] = self._add(values, tensor)
+            return self._new_buffers[tensor.buffer]
+        if tensor.data is not None:
+            return tensor.buffer
+        if tensor.value is not None:
+            return self._add(np.asarray(tensor.value), tensor)
+        if tensor.is_constant:
+            raise FixError(f"the elements of the constant {tensor.name!r} are not known")
+        return tensor.buffer if before is not None and before.data is None else 0
+
+    def _add(self, values: npt.NDArray[Any], tensor: Tensor) -> int:
+        kind = schema.NUMPY_TYPES[tensor.type]
+        stored = np.ascontiguousarray(values.reshape(-1), kind)
+        if stored.size != tensor.element_count:
+            raise FixError(f"a new constant of {tensor.element_count} elements would get {stored.size}")
+        content = stored.view(np.uint8)
+        self._buffers.append(NewTable("Buffer", {"data": NewVector(content.size, content, _DATA_ALIGNMENT)}))
+        return len(self._buffers) - 1
+
+    def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
+        """Return a node's table; ``before`` and ``old`` are the node in the file, None for a new one."""
+        code = self._codes[operator_code_of(node)]
+        is_same = before is not None and node._replace(index=before.index) == before
+        if is_same and old is not None and old.value("opcode_index") == code:
+            return Old(old.position)
+        table = NewTable("Operator") if old is None else copied(old)
+        table.fields["opcode_index"] = code
+        if before is None or node.inputs != before.inputs:
+            table.fields["inputs"] = vector(node.inputs, "i")
+        if before is None or node.outputs != before.outputs:
+            table.fields["outputs"] = vector(node.outputs, "i")
+        if node.options is not None and (before is None or node.options != before.options):
+            self._set_options(table, node)
+        return table
+
+    def _set_options(self, table: NewTable, node: Node) -> None:
+        assert node.options is not None
+        name, position = node.options
+        target: TargetPlace = Old(position) if position >= 0 else options_table(name, self._change.model.options(node))
+        set_options(table, name, target)

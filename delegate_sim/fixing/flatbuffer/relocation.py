@@ -1,0 +1,72 @@
+"""Relocate the bytes of a file: update the fields that hold absolute positions.
+
+Such are those of buffers and custom options behind the flatbuffer (``Buffer.offset`` and ``large_custom_options_offset`` of the
+schema), and those of a ZIP archive that is appended to the model, which holds its associated files.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from ...model.model import Model
+from ...model.table import FileTable
+
+_PIECE = 1 << 26
+"""Bytes handed on at once."""
+_END_OF_ARCHIVE = b"PK\x05\x06"
+_ENTRY = b"PK\x01\x02"
+_LONGEST_END = 22 + 65535
+
+
+def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
+    """Return the bytes of a model's file as they are after moving by so many bytes, in order."""
+    content = model.content
+    position = 0
+    for place, patch in sorted(_patches(model, distance).items()):
+        yield from _pieces(content[position:place])
+        yield patch
+        position = place + len(patch)
+    yield from _pieces(content[position:])
+
+
+def _pieces(content: memoryview) -> Iterator[memoryview]:
+    for start in range(0, len(content), _PIECE):
+        yield content[start : start + _PIECE]
+
+
+def _patches(model: Model, distance: int) -> dict[int, bytes]:
+    content = model.content
+    root = FileTable.root(content)
+    places = [place for buffer in root.children("buffers") if not buffer.place("data") and (place := buffer.place("offset"))]
+    for subgraph in root.children("subgraphs"):
+        for node in subgraph.children("operators"):
+            place = node.place("large_custom_options_offset")
+            if place:
+                places.append(place)
+    patches = {}
+    for place in places:
+        (offset,) = struct.unpack_from("<Q", content, place)
+        if offset > 1:
+            patches[place] = struct.pack("<Q", offset + distance)
+    return {**patches, **_archive_patches(content, distance)}
+
+
+def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
+    """An archive of which the positions count from its own beginning needs none."""
+    tail = max(len(content) - _LONGEST_END, 0)
+    end = bytes(content[tail:]).rfind(_END_OF_ARCHIVE)
+    if end < 0 or tail + end + 22 > len(content):
+        return {}
+    end += tail
+    count, size, start = struct.unpack_from("<HII", content, end + 10)
+    if start + size != end:
+        return {}
+    patches = {end + 16: struct.pack("<I", start + distance)}
+    position = start
+    for _ in range(count):
+        if bytes(content[position : position + 4]) != _ENTRY or position + 46 > end:
+            return {}
+        patches[position + 42] = struct.pack("<I", struct.unpack_from("<I", content, position + 42)[0] + distance)
+        position += 46 + sum(struct.unpack_from("<HHH", content, position + 28))
+    return patches

@@ -1,0 +1,185 @@
+"""The workspace of a pass: nodes and tensors of one subgraph, which nodes it may rewrite, and ways to add to them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..foundation.late_numpy import np
+from ..hypothetical.model_editing import Editor
+from ..model import schema
+from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
+from ..model.options import Options
+from ..prepare.preparation import fold
+from ..rules.malformed import is_whole
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+SMALL = 1 << 12
+"""Elements. Those of larger new constants are computed when the file is written."""
+_NUMBERS = itertools.count(1)
+
+_GREATEST_SIZE = (1 << 31) - 1
+
+WorkCount: TypeAlias = "Callable[[], npt.NDArray[Any]]"
+
+
+class TooLargeError(Exception):
+    """A pass would need a size, or a number in a constant, that the format cannot say."""
+
+
+class Work:
+    """One subgraph while a pass rewrites it. ``chosen`` holds the nodes it is to rewrite, None for all."""
+
+    def __init__(self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount]) -> None:
+        self.editor = editor
+        self.model: Model = editor.model
+        self._chosen = chosen
+        self.weights = weights
+
+    def is_chosen(self, origin: int) -> bool:
+        """Whether the pass is to rewrite a node, by its index before the pass."""
+        return origin >= 0 and (self._chosen is None or origin in self._chosen)
+
+    def tensor(self, index: int) -> Tensor:
+        """Return a tensor, ``NO_TENSOR`` for an omitted one."""
+        return self.editor.tensors[index] if index >= 0 else NO_TENSOR
+
+    def input(self, node: Node, position: int) -> Tensor:
+        """Return an operand of a node, ``NO_TENSOR`` where it has none."""
+        return self.tensor(node.inputs[position]) if position < len(node.inputs) else NO_TENSOR
+
+    def output(self, node: Node, position: int = 0) -> Tensor:
+        """Return a result of a node."""
+        return self.tensor(node.outputs[position]) if position < len(node.outputs) else NO_TENSOR
+
+    def options(self, node: Node) -> Options:
+        """Return the options of a node."""
+        return self.editor.options_of(node)
+
+    def values(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+        """Return the elements of a small constant in its shape, None for other tensors."""
+        if not tensor.is_constant or tensor.element_count > SMALL:
+            return None
+        return self._stored(tensor)
+
+    def integers(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+        """Return the elements of a small constant of integers, such as axes and sizes, as ``values`` does; None for others."""
+        found = self.values(tensor)
+        return found if found is not None and found.dtype.kind in "iu" else None
+
+    def _stored(self, tensor: Tensor) -> npt.NDArray[Any] | None:
+        if tensor.buffer < 0:
+            return self.weights[tensor.buffer]()
+        found = self.model.constant(tensor)
+        return np.asarray(found).reshape(tensor.shape) if found is not None and len(found) == tensor.element_count else None
+
+    def has_elements(self, tensor: Tensor) -> bool:
+        """Whether a tensor is a constant with one stored number for each element, in a type that can be computed with."""
+        if not tensor.is_constant or tensor.sparsity is not None or tensor.type not in schema.NUMPY_TYPES:
+            return False
+        return tensor.data is None or tensor.data[1] == tensor.byte_size
+
+    def later(self, tensor: Tensor) -> WorkCount:
+        """Return what reads the elements of a constant, in its shape, once they are needed."""
+        if tensor.buffer < 0:
+            return self.weights[tensor.buffer]
+        model = self.model
+
+        def read() -> npt.NDArray[Any]:
+            found = model.constant(tensor)
+            assert found is not None
+            return np.asarray(found).reshape(tensor.shape)
+
+        return read
+
+    def constant(self, name: str, kind: str, values: Any, quantization: Quantization | None = None) -> int:
+        """Add a constant and return its index."""
+        given, wanted = np.asarray(values), np.dtype(schema.NUMPY_TYPES[kind])
+        if wanted.kind in "iu" and given.size and not np.iinfo(wanted).min <= given.min() <= given.max() <= np.iinfo(wanted).max:
+            raise TooLargeError(f"{name} is out of range")
+        array = given.astype(wanted)
+        return self.computed(name, kind, array.shape, lambda: array, quantization)
+
+    def computed(
+        self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
+    ) -> int:
+        """Add a constant whose elements are computed when needed, at once if they are few; return its index."""
+        tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
+        if quantization is not None and len(quantization.scales) == 1:
+            tensor = tensor._replace(scale=float(quantization.scales[0]), zero_point=int(quantization.zero_points[0]))
+        return self.editor.add_tensor(self.with_elements(tensor, compute))
+
+    def with_elements(self, tensor: Tensor, compute: WorkCount) -> Tensor:
+        """Return a constant with other elements."""
+        if tensor.element_count <= SMALL:
+            return tensor._replace(value=compute(), data=None, buffer=0, external_buffer=0)
+        number = -next(_NUMBERS)
+        self.weights[number] = compute
+        zeros = np.broadcast_to(np.zeros((), schema.NUMPY_TYPES[tensor.type]), tensor.shape)
+        return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
+
+    def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
+        """Add a constant with the elements of another in another shape, of which the file holds one copy; return its index."""
+        value = None if tensor.value is None else np.asarray(tensor.value).reshape(tuple(shape))
+        named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
+        return self.editor.add_tensor(named)
+
+    def result(self, like: Tensor, what: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
+        """Add a tensor for a result, of the type and quantisation of another unless told otherwise; return its index."""
+        tensor = _blank(f"{like.name}/{what}", kind or like.type, like.shape if shape is None else shape)
+        if not kind or kind == like.type:
+            tensor = tensor._replace(quantization=like.quantization, scale=like.scale, zero_point=like.zero_point)
+        if shape is None:
+            tensor = tensor._replace(shape_signature=like.shape_signature)
+        return self.editor.add_tensor(tensor)
+
+    def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
+        """Return a new node. Its version is set once the pass is done."""
+        table = schema.options_table(op)
+        node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
+        return self.editor.with_new_options(node, table, options) if table else node
+
+    def reshape(self, source: int, target: int) -> Node:
+        """Return a RESHAPE of one tensor to the shape of another."""
+        shape = self.tensor(target).shape
+        index = self.constant(f"{self.tensor(target).name}/shape", "INT32", np.array(shape, np.int32))
+        return self.node("RESHAPE", [source, index], [target], new_shape=shape)
+
+    def is_open(self, *tensors: Tensor) -> bool:
+        """Whether the shape of any of these may differ at run time from what the file says."""
+        return any(tensor.has_unspecified_dimension or tensor.index in self._dynamic for tensor in tensors)
+
+    @functools.cached_property
+    def _dynamic(self) -> frozenset[int]:
+        return _dynamic_tensors(self.model)[self.editor.subgraph.index]
+
+    def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
+        """Replace each chosen node of some operators by what ``rewrite`` makes of it, which writes the same results.
+
+        A node of which it makes None stays, and so does one that lacks operands or results.
+        """
+        nodes = []
+        for origin, node in self.editor.nodes:
+            made = None
+            if node.op in ops and not node.is_custom and self.is_chosen(origin) and is_whole(node):
+                with suppress(OverflowError):  # sizes or axes that 32 bits cannot hold
+                    made = rewrite(self, node)
+            nodes += [(origin, node)] if made is None else [(-1, new) for new in made]
+        self.editor.nodes = nodes
+
+
+@functools.lru_cache(maxsize=1)
+def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
+    """Return, for each subgraph, tensors of which only values at run time tell the shape. Those of the last model are kept."""
+    return tuple([folded.dynamic for folded in fold(model)])
+
+
+def _blank(name: str, kind: str, shape: Sequence[int]) -> Tensor:
+    if max(shape, default=0) > _GREATEST_SIZE:
+        raise TooLargeError(f"{name} is out of range")
+    return NO_TENSOR._replace(name=name, type=kind, shape=tuple(map(int, shape)), has_rank=True)

@@ -1,0 +1,196 @@
+"""Passes over a whole graph: versions, weights, index types, and pairs of nodes that undo each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ...foundation.late_numpy import np
+from ...model.model import Allocation, Node, Tensor
+from ...versions.explanation import expected_version
+from ..pass_workspace import Work, WorkCount
+from .base import Exactness, Pass
+from .elementwise import _pass
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def _own_versions(work: Work) -> None:
+    """A file has one version for all nodes of an operator, the highest that any of them demands; an entry each is as good."""
+    graph = work.editor.graph
+    nodes = []
+    for origin, node in work.editor.nodes:
+        if not node.is_custom and work.is_chosen(origin):
+            own = expected_version(graph.view(graph.nodes[origin]))
+            node = node._replace(version=min(own, node.version))  # noqa: PLW2901
+        nodes.append((origin, node))
+    work.editor.nodes = nodes
+
+
+def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
+    """Return what computes the values that DEQUANTIZE makes of a constant, None if it reads none or it is not known how."""
+    source = work.input(node, 0)
+    if not work.has_elements(source) or source.type not in ("FLOAT16", "INT8", "UINT8", "INT16"):
+        return None
+    return widened(source, work.later(source))
+
+
+def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
+    """Return what computes the real values of a constant, as the kernel of DEQUANTIZE does."""
+    if source.type == "FLOAT16":
+        return lambda: read().astype(np.float32)
+    parameters = source.quantization
+    if parameters is None or not parameters.is_affine or not len(parameters.scales):
+        return None
+    count = len(parameters.scales)
+    if count > 1 and (parameters.dimension >= source.rank or source.shape[parameters.dimension] != count):
+        return None
+    axis = [1] * source.rank
+    if count > 1:
+        axis[parameters.dimension] = count
+    scales = np.asarray(parameters.scales, np.float64).reshape(axis)
+    zeros = np.zeros(count, np.int64)
+    zeros[: len(parameters.zero_points)] = np.asarray(parameters.zero_points)
+    return lambda: (scales * (read().astype(np.int64) - zeros.reshape(axis))).astype(np.float32)
+
+
+def _widen_constants(work: Work, *types: str) -> None:
+    kept = []
+    for origin, node in work.editor.nodes:
+        compute = None
+        if node.op == "DEQUANTIZE" and not node.is_custom and work.input(node, 0).type in types:
+            compute = _reads(work, node)
+        if compute is None or not node.outputs or node.outputs[0] in work.editor.outputs:
+            kept.append((origin, node))
+            continue
+        tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape)
+        work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
+    work.editor.nodes = kept
+
+
+_HYBRID: Mapping[str, int] = MappingProxyType(
+    {"BATCH_MATMUL": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "FULLY_CONNECTED": 1, "TRANSPOSE_CONV": 1}
+)
+
+
+def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
+    position = _HYBRID[node.op]
+    weights, target = work.input(node, position), work.output(node)
+    if target.type != "FLOAT32" or weights.type not in ("INT8", "UINT8") or not work.has_elements(weights):
+        return None
+    compute = widened(weights, work.later(weights))
+    if compute is None:
+        return None
+    wide = work.computed(f"{weights.name}/float", "FLOAT32", weights.shape, compute)
+    inputs = (*node.inputs[:position], wide, *node.inputs[position + 1 :])
+    changed = work.editor.with_options(node._replace(inputs=inputs), asymmetric_quantize_inputs=False)
+    return [changed]
+
+
+def _cancel(work: Work) -> None:
+    """Let the readers of the second of two nodes that undo each other read what the first one reads."""
+    editor = work.editor
+    writers = {index: node for _, node in editor.nodes for index in node.outputs}
+    replaced: dict[int, int] = {}
+    orphans: set[int] = set()
+    nodes = []
+    for origin, old in editor.nodes:
+        node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
+        source = _undone(work, node, writers)
+        if source is None:
+            pass
+        elif node.op == "RESHAPE" and (work.tensor(source).shape != work.output(node).shape or node.outputs[0] in editor.outputs):
+            orphans.add(node.inputs[0])
+            node = node._replace(inputs=(source, *node.inputs[1:]))
+        elif node.outputs[0] not in editor.outputs:
+            replaced[node.outputs[0]] = source
+            orphans.add(node.inputs[0])
+            continue
+        nodes.append((origin, node))
+        writers.update(dict.fromkeys(node.outputs, node))
+    editor.nodes = nodes
+    editor.replace_operands(replaced)
+    editor.remove_unread(orphans - set(editor.inputs))
+
+
+def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
+    """Return what a node and the one before it together leave as it is (or only reshape), None if they do not."""
+    if not node.inputs or not node.outputs:
+        return None
+    first = writers.get(node.inputs[0])
+    if node.is_custom or work.is_open(work.input(node, 0), *[work.tensor(index) for index in node.outputs]):
+        return None
+    if node.op == "RESHAPE" and work.input(node, 0).shape == work.output(node).shape:
+        return node.inputs[0] if not work.input(node, 0).is_constant else None
+    if first is None or first.is_custom or work.is_open(work.input(first, 0)):
+        return None
+    pair = first.op, node.op
+    if pair == ("RESHAPE", "RESHAPE"):
+        return first.inputs[0]
+    if pair == ("TRANSPOSE", "TRANSPOSE"):
+        orders = [work.integers(work.input(each, 1)) for each in (first, node)]
+        if orders[0] is None or orders[1] is None or orders[0].size != orders[1].size:
+            return None
+        if any(work.input(each, 1).type != "INT32" for each in (first, node)):  # which the kernel takes it for
+            return None
+        before, after = orders[0].reshape(-1).tolist(), orders[1].reshape(-1).tolist()
+        in_order = list(range(len(after)))
+        are_permutations = sorted(before) == sorted(after) == in_order
+        return first.inputs[0] if are_permutations and [before[axis] for axis in after] == in_order else None
+    if pair == ("DEQUANTIZE", "QUANTIZE"):
+        source, target = work.input(first, 0), work.output(node)
+        same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
+        return first.inputs[0] if same and source.scale > 0 and not source.is_constant else None
+    return None
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass(
+        "own-versions",
+        "gives each node the operator version that it demands itself, in entries of their own in the table of operators",
+        "a version higher than the node demands, because another node shares the entry",
+        Exactness.EXACT,
+        _own_versions,
+    ),
+    Pass(
+        "float16-widened",
+        "makes float16 constants, which DEQUANTIZE widens, constants in float32",
+        "a constant of FLOAT16 that DEQUANTIZE reads",
+        Exactness.EXACT,
+        lambda work: _widen_constants(work, "FLOAT16"),
+        frozenset({"DEQUANTIZE"}),
+        is_for_all=True,
+    ),
+    Pass(
+        "constants-dequantized",
+        "makes quantised constants, which DEQUANTIZE reads, constants in float32",
+        "a constant of INT8, UINT8 or INT16 with scales that DEQUANTIZE reads",
+        Exactness.EXACT,
+        lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
+        frozenset({"DEQUANTIZE"}),
+        is_for_all=True,
+    ),
+)
+
+LAST: tuple[Pass, ...] = (
+    Pass(
+        "pairs-that-cancel",
+        "leaves out TRANSPOSE, RESHAPE and QUANTIZE behind DEQUANTIZE that undo the node before them",
+        "known shapes and constant orders; the same scale and zero point",
+        Exactness.EXACT,
+        _cancel,
+        frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
+        is_for_all=True,
+    ),
+    _pass(
+        "weights-widened",
+        " ".join(_HYBRID),
+        "quantised weights of a layer of floats (dynamic range) in float32, so that activations are not quantised",
+        "INT8 or UINT8 constants with scales",
+        Exactness.APPROXIMATE,
+        _widen_weights,
+    ),
+)
+"""Those that follow on others: pairs that these leave, and what makes the file larger."""

@@ -1,0 +1,29 @@
+"""Find the subgraphs that run when the first one does: only these can be proven, so only these are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..model.model import Model, Node
+
+
+def subgraphs_that_run(model: Model) -> frozenset[int]:
+    """Return the first subgraph, and those that it calls, directly or through others."""
+    if len(model.subgraphs) == 1:
+        return frozenset({0})
+    found, waiting = {0}, [0]
+    while waiting:
+        for node in model.subgraphs[waiting.pop()].nodes:
+            called = {index for index in called_subgraphs(model, node) if 0 <= index < len(model.subgraphs)} - found
+            found |= called
+            waiting += called
+    return frozenset(found)
+
+
+def called_subgraphs(model: Model, node: Node) -> Iterator[int]:
+    """Return the subgraphs that a node calls: the schema names fields that hold them so."""
+    if node.options is None or node.is_custom:
+        return
+    for name, value in model.options(node):
+        if "subgraph" in name:
+            yield from value if isinstance(value, Iterable) else (value,)

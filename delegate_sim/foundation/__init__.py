@@ -1,0 +1,1 @@
+"""Files, limits, text and other basics that every other package uses."""

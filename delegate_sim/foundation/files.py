@@ -1,0 +1,243 @@
+"""Read and write files: read only regular files of a bounded size, write whole files or nothing."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import BinaryIO
+
+from .limits import how_to_raise, raised
+
+MOST_TEXT = 64 << 20
+"""Bytes of the greatest file that is read as text, unless its kind has a smaller limit."""
+
+LARGEST_IN_MEMORY = 64 << 20
+"""Bytes of the largest model or bundle that is read into memory; a larger one is mapped.
+
+Reading so much takes some 30 ms and, in a scan, as much memory for each process.
+"""
+
+_Identity = tuple[int, int]
+_inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
+
+
+@contextmanager
+def inputs_kept() -> Iterator[None]:
+    """Refuse to write, meanwhile, what has been read: a file is an input or an output, whichever links lead to it."""
+    token = _inputs.set(set())
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
+
+
+def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
+    """Open a regular file, and no other, for reading: nothing that could block or never end. Raises OSError.
+
+    One that ``is_updated`` is read in order to be changed, and may be written.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file")
+        kept = _inputs.get()
+        if kept is not None and not is_updated:
+            kept.add((status.st_dev, status.st_ino))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
+    """Return what a file holds, of at most so many bytes. Raises OSError in words that follow the path."""
+    most = raised(most)
+    with open_input(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
+    return content
+
+
+def file_content(file: BinaryIO) -> memoryview:
+    """Return the bytes of an open file: read into memory, or mapped if it is large. Raises OSError.
+
+    A mapped file must not shrink while it is used: the system ends a process that looks behind its new end (SIGBUS).
+    """
+    size = os.fstat(file.fileno()).st_size
+    if size > LARGEST_IN_MEMORY:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return memoryview(file.read(size or LARGEST_IN_MEMORY))  # some file systems do not tell the size
+
+
+def keep_inputs(paths: Iterable[str]) -> None:
+    """Keep files that other processes read from being written, as those that this one reads; what is no file is passed over."""
+    kept = _inputs.get()
+    if kept is None:
+        return
+    for path in paths:
+        with suppress(OSError, ValueError):
+            status = os.stat(path)
+            kept.add((status.st_dev, status.st_ino))
+
+
+def open_appended(path: str) -> BinaryIO:
+    """Open a file that lines are added to, and that can be read as well; it is made if it is missing. Raises OSError."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        _refuse_status(os.fstat(descriptor))
+        return os.fdopen(descriptor, "a+b")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def refuse_input(path: str) -> None:
+    """Raise OSError if a file that is to be written has been read, or is no regular one."""
+    with suppress(FileNotFoundError):
+        _refuse_status(os.stat(path))
+
+
+def _refuse_status(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file")
+    if (status.st_dev, status.st_ino) in (_inputs.get() or ()):
+        raise OSError(errno.EEXIST, "is an input, which is not overwritten")
+
+
+def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
+    """Replace a file by a text, or its parts, once all is on disk; until then the old file stays as it is. Raises OSError.
+
+    A file that has been read is replaced only if it ``is_updated``: it was read in order to be changed.
+    """
+    parts = [text] if isinstance(text, str) else text
+    write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
+
+
+def write_chunks(
+    path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
+) -> None:
+    """Replace a file by chunks of bytes as ``write_whole`` does by a text. Raises OSError.
+
+    ``check`` is called with the path of the complete file before it takes its place, and keeps it from doing so by raising.
+    """
+
+    def fill(temporary: str) -> None:
+        with open(temporary, "wb") as file:
+            file.writelines(chunks)
+        if check is not None:
+            check(temporary)
+
+    write_by(path, fill, is_updated=is_updated)
+
+
+def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
+    """Replace a file, as ``write_whole`` does by a text, by what a function writes to the path that it is given. Raises OSError.
+
+    The old file stays if the function raises.
+    """
+    import tempfile  # imports much, for those who write
+
+    path = os.path.realpath(path)
+    if not is_updated:
+        refuse_input(path)
+    elif os.path.exists(path) and not os.path.isfile(path):
+        raise OSError(errno.EINVAL, "is not a regular file")
+    handle, temporary = tempfile.mkstemp(_UNFINISHED, _prefix(path), os.path.dirname(path))
+    os.close(handle)
+    try:
+        fill(temporary)
+        _sync(temporary)
+        os.chmod(temporary, permissions(path))
+        os.replace(temporary, path)
+        with suppress(OSError):  # a folder, which not every system can sync
+            _sync(os.path.dirname(path))
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+@contextmanager
+def alone_with(path: str) -> Iterator[None]:
+    """Keep other processes that take this lock from changing a file in the meantime; wait for one that holds it. Raises OSError.
+
+    Unfinished files beside it, left by processes that were killed while writing, are removed.
+    """
+    path = os.path.realpath(path)
+    with _lock(path):
+        folder, prefix = os.path.dirname(path), _prefix(path)
+        for name in os.listdir(folder):
+            if name.startswith(prefix) and name.endswith(_UNFINISHED):
+                with suppress(FileNotFoundError):
+                    os.unlink(os.path.join(folder, name))
+        yield
+
+
+_UNFINISHED = ".unfinished"
+
+
+def _sync(path: str) -> None:
+    """Have a file, or the names in a folder, on disk."""
+    descriptor = os.open(path, os.O_RDWR if os.path.isfile(path) else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _prefix(path: str) -> str:
+    return f".{os.path.basename(path)}."
+
+
+if sys.platform == "win32":
+    import hashlib
+    import msvcrt
+    import tempfile
+
+    @contextmanager
+    def _lock(path: str) -> Iterator[None]:
+        name = hashlib.sha256(os.path.normcase(path).encode()).hexdigest()[:16]
+        with open(os.path.join(tempfile.gettempdir(), f"delegate-sim-{name}.lock"), "ab") as file:
+            file.seek(0)
+            while True:
+                with suppress(OSError):  # raised after ten seconds of waiting
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                    break
+            try:
+                yield
+            finally:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    @contextmanager
+    def _lock(path: str) -> Iterator[None]:
+        """Lock the folder, which leaves no lock file behind; the lock ends with the process."""
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
+
+def permissions(path: str) -> int:
+    """Return those of the file that is replaced, or those that a new file gets."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,0 +1,39 @@
+"""Make text from files and users safe to print."""
+
+from __future__ import annotations
+
+
+class _Escapes(dict[int, str]):
+    """What each character that is not printable is written as, worked out when it first occurs."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        found = character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        self[code] = found
+        return found
+
+
+_ESCAPES = _Escapes()
+
+
+def printable(text: str) -> str:
+    """Return text as one line that has no effect on a terminal.
+
+    Every character that Unicode does not call printable is written as an escape: controls, line ends, bidirectional
+    overrides and other invisible ones, and what could not be decoded. Markup is left as it is.
+    """
+    return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+LONGEST_SAID = 500
+"""Characters of what is said again for each of many nodes: a file may have as many names and numbers as it likes."""
+
+
+def shortened(text: str, most: int = LONGEST_SAID) -> str:
+    """Return text of limited length that ends in an ellipsis if something is left out."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 kernel``, ``2 kernels``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,55 @@
+"""A report as cases, for the output formats that analyses and checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..results.report.cpu_nodes import code_of, on_cpu
+from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
+from ..results.report.measures import measure
+from ..results.report.multiply_adds import compute_of
+from ..results.report.plan_strip import run_lengths
+from ..results.report.report import Report
+from ..results.report.rule_set import rule_set_version
+from ..runtime.interpreter import Run, option_values
+from .results import FAILED, PASSED, Case
+
+
+def analysis_cases(report: Report) -> tuple[Case, ...]:
+    """Return a case for each delegate that was asked for; what the runtime applies by default is left out."""
+    path = report.model.path or "-"
+    return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
+
+
+def _case(path: str, sha256: str, run: Run) -> Case:
+    compute = compute_of(run)
+    return Case(
+        model=path,
+        path=path,
+        target=run.delegate.name,
+        delegate=run.delegate.name,
+        runtime=str(run.release),
+        options=option_values(run.options),
+        status=FAILED if run.refusal else PASSED,
+        findings=tuple(_findings(run)),
+        notes=run.warnings,
+        measures=measure(run),
+        log_lines=run.log_lines,
+        sha256=sha256,
+        rule_set=rule_set_version(run.delegate),
+        multiply_adds=compute.multiply_adds,
+        delegated_multiply_adds=compute.delegated_multiply_adds,
+        strip=run_lengths(run),
+    )
+
+
+def _findings(run: Run) -> Iterator[Finding]:
+    """Return a finding for the refusal of the whole graph, and a warning for each node with reasons of its own."""
+    if run.refusal is not None:
+        refusal = run.refusal
+        place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
+        yield Finding(refusal.code, ERROR, refusal.message, refusal.hint, place)
+    for subgraph, index, reasons in on_cpu(run):
+        code = code_of(reasons)
+        if run.refusal is None or code != run.refusal.code:
+            yield node_finding(code, WARNING, "stays on the CPU", subgraph, index, reasons)

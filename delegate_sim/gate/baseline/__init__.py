@@ -1,0 +1,1 @@
+"""The committed baseline and its file format."""

@@ -1,0 +1,128 @@
+"""The committed baseline: the accepted result of each model on each target.
+
+One JSON file with one line for each model and target, in order, and one for the outline of each model, which tells later, node
+by node, what changed. Commas stand on lines of their own, so that versions of the file merge unless both changed one line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...foundation.files import alone_with, read_whole, write_whole
+from ...foundation.printable import printable
+from .content import SCHEMA, baseline_of
+from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
+from .packing import packed, ranges
+
+__all__ = [
+    "Baseline",
+    "Entry",
+    "EntryKey",
+    "Fallback",
+    "read_baseline",
+    "update_baseline",
+]
+
+_LARGEST_FILE = 256 << 20
+_MERGE_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$", re.MULTILINE)
+
+
+def read_baseline(path: str) -> Baseline:
+    """Read a baseline, which is empty if there is no file. Raises BaselineError naming the file and what is wrong."""
+    try:
+        text = read_whole(path, _LARGEST_FILE).decode("utf-8")
+    except FileNotFoundError:
+        return Baseline()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}")) from error
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError as well
+        raise BaselineError(printable(f"{path}: {_fault(path, text, error)}")) from error
+    try:
+        return baseline_of(content)
+    except Unexpected as error:
+        raise BaselineError(printable(f"{path}: is not a baseline: {error}")) from error
+
+
+def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
+    """Write entries to the file, leaving its other entries alone; return whether it changed.
+
+    Other processes that update it at the same time wait; the file is replaced atomically. Raises BaselineError.
+    """
+    try:
+        with alone_with(path):
+            before = read_baseline(path)
+            entries = {key: entry for key, entry in before.entries.items() if key not in set(removed)} | dict(changed)
+            text = baseline_text(Baseline(entries, before.packed))
+            if before.entries and before.packed and text == baseline_text(before):
+                return False
+            write_whole(path, text, is_updated=True)
+            return True
+    except OSError as error:
+        raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
+
+
+def baseline_text(baseline: Baseline) -> str:
+    """Return a baseline as it is written."""
+    entries = sorted(baseline.entries.items())
+    models = {entry.sha256: entry.outline for _, entry in entries}
+    lines = [f'{{"schema": {_compact(SCHEMA)}, "entries": [']
+    lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
+    lines.append('], "models": [')
+    lines += _separated(
+        # What stands in the file is kept: another build of zlib may pack the same in other words.
+        [_compact([sha256, baseline.packed.get(sha256) or packed(outline)]) for sha256, outline in models.items()]
+    )
+    return "".join([f"{line}\n" for line in [*lines, "]}"]])
+
+
+def _separated(lines: Sequence[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        if number:
+            yield ","
+        yield line
+
+
+def _entry_data(key: EntryKey, entry: Entry) -> Mapping[str, Any]:
+    measures = entry.measures
+    return {
+        "model": key.model,
+        "target": key.target,
+        "outcome": measures.outcome,
+        "nodes": measures.nodes,
+        "delegated_nodes": measures.delegated_nodes,
+        "partitions": measures.partitions,
+        "delegate_kernels": measures.delegate_kernels,
+        "border_bytes": measures.border_bytes,
+        "fallback": [[group.subgraph, group.code, ranges(group.nodes)] for group in entry.fallback],
+        "delegate": entry.delegate,
+        "options": dict(entry.options),
+        "runtime": entry.runtime,
+        "defaults": entry.defaults,
+        "rule_set": entry.rule_set,
+        "tool": entry.tool,
+        "sha256": entry.sha256,
+    }
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True)
+
+
+def _fault(path: str, text: str, error: Exception) -> str:
+    """Say why a file is not JSON, and what to do about the markers that a merge leaves."""
+    marker = _MERGE_MARKER.search(text)
+    if marker is not None:
+        line = text.count("\n", 0, marker.start()) + 1
+        return (
+            f"holds the markers of a merge (line {line}): take one side with git checkout --theirs -- {path} (or --ours), then "
+            "run delegate-sim check --update"
+        )
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON: line {error.lineno}: {error.msg}"
+    where = "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+    return f"is not JSON: {where}"

@@ -1,0 +1,165 @@
+"""Read and write the entries of a baseline file, in the current schema and the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
+from ...results.report.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
+from ...results.report.outcome_words import words_of
+from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
+from .packing import read_ranges, unpacked
+
+SCHEMA = "delegate-sim/baseline/2"
+FIRST_SCHEMA = "delegate-sim/baseline/1"
+
+_OLD_NOT_PREPARED, _OLD_NOT_LOADED = "not-prepared", "not-loaded"
+"""The outcomes that older files have for a model that does not run."""
+
+
+def baseline_of(content: Any) -> Baseline:
+    """Return the baseline in the content of a file. Raises Unexpected, which says what is wrong."""
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema not in (SCHEMA, FIRST_SCHEMA):
+        raise Unexpected(f"its schema is {schema!r}, but this version reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
+    packed: dict[str, str] = {}
+    if schema == SCHEMA:
+        packed = _packed(_get(content, "models", list, "the file"))
+        outlines = {sha256: _unpacked(sha256, text) for sha256, text in packed.items()}
+    else:
+        outlines = {
+            sha256: tuple(map(_subgraph, _list(subgraphs, f"models.{sha256}")))
+            for sha256, subgraphs in _get(content, "models", dict, "the file").items()
+        }
+    entries: dict[EntryKey, Entry] = {}
+    for number, item in enumerate(_get(content, "entries", list, "the file")):
+        key, entry = _entry(item, f"entries[{number}]", outlines)
+        if key in entries:
+            raise Unexpected(f"two entries for {key.model} on {key.target}: remove one of the lines")
+        entries[key] = entry
+    return Baseline(entries, packed)
+
+
+def _packed(items: list[Any]) -> dict[str, str]:
+    found = {}
+    for number, item in enumerate(items):
+        if not isinstance(item, list) or len(item) != 2 or not all(isinstance(part, str) for part in item):
+            raise Unexpected(f"models[{number}] is not a pair of a digest and an outline")
+        found[item[0]] = item[1]
+    return found
+
+
+def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
+    try:
+        return unpacked(text)
+    except ValueError as error:
+        raise Unexpected(f"the outline of the model {sha256} cannot be read: {error}") from error
+
+
+def _outcome(written: str, delegated_nodes: int, delegate: str) -> str:
+    """Return an outcome as it is called now."""
+    if written == _OLD_NOT_PREPARED:
+        return FAILS_LATER if delegated_nodes else NOT_PREPARED
+    if written == _OLD_NOT_LOADED:
+        return NOT_LOADED
+    # Older versions called delegated what a compiler plugin selects.
+    return words_of(delegate).taken if written in TAKEN else written
+
+
+def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
+    def text(name: str) -> str:
+        value: str = _get(item, name, str, where)
+        return value
+
+    def count(name: str) -> int:
+        value: int = _get(item, name, int, where)
+        if value < 0:
+            raise Unexpected(f"{where}.{name} is {value}")
+        return value
+
+    if not isinstance(item, dict):
+        raise Unexpected(f"{where} is not an object")
+    if text("sha256") not in outlines:
+        raise Unexpected(f"{where}.sha256 names a model that is not under models")
+    outcome = _outcome(text("outcome"), count("delegated_nodes"), text("delegate"))
+    if outcome not in OUTCOMES:
+        raise Unexpected(f"{where}.outcome is {outcome!r}")
+    measures = Measures(
+        outcome,
+        count("nodes"),
+        count("delegated_nodes"),
+        count("partitions"),
+        count("delegate_kernels"),
+        count("border_bytes"),
+    )
+    fallback = tuple(_fallback(group, f"{where}.fallback[{n}]") for n, group in enumerate(_get(item, "fallback", list, where)))
+    return EntryKey(text("model"), text("target")), Entry(
+        text("sha256"),
+        text("delegate"),
+        _get(item, "options", dict, where),
+        text("runtime"),
+        text("defaults"),
+        text("rule_set"),
+        text("tool"),
+        measures,
+        fallback,
+        outlines[text("sha256")],
+    )
+
+
+def _fallback(item: Any, where: str) -> Fallback:
+    if isinstance(item, list):
+        if len(item) != 3 or not isinstance(item[0], int) or not all(isinstance(part, str) for part in item[1:]):
+            raise Unexpected(f"{where} is not a subgraph, a code and nodes")
+        try:
+            return Fallback(item[0], item[1], frozenset(read_ranges(item[2])))
+        except ValueError as error:
+            raise Unexpected(f"{where}: {error}") from error
+    nodes = _get(item, "nodes", list, where)
+    if not all(isinstance(node, int) for node in nodes):
+        raise Unexpected(f"{where}.nodes are not all numbers")
+    return Fallback(_get(item, "subgraph", int, where), _get(item, "code", str, where), frozenset(nodes))
+
+
+def _subgraph(item: Any) -> SubgraphOutline:
+    nodes = tuple(map(_node, _get(item, "nodes", list, "a subgraph")))
+    return SubgraphOutline(_get(item, "name", str, "a subgraph"), _outputs(_get(item, "inputs", list, "a subgraph")), nodes)
+
+
+def _node(item: Any) -> NodeOutline:
+    operands: tuple[OutlineOperand, ...] = tuple(map(_operand, _get(item, "in", list, "a node")))
+    return NodeOutline(
+        _get(item, "op", str, "a node"),
+        _get(item, "version", int, "a node"),
+        operands,
+        _outputs(_get(item, "out", list, "a node")),
+    )
+
+
+def _operand(item: Any) -> OutlineOperand:
+    if item is None or isinstance(item, str):
+        return item
+    return Constant(_get(item, "constant", str, "an operand"))
+
+
+def _outputs(items: list[Any]) -> tuple[Output, ...]:
+    if not all(isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item) for item in items):
+        raise Unexpected("tensors are not pairs of a name and a type")
+    return tuple(Output(*item) for item in items)
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Unexpected(f"{where} is not an array")
+    return value
+
+
+_KINDS: Mapping[type, str] = {str: "a string", int: "a number", list: "an array", dict: "an object"}
+
+
+def _get(item: Any, name: str, kind: type, where: str) -> Any:
+    value = item.get(name) if isinstance(item, dict) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise Unexpected(f"{where} has no {name!r} that is {_KINDS[kind]}")
+    return value

@@ -1,0 +1,67 @@
+"""Entries of a baseline: the accepted result of each model and target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ...errors import DelegateSimError
+from ...results.compare.model_outline import SubgraphOutline
+from ...results.report.measures import Measures
+
+
+class BaselineError(DelegateSimError):
+    """The file is not a baseline, or cannot be read or written."""
+
+
+class EntryKey(NamedTuple):
+    """Identifies an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
+
+    model: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One model on one target.
+
+    ``fallback`` lists, for each subgraph and code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the versions
+    that produced the entry.
+    """
+
+    sha256: str
+    delegate: str
+    options: Mapping[str, Any]
+    runtime: str
+    defaults: str
+    rule_set: str
+    tool: str
+    measures: Measures
+    fallback: tuple[Fallback, ...]
+    outline: tuple[SubgraphOutline, ...]
+
+    def on_cpu(self, subgraph: int) -> frozenset[int]:
+        """Return the nodes of a subgraph that stay on the CPU."""
+        return frozenset(node for group in self.fallback if group.subgraph == subgraph for node in group.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """Nodes of one subgraph that stay on the CPU for one reason."""
+
+    subgraph: int
+    code: str
+    nodes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """All entries; ``packed`` are the outlines of models as they stand in the file, by digest."""
+
+    entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
+    packed: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+class Unexpected(Exception):
+    """The content of a file is not what a baseline holds."""

@@ -1,0 +1,110 @@
+"""Explanations of the codes of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..rules.kinds import Explanation
+
+_AGREE = "If the change is intended, accept it with delegate-sim check --update and commit the baseline."
+
+GATE: Mapping[str, Explanation] = MappingProxyType(
+    {
+        "worse-outcome": Explanation(
+            "worse outcome than in the baseline",
+            "The delegate ran nodes of the model when the baseline was written. Now it is not applied, takes nothing or is "
+            "undone, or a kernel fails later on.",
+            f"The findings that accompany it name the cause. {_AGREE}",
+        ),
+        "more-partitions": Explanation(
+            "more partitions than in the baseline",
+            "The runtime splits the graph into more partitions, so tensors pass between CPU and delegate more often.",
+            f"Look at the nodes that fell back: each may split a partition in two. {_AGREE}",
+        ),
+        "more-delegate-kernels": Explanation(
+            "more delegate kernels than in the baseline",
+            "The delegated part of the graph is split into more kernels, each of which is compiled and invoked separately.",
+            f"Look at the nodes that fell back: each may split a kernel in two. {_AGREE}",
+        ),
+        "more-fallback-nodes": Explanation(
+            "more nodes on the CPU than in the baseline",
+            "Nodes that the delegate ran when the baseline was written, or nodes that are new, stay on the CPU.",
+            f"The findings that accompany it name each node, its reasons and what changed in it. {_AGREE}",
+        ),
+        "smaller-delegated-share": Explanation(
+            "smaller share of nodes delegated than in the baseline",
+            "A smaller share of all nodes runs on the delegate. This also happens if delegated nodes disappear, for example "
+            "because they were fused, while those on the CPU remain.",
+            f"Set a tolerance for delegated-share if such changes are common. {_AGREE}",
+        ),
+        "more-border-bytes": Explanation(
+            "more bytes across borders than in the baseline",
+            "More bytes go into and out of the delegate's kernels in one inference, not counting constants.",
+            f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
+        ),
+        "no-baseline-entry": Explanation(
+            "model without an entry in the baseline",
+            "The configuration names the model and the target, but the baseline does not say what to expect of them.",
+            "Write the entry with delegate-sim check --update and commit the baseline.",
+        ),
+        "no-model-for-entry": Explanation(
+            "entry in the baseline without a model",
+            "The baseline has an entry for a model that no longer exists, or for a target that the configuration does not "
+            "name, so nothing is checked against it.",
+            "Restore the model, or remove the entry with delegate-sim check --prune and commit the baseline.",
+        ),
+        "budget-partitions": Explanation(
+            "more partitions than the budget allows",
+            "The configuration limits the number of partitions with max-partitions, whatever the baseline says.",
+            "Remove what splits the graph, or raise the budget.",
+        ),
+        "budget-fallback": Explanation(
+            "more nodes on the CPU than the budget allows",
+            "The configuration limits the number of nodes on the CPU with max-fallback, whatever the baseline says.",
+            "Look at the reasons with delegate-sim analyze, or raise the budget.",
+        ),
+        "budget-delegated-share": Explanation(
+            "smaller share delegated than the budget allows",
+            "The configuration requires a share of delegated nodes with min-delegated-share, whatever the baseline says.",
+            "Look at the reasons with delegate-sim analyze, or lower the budget.",
+        ),
+        "budget-fallback-op": Explanation(
+            "operator that must not stay on the CPU",
+            "With forbid-fallback-ops, the configuration does not allow nodes of this operator to stay on the CPU.",
+            "Fix what keeps the node off the delegate, or remove the operator from the list.",
+        ),
+        "live-differs": Explanation(
+            "real delegate that decides otherwise than simulated",
+            "With --live the real delegate was run on this host, and its log lines, partitions or outcome are not those that are "
+            "simulated. The real one is right.",
+            "Report it with the file that --live-report writes, which has no weights and no names.",
+        ),
+        "live-not-run": Explanation(
+            "real delegate that cannot be run on this host",
+            "With --live every target whose delegate can be run on some host is to be run, and this one is not.",
+            "Install what delegate-sim doctor names, or choose other targets with --target.",
+        ),
+        "not-delegated": Explanation(
+            "node that no delegate is asked about",
+            "The node is in a subgraph that the runtime skips or does not reach.",
+            "Nothing needs to be done about the node itself.",
+        ),
+        "unreadable-model": Explanation(
+            "model that cannot be read",
+            "The file is missing, cannot be opened, or is not a TFLite model.",
+            "Repair or restore the file.",
+        ),
+        "failed-conversion": Explanation(
+            "source model that cannot be converted",
+            "The configuration names a source model and settings. The source is missing, no installed converter takes it with "
+            "these settings, or the converter failed, hung or used more memory than the configuration allows.",
+            "Try it with delegate-sim sweep SOURCE --for DELEGATE --setting SETTINGS, and install what it names.",
+        ),
+        "internal-error": Explanation(
+            "error of delegate-sim itself",
+            "Something in the model is beyond what the program is prepared for. The other models are not affected.",
+            "Report it with the model, the command line and what DELEGATE_SIM_DEBUG=1 prints.",
+        ),
+    }
+)

@@ -1,0 +1,215 @@
+"""Judge one model and target: what is worse than the baseline or a budget, and which nodes explain it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ..delegates.options import option_as_typed
+from ..model.model import Model
+from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
+from ..results.compare.model_outline import outline
+from ..results.report.cpu_nodes import code_of, on_cpu
+from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
+from ..results.report.measures import NOT_RUNNING, Measures, measure
+from ..results.report.multiply_adds import compute_of
+from ..results.report.outcome_words import words_of
+from ..results.report.plan_strip import run_lengths
+from ..results.report.rule_set import rule_set_version
+from ..rules.rule import Reason
+from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
+from ..version import __version__
+from .baseline.baseline import Entry, EntryKey, Fallback
+from .budgets import Budgets, Regression, exceeded, improvements, regressions
+from .configuration import ConfiguredTarget
+from .results import BETTER, FAILED, PASSED, Case
+
+
+def run_target(model: Model, target: ConfiguredTarget) -> Run:
+    """Apply the target's delegate to a model."""
+    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
+    return simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
+
+
+def update_command(path: str) -> str:
+    """Return the command that accepts what a model does now."""
+    return f"delegate-sim check --update {shlex.quote(path)}"
+
+
+def take_entry(run: Run, model: Model, target: ConfiguredTarget) -> Entry:
+    """Return the baseline entry for a run."""
+    groups: dict[tuple[int, str], list[int]] = {}
+    for subgraph, index, reasons in on_cpu(run):
+        groups.setdefault((subgraph.graph.index, code_of(reasons)), []).append(index)
+    return Entry(
+        model.sha256,
+        target.delegate.name,
+        option_values(target.options),
+        str(target.release),
+        target.defaults,
+        rule_set_version(target.delegate),
+        __version__,
+        measure(run),
+        tuple([Fallback(subgraph, code, frozenset(nodes)) for (subgraph, code), nodes in sorted(groups.items())]),
+        outline(model),
+    )
+
+
+def judge(
+    key: EntryKey, path: str, run: Run, model: Model, target: ConfiguredTarget, entry: Entry | None, budgets: Budgets
+) -> Case:
+    """Compare a run with the baseline's entry, if there is one, and with the budgets."""
+    now = measure(run)
+    compute = compute_of(run)
+    case = Case(
+        model=key.model,
+        path=path,
+        target=target.name,
+        delegate=target.delegate.name,
+        runtime=str(target.release),
+        options=option_values(target.options),
+        status=PASSED,
+        measures=now,
+        log_lines=run.log_lines,
+        sha256=model.sha256,
+        rule_set=rule_set_version(target.delegate),
+        multiply_adds=compute.multiply_adds,
+        delegated_multiply_adds=compute.delegated_multiply_adds,
+        strip=run_lengths(run),
+    )
+    if entry is not None:
+        case = _against_baseline(case, run, model, entry, now, budgets)
+        changed = _target_changes(target, entry)
+        if changed:
+            note = f"the target changed since the baseline: {', '.join(changed)}"
+            case = replace(case, notes=(note, *case.notes))
+    further = (*_not_running(run, now, entry), *_over_budget(run, now, budgets))
+    is_failed = any(finding.level == ERROR for finding in further)
+    return replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further))
+
+
+def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
+    """A model that does not run fails without a baseline too; one that was written of such a model agrees to it."""
+    is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
+    if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
+        return
+    place = node_location(run.subgraphs[run.refusal.subgraph], run.refusal.node)
+    message = f"the model does not run ({now.outcome}): {run.refusal.message}"
+    yield Finding(run.refusal.code, WARNING if is_agreed else ERROR, message, run.refusal.hint, place)
+
+
+def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Measures, budgets: Budgets) -> Case:
+    words = words_of(case.delegate)
+    worse = list(regressions(entry.measures, now, budgets.tolerance, words))
+    better = improvements(entry.measures, now, words)
+    is_failed = not all(regression.is_allowed for regression in worse)
+    same_model = entry.sha256 == model.sha256
+    matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
+    fallen = tuple(_fallen(run, entry, matching, ERROR if is_failed else WARNING))
+    notes = []
+    if (worse or better or fallen) and entry.rule_set != case.rule_set:
+        notes.append(_rules_changed(entry, case, same_model))
+    if is_failed and not fallen:
+        notes.append(f"no previously {words.taken} node fell back: the borders between partitions have moved")
+    if better and not worse:
+        notes.append(f"better than the baseline: {'; '.join(better)}")
+        notes.append(f"to keep it that way: {update_command(case.path)}")
+    elif worse and not is_failed:
+        notes.append("worse than the baseline, within the tolerance")
+    elif not worse and not same_model:
+        notes.append("the model changed since the baseline, with the same result")
+    return replace(
+        case,
+        status=FAILED if is_failed else BETTER if better and not worse else PASSED,
+        findings=(*map(_regression_finding, worse), *fallen),
+        notes=tuple(notes),
+        baseline=entry.measures,
+        changes=matching.changes,
+    )
+
+
+def _with_itself(run: Run) -> Matching:
+    return Matching(tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ())
+
+
+def _target_changes(target: ConfiguredTarget, entry: Entry) -> list[str]:
+    """List how the target differs from when the baseline was written."""
+    then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
+    now = {
+        "delegate": target.delegate.name,
+        "runtime": str(target.release),
+        "defaults": target.defaults,
+        **option_values(target.options),
+    }
+    changed = [name for name in now if name in then and then[name] != now[name]]
+    return [f"{option_as_typed(target.delegate.options, name)} {then[name]} -> {now[name]}" for name in changed]
+
+
+def _rules_changed(entry: Entry, case: Case, same_model: bool) -> str:
+    versions = f"delegate-sim {entry.tool}, rule set {entry.rule_set} -> delegate-sim {__version__}, rule set {case.rule_set}"
+    if same_model:
+        return f"the model is the same as in the baseline: the rules of the tool changed ({versions})"
+    return f"the model changed, and so did the rules of the tool ({versions})"
+
+
+def _regression_finding(regression: Regression) -> Finding:
+    allowed = f" (allowed: {regression.limit})" if regression.limit != regression.base else ""
+    message = f"{regression.what}: {regression.base} -> {regression.now}{allowed}"
+    return Finding(regression.code, NOTE if regression.is_allowed else ERROR, message)
+
+
+def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
+    """Return a finding for each node that fell back, and one for all those affected by a refusal of the whole graph."""
+    changes = _changes_by_node(matching)
+    with_graph = 0
+    words = words_of(run.delegate.name)
+    for subgraph, index, reasons, is_new in _newly_on_cpu(run, entry, matching):
+        if run.refusal is not None and code_of(reasons) == run.refusal.code:
+            with_graph += 1
+            continue
+        what = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
+        more = _changed(changes.get((subgraph.graph.index, index), ()))
+        yield node_finding(code_of(reasons), level, what, subgraph, index, reasons, more)
+    refusal = run.refusal
+    outcome = measure(run).outcome
+    is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)
+    if refusal is not None and is_worse:
+        more = f"; {with_graph:,} {'node falls' if with_graph == 1 else 'nodes fall'} back with it" if with_graph else ""
+        if refusal.node is not None:
+            more += _changed(changes.get((refusal.subgraph, refusal.node), ()))
+        place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
+        yield Finding(refusal.code, level, f"{refusal.message}{more}", refusal.hint, place)
+
+
+def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
+    """Return each node that was not on the CPU before, and whether that is because it did not exist."""
+    before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
+    for subgraph, index, reasons in on_cpu(run):
+        old = matching.old_of[subgraph.graph.index].get(index)
+        if old is None or old not in before[subgraph.graph.index]:
+            yield subgraph, index, reasons, old is None
+
+
+def _changes_by_node(matching: Matching) -> Mapping[tuple[int, int], Sequence[NodeChange]]:
+    found: dict[tuple[int, int], list[NodeChange]] = {}
+    for change in matching.changes:
+        if change.node is not None and change.old_node is not None:
+            found.setdefault((change.subgraph, change.node), []).append(change)
+    return found
+
+
+def _changed(changes: Sequence[NodeChange]) -> str:
+    words = [f"{change.what} {change.old} -> {change.new}" for change in changes]
+    return f" (changed: {', '.join(words)})" if words else ""
+
+
+def _over_budget(run: Run, now: Measures, budgets: Budgets) -> Iterator[Finding]:
+    for code, message in exceeded(now, budgets, words_of(run.delegate.name)):
+        yield Finding(code, ERROR, message)
+    forbidden = frozenset(budgets.forbid_fallback_ops or ())
+    if forbidden:
+        for subgraph, index, reasons in on_cpu(run):
+            if subgraph.graph.nodes[index].op in forbidden:
+                what = f"stays {words_of(run.delegate.name).left}, which forbid-fallback-ops does not allow"
+                yield node_finding("budget-fallback-op", ERROR, what, subgraph, index, reasons)

@@ -1,0 +1,64 @@
+"""Run a model on a target live, where an engine is available."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import OptionError
+from ..live.comparison import LiveResult, comparable_release, compare_live
+from ..live.difference import difference_report
+from ..live.engines import find_engine
+from ..model.model import Model
+from ..results.report.findings import ERROR, Finding
+from ..runtime.interpreter import Assumptions, simulate
+from .configuration import ConfiguredTarget
+
+_REPORT = "please report it: --live-report FILE writes what to send"
+_INSTALL = "install what is missing (delegate-sim doctor), or leave the target out with --target"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCheck:
+    """What a live run adds to a case; ``report`` is the difference to send, None if there is none."""
+
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    report: dict[str, Any] | None = None
+
+
+def can_run(target: ConfiguredTarget) -> bool:
+    """Whether a target's delegate can be run on some host."""
+    return target.delegate.live is not None
+
+
+def check_live(model: Model, target: ConfiguredTarget) -> LiveCheck:
+    """Run a model live on a target, with the same options, and hold the simulation against it."""
+    if not can_run(target):
+        return LiveCheck(notes=(f"not run live: {target.delegate.name} runs on its own platform only",))
+    engine = find_engine(target.delegate)
+    if engine.lacks:
+        return _not_run(f"it lacks {engine.lacks}")
+    if target.has_own_resolver:
+        return _not_run("the application registers operators that LiteRT's own resolver does not have")
+    try:
+        release = comparable_release(engine, target.release)
+        run = simulate(model, target.delegate, target.options, release, "api", Assumptions())
+        found = compare_live(engine, model, run)
+    except OptionError as error:
+        return _not_run(str(error))
+    if not found.is_run:
+        return _not_run(f"it needs {found.decision.lacks}")
+    if not found.differences:
+        return LiveCheck(notes=(_agreement(found),))
+    message = f"{found.software} decides otherwise than simulated: {'; '.join(found.differences)}"
+    return LiveCheck((Finding("live-differs", ERROR, message, _REPORT),), report=difference_report(model, run, found))
+
+
+def _agreement(found: LiveResult) -> str:
+    verdict = "as simulated" if found.is_compared else "closed code decided, which is not simulated"
+    return f"run live on {found.software}: {verdict}"
+
+
+def _not_run(why: str) -> LiveCheck:
+    return LiveCheck((Finding("live-not-run", ERROR, f"the target cannot be run live here: {why}", _INSTALL),))

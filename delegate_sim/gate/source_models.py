@@ -1,0 +1,116 @@
+"""Source models of a configuration: their conversion settings, and the converted model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..conversion.cache import ConversionCache, default_folder
+from ..conversion.calibration import find_calibration
+from ..conversion.convert import Conversion, Limits, convert
+from ..conversion.converters import Route, find_converters, routes
+from ..conversion.settings import FLOAT, Settings, knows, parse_settings
+from ..conversion.sources import find_source
+from ..errors import ModelError
+from ..foundation.printable import printable
+from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_inside, parse_text, parse_texts
+
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredSource:
+    """A source model that is converted in one way; ``name`` is what the model is called in the baseline.
+
+    ``text`` and ``data`` are as the converters take them, with absolute paths; ``path`` is where the source lies, from the
+    configuration's folder and with slashes, empty for a function of a module.
+    """
+
+    name: str
+    text: str
+    path: str
+    settings: Settings
+    converter: str
+    """The name of the route (``Route.name``), empty for the first that is installed and knows the settings."""
+    data: str | None
+    pythons: tuple[str, ...]
+    limits: Limits
+
+
+def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSource:
+    """Read one table of ``sources``; raises ConfigurationProblem."""
+    text = table.take("source", _place)
+    if text is None:
+        raise ConfigurationProblem(table.key, 'has no source; write one as source = "model.keras"')
+    limits = Limits()
+    settings = table.take("settings", lambda value: parse_settings(parse_text(value)), FLOAT)
+    converter = table.take("converter", parse_text, "")
+    data = table.take("data", _place)
+    pythons = table.take("python", parse_texts, ())
+    seconds = table.take("time-limit", _positive, limits.seconds)
+    memory = table.take("memory-limit", _positive, limits.memory / _GIB)
+    table.finish()
+    return ConfiguredSource(
+        name,
+        _from(root, text),
+        _file_of(text),
+        settings,
+        converter,
+        None if data is None else _from(root, data),
+        tuple([os.path.join(root, python) for python in pythons]),
+        Limits(seconds, round(memory * _GIB)),
+    )
+
+
+def converted(source: ConfiguredSource) -> Conversion:
+    """Convert a source model, or take what the user's folder keeps of an earlier time.
+
+    Raises ModelError saying why there is no model, OptionError for its data.
+    """
+    found = find_source(source.text)
+    calibration = find_calibration(source.data)
+    route = _route(source, routes(found, find_converters(source.pythons or None)))
+    with ConversionCache(default_folder()) as cache:
+        made = convert(found, route, source.settings, cache, calibration, source.limits)
+    if made.failure is not None:
+        raise ModelError(printable(f"{source.path or source.text}: {made.failure.kind.value}: {made.failure.line}"))
+    return made
+
+
+def _route(source: ConfiguredSource, found: Sequence[Route]) -> Route:
+    """Return the first route that can do it; else one that is missing a converter, which says what to install."""
+    able = [route for route in found if source.converter in ("", route.name) and knows(route, source.settings)]
+    if not able:
+        names = ", ".join(dict.fromkeys([route.name for route in found])) or "none"
+        asked = f"{source.converter} does not convert" if source.converter else "no converter takes"
+        raise ModelError(
+            printable(f"{source.path or source.text}: {asked} it with {source.settings.name}; its converters are {names}")
+        )
+    return next((route for route in able if not route.is_missing), able[0])
+
+
+def _place(value: Any) -> str:
+    """Return a path in the configuration's folder, perhaps with a function, or the name of a function in a module."""
+    text = parse_text(value)
+    parse_inside(text)
+    return text
+
+
+def _file_of(text: str) -> str:
+    path, _, function = text.rpartition(":")
+    if not function or not path:
+        return text
+    return path if path.endswith(".py") else ""
+
+
+def _from(root: str, text: str) -> str:
+    """Return a text with the path in it from a folder; the name of a module stays as it is."""
+    return os.path.join(root, text) if _file_of(text) else text
+
+
+def _positive(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        raise ValueError(f"takes a number above 0, not {value!r}")
+    return float(value)

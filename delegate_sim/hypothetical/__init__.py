@@ -1,0 +1,1 @@
+"""Hypothetical changes of a model: other types, fixed shapes, removed nodes, accepted operators."""

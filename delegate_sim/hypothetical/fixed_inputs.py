@@ -1,0 +1,118 @@
+"""Simulate converting a model with inputs of known shapes.
+
+A converter then computes the shapes behind the inputs, and what is made of them: SHAPE, STRIDED_SLICE, PACK and their like are
+gone, and a RESHAPE reads a constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..foundation.late_numpy import np
+from ..graph.graph import file_graphs
+from ..model.model import Allocation, Model, Subgraph, Tensor
+from ..prepare.folding import FoldedGraph
+from ..prepare.preparation import fold
+from ..releases.catalogue import Release
+from .converted_versions import demanded_versions, with_versions
+from .model_editing import Edited, Editor, edited, unchanged
+from .simplification import simplify
+
+_FLOAT16_DEQUANTIZE = 3
+"""The version of DEQUANTIZE that float16 needs."""
+
+_OF_SHAPES = ("SHAPE", "RANK")
+
+
+def open_inputs(model: Model) -> tuple[Tensor, ...]:
+    """Return the inputs of which a size is unknown."""
+    first = model.subgraphs[0]
+    return tuple(
+        [first.tensors[index] for index in first.inputs if index >= 0 and first.tensors[index].has_unspecified_dimension]
+    )
+
+
+def computes_shapes(model: Model) -> bool:
+    """Whether a node gives the shape of its operand, or of how many dimensions it is, which a converter knows of known shapes."""
+    return any(node.op in _OF_SHAPES for subgraph in model.subgraphs for node in subgraph.nodes)
+
+
+def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
+    """Return the model converted with inputs of known sizes.
+
+    ``batch`` is the leading size of every input; with ``all_sizes`` those that are open are as the file has them. What follows
+    from the shapes is folded, in every subgraph; with sizes that the file has already as well, as older converters leave such
+    nodes behind inputs whose sizes they do not know, and write 1 for these.
+    """
+    subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
+    if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
+        return unchanged(model)
+    known = model.with_same_bytes(subgraphs=subgraphs)
+    folded = fold(known, release)
+    result = edited(known, lambda editor: _fold(editor, folded[editor.subgraph.index]))
+    explained = _explained_versions(model)
+    return result.then(lambda model: _with_versions(model, explained))
+
+
+def _explained_versions(model: Model) -> frozenset[str]:
+    """Return the operators whose nodes have the version that a converter gives them."""
+    versions = demanded_versions(model)
+    own: dict[str, set[int]] = {}
+    for graph in file_graphs(model):
+        for node in graph.nodes:
+            own.setdefault(node.op, set()).add(node.version)
+    return frozenset([op for op, version in versions.items() if own[op] == {version}])
+
+
+def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
+    """Write the versions anew of operators whose versions in the file are known to follow from their nodes."""
+    return with_versions(model, {op: version for op, version in demanded_versions(model).items() if op in explained})
+
+
+def _with_known_inputs(subgraph: Subgraph, batch: int | None, all_sizes: bool) -> Subgraph:
+    tensors = list(subgraph.tensors)
+    for index in subgraph.inputs:
+        if index >= 0:
+            tensors[index] = _with_shape(tensors[index], batch, all_sizes)
+    return subgraph if tensors == list(subgraph.tensors) else replace(subgraph, tensors=tuple(tensors))
+
+
+def _with_shape(tensor: Tensor, batch: int | None, all_sizes: bool) -> Tensor:
+    shape, signature = tensor.shape, tensor.shape_signature
+    if batch is not None and shape:
+        shape = (batch, *shape[1:])
+        signature = (batch, *signature[1:]) if signature else signature
+    if all_sizes or signature == shape:
+        signature = None
+    if shape == tensor.shape and signature == tensor.shape_signature:
+        return tensor
+    return tensor._replace(shape=shape, shape_signature=signature)
+
+
+def _fold(editor: Editor, folded: FoldedGraph) -> None:
+    before = editor.graph
+    after = folded.graph.tensors
+    for tensor in before.tensors:
+        if tensor.index in folded.constants:
+            editor.tensors[tensor.index] = after[tensor.index]._replace(shape_signature=None)
+        elif tensor.index not in folded.open and not tensor.is_constant:
+            editor.tensors[tensor.index] = tensor._replace(shape=after[tensor.index].shape, shape_signature=None)
+    editor.remove([node.index for node in before.nodes if node.outputs and folded.constants.issuperset(node.outputs)])
+    orphans = {index for node in before.nodes if folded.constants.issuperset(node.outputs) for index in node.inputs}
+    editor.remove_unread(orphans)
+    simplify(editor, folded.constants, folded.zeros)
+    _narrow(editor, folded)
+
+
+def _narrow(editor: Editor, folded: FoldedGraph) -> None:
+    """In a model with float16 weights, keep what became a constant of floats as those are kept: in float16, and widened."""
+    if not any(editor.graph.view(node).is_constant_float16_dequantize for node in editor.graph.nodes):
+        return
+    read = {index for _, node in editor.nodes for index in node.inputs}
+    for index in sorted(folded.constants & read):
+        tensor = editor.tensors[index]
+        if tensor.type == "FLOAT32" and tensor.element_count > 1:
+            editor.tensors[index] = tensor._replace(allocation=Allocation.ARENA, value=None)
+            value = None if tensor.value is None else np.asarray(tensor.value).astype(np.float16)
+            narrow = editor.add_tensor(tensor._replace(type="FLOAT16", value=value))
+            editor.insert("DEQUANTIZE", narrow, index, version=_FLOAT16_DEQUANTIZE, at=0)

@@ -1,0 +1,163 @@
+"""Simulate a hypothetical change of the model, the delegate or the target."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..delegates.base import Delegate, OptionValues
+from ..errors import OptionError
+from ..graph.analysis_cache import AnalysisCache
+from ..graph.graph import file_graphs
+from ..model.model import Model, Node
+from ..releases.catalogue import NEWEST, Release
+from ..runtime.interpreter import Assumptions, Run, simulate
+from .converted_versions import with_converted_versions
+from .fixed_inputs import with_inputs
+from .model_editing import Edited, Editor, NodeKey, edited, unchanged
+from .node_removal import without_nodes
+from .type_conversion import CONVERSIONS
+
+__all__ = [
+    "CONVERSIONS",
+    "Edited",
+    "NodeKey",
+    "Supposition",
+    "changed",
+    "changed_model",
+    "refuse_unknown_names",
+    "simulate_changed",
+    "simulate_if",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Supposition:
+    """What is assumed to be different.
+
+    ``op_versions`` and ``node_versions`` give operators, or single nodes, another version; ``batch`` is the leading size of every
+    input, and ``fixed_inputs`` says that the model is converted with the sizes of inputs that the file has in place of open ones;
+    ``conversion`` is what it is converted to, one of ``CONVERSIONS``, empty for what it is; ``fixed_shapes`` says that every
+    tensor has the shape that the file gives it. Nodes are counted as in the file.
+    """
+
+    accepted_ops: frozenset[str] = frozenset()
+    accepted_nodes: frozenset[NodeKey] = frozenset()
+    op_versions: Mapping[str, int] = field(default_factory=dict)
+    node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
+    batch: int | None = None
+    fixed_inputs: bool = False
+    conversion: str = ""
+    fixed_shapes: bool = False
+    ended: frozenset[str] = frozenset()
+    """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
+    has_own_resolver: bool = False
+    """Whether the application registers every operator that the runtime's own resolver does not have."""
+    release: Release | None = None
+    """Another release of the runtime."""
+    repaired_nodes: frozenset[NodeKey] = frozenset()
+    """Nodes that their CPU kernels do not refuse to prepare."""
+    removed_nodes: frozenset[NodeKey] = frozenset()
+    """Nodes whose work the application does: the model is made without them."""
+
+    @property
+    def changes(self) -> Hashable:
+        """What of it changes the model, on one release: of two suppositions that have the same, both make the same model."""
+        versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
+        return self.removed_nodes, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
+
+
+def simulate_if(
+    model: Model, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
+) -> Run:
+    """Apply a delegate to a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
+    return simulate_changed(changed(model, supposition, release), delegate, options, release, defaults, supposition)
+
+
+def simulate_changed(
+    change: Edited,
+    delegate: Delegate,
+    options: OptionValues,
+    release: Release,
+    defaults: str,
+    supposition: Supposition,
+    cache: AnalysisCache | None = None,
+) -> Run:
+    """Apply a delegate to what ``changed`` made of a model."""
+    release = supposition.release or release
+    repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
+    accepted = _accepted(change, supposition)
+    assumptions = Assumptions(accepted, supposition.fixed_shapes, supposition.has_own_resolver, repaired, supposition.ended)
+    return simulate(change.model, delegate, options, release, defaults, assumptions, cache)
+
+
+def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:
+    """Return the model with the versions, inputs and conversion of a supposition, the same model if it has none.
+
+    Raises OptionError for an operator or node that the model lacks.
+    """
+    refuse_unknown_names(model, supposition)
+    release = supposition.release or release
+    result = unchanged(model)
+    if supposition.removed_nodes:
+        result = result.then(lambda model: without_nodes(model, supposition.removed_nodes))
+    if supposition.batch is not None or supposition.fixed_inputs or supposition.fixed_shapes:
+        all_sizes = supposition.fixed_inputs or supposition.fixed_shapes
+        result = result.then(lambda model: with_inputs(model, release, supposition.batch, all_sizes=all_sizes))
+    if supposition.conversion:
+        result = result.then(CONVERSIONS[supposition.conversion])
+    if supposition.op_versions or supposition.node_versions:
+        now = result.present(supposition.node_versions)
+        versions = {now[key]: version for key, version in supposition.node_versions.items() if key in now}
+        if supposition.conversion and versions:
+            # All nodes of an operator share the version that the converter writes.
+            result = result.then(lambda model: with_converted_versions(model, versions))
+        result = result.then(lambda model: edited(model, lambda editor: _set_versions(editor, supposition.op_versions, versions)))
+    return result
+
+
+def changed_model(model: Model, supposition: Supposition, release: Release = NEWEST) -> Model:
+    """Return what ``changed`` makes of a model, without where its nodes come from."""
+    return changed(model, supposition, release).model
+
+
+def _set_versions(editor: Editor, op_versions: Mapping[str, int], node_versions: Mapping[NodeKey, int]) -> None:
+    def with_version(node: Node) -> Node:
+        key = NodeKey(editor.subgraph.index, node.index)
+        version = node_versions.get(key, op_versions.get(node.op))
+        return node if version is None else node._replace(version=version)
+
+    editor.nodes = [(origin, with_version(node)) for origin, node in editor.nodes]
+
+
+def _accepted(change: Edited, supposition: Supposition) -> dict[int, frozenset[int]]:
+    found: dict[int, set[int]] = {}
+    for key in change.present(supposition.accepted_nodes).values():
+        found.setdefault(key.subgraph, set()).add(key.node)
+    if supposition.accepted_ops:
+        for graph in file_graphs(change.model):
+            found.setdefault(graph.index, set()).update(node.index for node in graph.nodes if node.op in supposition.accepted_ops)
+    return {subgraph: frozenset(nodes) for subgraph, nodes in found.items()}
+
+
+def refuse_unknown_names(model: Model, supposition: Supposition) -> None:
+    """Refuse names that would change nothing. Raises OptionError for an operator or node that the model lacks."""
+    graphs = file_graphs(model)
+    ops = {node.op for graph in graphs for node in graph.nodes}
+    for op in _named(supposition):
+        if op not in ops:
+            raise OptionError(f"the model has no node of {op}; its operators are {', '.join(sorted(ops))}")
+    for key in _keys(supposition):
+        if not (0 <= key.subgraph < len(graphs) and 0 <= key.node < len(graphs[key.subgraph].nodes)):
+            raise OptionError(f"the model has no node {key.node} in subgraph {key.subgraph}")
+    if supposition.batch is not None and supposition.batch < 1:
+        raise OptionError(f"a batch has at least 1 element, not {supposition.batch}")
+
+
+def _named(supposition: Supposition) -> Iterator[str]:
+    yield from sorted(supposition.accepted_ops)
+    yield from supposition.op_versions
+
+
+def _keys(supposition: Supposition) -> Iterable[NodeKey]:
+    return [*supposition.accepted_nodes, *supposition.node_versions]

@@ -1,0 +1,208 @@
+"""Edit a model as a converter would have written it, and track the origin of each node."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ..graph.graph import file_graphs, has_side_effects
+from ..model import schema
+from ..model.control_dependencies import METADATA_NAME
+from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
+from ..model.options import Options
+
+_POSITIONS = itertools.count(1)
+"""Numbers for changed options, which are below all positions in a file when negative."""
+
+
+class NodeKey(NamedTuple):
+    """A node: its subgraph and its index there."""
+
+    subgraph: int
+    node: int
+
+
+@dataclass(frozen=True, eq=False)
+class Edited:
+    """A changed model. ``origins`` holds, for each subgraph, the index in the first model of each node, -1 for a new one."""
+
+    model: Model
+    origins: tuple[tuple[int, ...], ...]
+
+    def origin(self, key: NodeKey) -> NodeKey | None:
+        """Return which node of the first model a node is, None for one that the change, or the delegate, brought."""
+        origins = self.origins[key.subgraph]
+        index = origins[key.node] if key.node < len(origins) else -1
+        return None if index < 0 else NodeKey(key.subgraph, index)
+
+    @functools.cached_property
+    def now(self) -> Mapping[NodeKey, NodeKey]:
+        """What the nodes of the first model that are left are now."""
+        return {
+            NodeKey(subgraph, origin): NodeKey(subgraph, index)
+            for subgraph, origins in enumerate(self.origins)
+            for index, origin in enumerate(origins)
+            if origin >= 0
+        }
+
+    def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
+        """Return those of some nodes of the first model that are left, with what they are now."""
+        return {key: self.now[key] for key in keys if key in self.now}
+
+    def then(self, change: Callable[[Model], Edited]) -> Edited:
+        """Change the model once more."""
+        later = change(self.model)
+        if later.model is self.model:
+            return self
+        origins = tuple(
+            [
+                tuple([before[index] if index >= 0 else -1 for index in after])
+                for before, after in zip(self.origins, later.origins, strict=True)
+            ]
+        )
+        return Edited(later.model, origins)
+
+
+def unchanged(model: Model) -> Edited:
+    """Return a model as the result of no change."""
+    return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]))
+
+
+class Editor:
+    """The tensors and nodes of one subgraph while they are being changed. Tensors keep their indices; nodes may come and go."""
+
+    def __init__(self, model: Model, subgraph: Subgraph) -> None:
+        self.model = model
+        self.graph = file_graphs(model)[subgraph.index]
+        self.subgraph = subgraph
+        self.tensors = list(self.graph.tensors)
+        self.nodes: list[tuple[int, Node]] = [(node.index, node) for node in self.graph.nodes]
+        """Each with its index in the first model, -1 for a new one."""
+        self.inputs = list(subgraph.inputs)
+        self.outputs = list(subgraph.outputs)
+        self.options: dict[int, Mapping[str, Any]] = {}
+        """Changed options of nodes, by the position that the node names."""
+
+    def tensor(self, index: int) -> Tensor:
+        """Return a tensor as it is now; ``NO_TENSOR`` for the index of what is omitted or missing."""
+        return self.tensors[index] if index >= 0 else NO_TENSOR
+
+    def options_of(self, node: Node) -> Options:
+        """Return the options of a node, changed ones included."""
+        if node.options is not None and node.options[1] in self.options:
+            return Options(node.options[0], self.options[node.options[1]])
+        return self.model.options(node)
+
+    def with_options(self, node: Node, **changes: Any) -> Node:
+        """Return a node with some of its options changed; a node without options stays as it is."""
+        options = self.options_of(node)
+        if options.table is None:
+            return node
+        return self.with_new_options(node, options.table, {**dict(iter(options)), **changes})
+
+    def with_new_options(self, node: Node, table: str, values: Mapping[str, Any]) -> Node:
+        """Return a node with an options table of its own; fields that are not given have the schema's defaults."""
+        position = -next(_POSITIONS)
+        self.options[position] = {**schema.default_values(table), **values}
+        return node._replace(options=(table, position))
+
+    def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
+        """Return a node as another operator of the same results, in its first version and without options."""
+        return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
+
+    def replace_operands(self, replaced: Mapping[int, int]) -> None:
+        """Let nodes, and the outputs, read other tensors. Of tensors that replace each other in a circle, none is replaced."""
+        if not replaced:
+            return
+        known: dict[int, int] = {}
+
+        def last(index: int) -> int:
+            path = []
+            while index in replaced and index not in known:
+                path.append(index)
+                known[index] = index
+                index = replaced[index]
+            index = known.get(index, index)
+            known.update(dict.fromkeys(path, index))
+            return index
+
+        self.nodes = [
+            (origin, node._replace(inputs=tuple([last(index) for index in node.inputs]))) for origin, node in self.nodes
+        ]
+        self.outputs = [last(index) for index in self.outputs]
+
+    def remove(self, nodes: Iterable[int]) -> None:
+        """Remove nodes by their index in the first model."""
+        gone = frozenset(nodes)
+        self.nodes = [(origin, node) for origin, node in self.nodes if origin not in gone]
+
+    def remove_unread(self, unread: Iterable[int]) -> None:
+        """Remove nodes whose results nothing reads, beginning with those that give some tensors."""
+        candidates = set(unread)
+        while candidates:
+            read = {index for _, node in self.nodes for index in node.inputs}.union(self.outputs)
+            kept: list[tuple[int, Node]] = []
+            gone: list[Node] = []
+            for origin, node in self.nodes:
+                is_dead = (
+                    not candidates.isdisjoint(node.outputs)
+                    and read.isdisjoint(node.outputs)
+                    and not has_side_effects(self.graph, node)
+                )
+                if is_dead:
+                    gone.append(node)
+                else:
+                    kept.append((origin, node))
+            self.nodes = kept
+            candidates = {index for node in gone for index in node.inputs}
+
+    def add_tensor(self, tensor: Tensor) -> int:
+        """Add a tensor and return its index."""
+        index = len(self.tensors)
+        self.tensors.append(tensor._replace(index=index))
+        return index
+
+    def insert(self, op: str, source: int, result: int, *, version: int = 1, at: int | None = None) -> None:
+        """Add a node of one operand and result, at the end unless told where."""
+        place = len(self.nodes) if at is None else at
+        self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
+
+    def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
+        """Return the subgraph, its nodes numbered anew, and where each comes from."""
+        nodes = tuple([node if node.index == index else node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
+        changed = replace(
+            self.subgraph, tensors=tuple(self.tensors), nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs)
+        )
+        return changed, tuple([origin for origin, _ in self.nodes])
+
+
+def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
+    """Change every subgraph of a model. An order of nodes that the metadata gives is not kept, as they are numbered anew."""
+    finished = []
+    options = dict(model.changed_options)
+    for subgraph in model.subgraphs:
+        editor = Editor(model, subgraph)
+        change(editor)
+        finished.append(editor.finish())
+        options.update(editor.options)
+    metadata = {name: span for name, span in model.metadata.items() if name != METADATA_NAME}
+    subgraphs = tuple([subgraph for subgraph, _ in finished])
+    listed = _listed(model, subgraphs)
+    found = model.with_same_bytes(subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
+    return Edited(found, tuple([origins for _, origins in finished]))
+
+
+def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:
+    """Return the operators that the changed file lists: those that its nodes use, and those that no node used before."""
+    before, now = _used(model.subgraphs), _used(subgraphs)
+    kept = [code for code in model.operator_codes if code in now or code not in before]
+    return tuple(dict.fromkeys([*kept, *now]))
+
+
+def _used(subgraphs: Iterable[Subgraph]) -> dict[OperatorCode, None]:
+    nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
+    used = dict.fromkeys([(node.op, node.builtin_code, node.custom_code, node.version) for node in nodes])
+    return dict.fromkeys([OperatorCode(*fields) for fields in used])

@@ -1,0 +1,40 @@
+"""Remove nodes from a model whose work the application takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..model.model import Model
+from .model_editing import Edited, Editor, NodeKey, edited
+
+
+def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
+    """Return a model without some nodes: what others read of their results becomes inputs.
+
+    A subgraph that others run keeps the inputs and outputs that these give it, and so nodes whose results are read there.
+    """
+    return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
+
+
+def _remove(editor: Editor, nodes: Collection[int]) -> None:
+    given = _results(editor, nodes)
+    if editor.subgraph.index:
+        needed = _read(editor, nodes).union(editor.outputs)
+        nodes = [origin for origin, node in editor.nodes if origin in nodes and needed.isdisjoint(node.outputs)]
+        editor.remove(nodes)
+        return
+    operands = {index for origin, node in editor.nodes if origin in nodes for index in node.inputs}
+    editor.remove(nodes)
+    read = _read(editor, ())
+    editor.outputs = [index for index in editor.outputs if index not in given]
+    kept = [index for index in editor.inputs if index not in operands or index in read or index in editor.outputs]
+    editor.inputs = kept + sorted(given & read)
+
+
+def _results(editor: Editor, nodes: Collection[int]) -> set[int]:
+    return {index for origin, node in editor.nodes if origin in nodes for index in node.outputs if index >= 0}
+
+
+def _read(editor: Editor, without: Collection[int]) -> set[int]:
+    """Return what nodes read, but for some."""
+    return {index for origin, node in editor.nodes if origin not in without for index in node.inputs}

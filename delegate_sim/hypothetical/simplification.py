@@ -1,0 +1,254 @@
+"""Simplify a subgraph as a converter does once unknown shapes are known."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ..foundation.late_numpy import np
+from ..model.model import OPTIONAL_TENSOR, Node, Tensor
+from .model_editing import Editor
+
+_SHAPING = ("BROADCAST_TO", "RESHAPE")
+
+
+def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -> None:
+    """Leave out nodes that do nothing, given the tensors that became constant, and which of them are zeros.
+
+    Only nodes of shapes that were unknown are looked at: with others the converter has done what it can.
+    """
+    _remove_additions_of_zeros(editor, zeros)
+    _reshape_in_place_of_transposing(editor, constants)
+    _remove_reshapes_to_the_same(editor, constants)
+    _join_reshapes(editor, constants)
+    _add_in_layers(editor)
+    _keep_dimensions(editor, constants)
+
+
+def _was_unknown(editor: Editor, node: Node, constants: frozenset[int]) -> bool:
+    """Whether the shape of a node's result was not known before."""
+    return not constants.isdisjoint(node.inputs[1:]) or editor.graph.tensor(node.output(0)).has_unspecified_dimension
+
+
+def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
+    replaced, gone = {}, set()
+    for origin, node in editor.nodes:
+        first, second = (*node.inputs, OPTIONAL_TENSOR, OPTIONAL_TENSOR)[:2]
+        if node.op not in ("ADD", "SUB") or editor.options_of(node).fused_activation_function:
+            continue
+        rest = first if second in zeros else second if first in zeros and node.op == "ADD" else OPTIONAL_TENSOR
+        if rest >= 0 and node.outputs and editor.tensors[rest].shape == editor.tensor(node.output(0)).shape:
+            replaced[node.output(0)] = rest
+            gone.add(origin)
+    editor.remove(gone)
+    editor.replace_operands(replaced)
+
+
+def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) -> None:
+    """A TRANSPOSE that only moves dimensions of size 1 becomes a RESHAPE."""
+    for place, (origin, node) in enumerate(editor.nodes):
+        if node.op != "TRANSPOSE" or not _was_unknown(editor, node, constants):
+            continue
+        order = editor.model.constant(editor.tensor(node.input(1)))
+        before, after = editor.tensor(node.input(0)).shape, editor.tensor(node.output(0)).shape
+        if (
+            order is None
+            or sorted(int(axis) for axis in order) != list(range(len(before)))
+            or [int(axis) for axis in order if before[axis] != 1] != [axis for axis, size in enumerate(before) if size != 1]
+        ):
+            continue
+        shape = np.array(after, np.int32)
+        told = editor.add_tensor(editor.tensor(node.input(1))._replace(shape=shape.shape, type="INT32", value=shape, data=None))
+        editor.nodes[place] = origin, editor.with_op(node, "RESHAPE", (node.input(0), told))
+
+
+def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> None:
+    replaced, gone = {}, set()
+    for origin, node in editor.nodes:
+        if (
+            node.op not in _SHAPING
+            or not node.inputs
+            or not node.outputs
+            or node.output(0) in editor.outputs
+            or not _was_unknown(editor, node, constants)
+        ):
+            continue
+        if editor.tensor(node.input(0)).shape == editor.tensor(node.output(0)).shape:
+            replaced[node.output(0)] = node.input(0)
+            gone.add(origin)
+    editor.remove(gone)
+    editor.replace_operands(replaced)
+
+
+def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
+    """A RESHAPE that follows another reads what that one read."""
+    writers = {index: node for _, node in editor.nodes for index in node.outputs}
+    orphans = set()
+    for position, (origin, node) in enumerate(editor.nodes):
+        first = writers.get(node.input(0)) if node.op == "RESHAPE" else None
+        seen: set[int] = set()
+        while (
+            first is not None
+            and first.op == "RESHAPE"
+            and first.inputs
+            and first.output(0) not in seen
+            and _was_unknown(editor, first, constants)
+        ):
+            seen.add(first.output(0))
+            editor.nodes[position] = origin, node._replace(inputs=(first.input(0), *node.inputs[1:]))
+            first = writers.get(first.input(0))
+        orphans |= seen
+    editor.remove_unread(orphans)
+
+
+class _Neighbours:
+    """Who writes and who reads each tensor of a subgraph, by the place in the list of nodes."""
+
+    def __init__(self, editor: Editor) -> None:
+        self.nodes = editor.nodes
+        self._writers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.outputs}
+        self._readers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.inputs}
+        self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
+
+    def is_shared(self, index: int) -> bool:
+        """Whether several nodes read a tensor, or one and the caller of the subgraph."""
+        return self._reads[index] > 1
+
+    def before(self, index: int, *ops: str) -> int | None:
+        """Return the place of the node that writes a tensor, None unless it is of these operators and the tensor is read once."""
+        place = self._writers.get(index)
+        if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops:
+            return None
+        return place
+
+    def behind(self, index: int, *ops: str) -> int | None:
+        """Return the place of the only node that reads a tensor, None unless it is of these operators."""
+        place = self._readers.get(index)
+        return None if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops else place
+
+
+def _add_in_layers(editor: Editor) -> None:
+    """A constant added behind FULLY_CONNECTED, or a RESHAPE of it, one value for each unit, becomes the bias of it."""
+    neighbours = _Neighbours(editor)
+    replaced, gone = {}, set()
+    for origin, node in editor.nodes:
+        place = _layer_before(editor, node, neighbours)
+        if place is not None:
+            layer_origin, layer = editor.nodes[place]
+            bias = _as_bias(editor, node.input(1), neighbours)
+            activation = editor.options_of(node).fused_activation_function
+            changed = editor.with_options(layer, fused_activation_function=activation) if activation else layer
+            editor.nodes[place] = layer_origin, changed._replace(inputs=(*layer.inputs[:2], bias))
+            replaced[node.output(0)] = node.input(0)
+            gone.add(origin)
+    editor.remove(gone)
+    editor.replace_operands(replaced)
+
+
+def _layer_before(editor: Editor, node: Node, neighbours: _Neighbours) -> int | None:
+    """Return where the FULLY_CONNECTED is that can take the constant of an ADD, None if there is none."""
+    if node.op != "ADD" or len(node.inputs) != 2:
+        return None
+    source, constant = node.inputs
+    if not _is_fixed(editor, constant) or not editor.graph.tensor(node.output(0)).has_unspecified_dimension:
+        return None
+    reshape = neighbours.before(source, "RESHAPE")
+    place = neighbours.before(source if reshape is None else editor.nodes[reshape][1].input(0), "FULLY_CONNECTED")
+    if place is None:
+        return None
+    layer = editor.nodes[place][1]
+    if layer.input(2) != OPTIONAL_TENSOR or editor.options_of(layer).fused_activation_function:
+        return None
+    added, shape = editor.tensor(constant).shape, editor.tensor(source).shape
+    units = editor.tensor(layer.output(0)).shape[-1:]
+    return place if added and shape[-len(added) :] == added and (math.prod(added),) == units else None
+
+
+def _is_fixed(editor: Editor, index: int) -> bool:
+    """Whether a tensor is constant, or widens a float16 constant."""
+    return editor.tensor(index).is_constant or _widens(editor, index) is not None
+
+
+def _widens(editor: Editor, index: int) -> int | None:
+    """Return the float16 constant that a tensor is widened from."""
+    for node in editor.graph.writers.get(index, ()):
+        if editor.graph.view(node).is_constant_float16_dequantize:
+            return node.input(0)
+    return None
+
+
+def _as_bias(editor: Editor, index: int, neighbours: _Neighbours) -> int:
+    """Give a constant one dimension, and the type of a bias; return it, or a copy if others read it as it is."""
+    own = editor.tensors[index]
+    biased = _biased(own)
+    if (own.shape, own.type) == (biased.shape, biased.type):
+        return index
+    if own.is_constant and neighbours.is_shared(index):
+        return editor.add_tensor(biased)
+    for each in (index, _widens(editor, index)):
+        if each is not None:
+            editor.tensors[each] = _biased(editor.tensors[each])
+    return index
+
+
+def _biased(tensor: Tensor) -> Tensor:
+    kind = "INT32" if tensor.type in ("INT8", "UINT8") else tensor.type
+    return tensor._replace(shape=(tensor.element_count,), type=kind, data=None if kind == "INT32" else tensor.data)
+
+
+def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
+    """A FULLY_CONNECTED or a reduction keeps dimensions by itself that a RESHAPE behind it would put back."""
+    neighbours = _Neighbours(editor)
+    unread, gone = set(), set()
+    for origin, node in editor.nodes:
+        if node.op != "RESHAPE" or not _was_unknown(editor, node, constants):
+            continue
+        place = neighbours.before(node.input(0), "FULLY_CONNECTED", *_REDUCTIONS)
+        source = None if place is None else _source_with_dimensions(editor, place, node, neighbours)
+        if place is None or source is None:
+            continue
+        layer_origin, layer = editor.nodes[place]
+        changes: dict[str, Any] = {"keep_dims": True}
+        outputs = node.outputs
+        if layer.op == "FULLY_CONNECTED":
+            changes = {"keep_num_dims": True}
+            behind = neighbours.behind(node.output(0), *_ACTIVATIONS)
+            if behind is not None and not editor.options_of(layer).fused_activation_function:
+                activation_origin, activation = editor.nodes[behind]
+                changes["fused_activation_function"] = _ACTIVATIONS[activation.op]
+                outputs = activation.outputs
+                gone.add(activation_origin)
+        unread.add(layer.input(0))
+        changed = editor.with_options(layer, **changes)
+        editor.nodes[place] = layer_origin, changed._replace(inputs=(source, *layer.inputs[1:]), outputs=outputs)
+        gone.add(origin)
+    editor.remove(gone)
+    editor.remove_unread(unread)
+
+
+_ACTIVATIONS: Mapping[str, int] = MappingProxyType({"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3})
+"""Operators that the layer before them can do as well, with the value of its option."""
+_REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
+
+
+def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbours: _Neighbours) -> int | None:
+    """Return what a layer would read if it kept dimensions as the RESHAPE behind it gives them, None if it cannot."""
+    layer = editor.nodes[place][1]
+    shape = editor.tensor(reshape.output(0)).shape
+    if layer.op == "FULLY_CONNECTED":
+        before = neighbours.before(layer.input(0), "RESHAPE")
+        first = None if before is None else editor.nodes[before][1].input(0)
+        units = editor.tensor(layer.output(0)).shape[-1:]
+        depth = editor.tensor(layer.input(0)).shape[-1:]
+        if first is None or editor.tensor(first).shape != (*shape[:-1], *depth) or shape[-1:] != units:
+            return None
+        return first
+    source, axes = editor.tensor(layer.input(0)), editor.model.constant(editor.tensor(layer.input(1)))
+    if axes is None or editor.options_of(layer).keep_dims:
+        return None
+    reduced = {int(axis) % max(source.rank, 1) for axis in axes}
+    kept = tuple([1 if axis in reduced else size for axis, size in enumerate(source.shape)])
+    return layer.input(0) if kept == shape else None

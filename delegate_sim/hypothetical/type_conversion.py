@@ -1,0 +1,257 @@
+"""Simulate another conversion of a model: to float, or quantized to eight-bit integers.
+
+Foretold is what the converter decides by itself: types, where QUANTIZE and DEQUANTIZE stand, versions, and whether there is one
+scale or one for each channel. Which scales a data set would give is not known; all results have the same where nothing fixes
+theirs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from ..foundation.float32 import float32
+from ..graph.graph import Graph
+from ..model import schema
+from ..model.model import Allocation, Model, Node, Quantization, Tensor
+from ..model.numbers import RepeatedNumber, StoredNumbers
+from .converted_versions import with_converted_versions
+from .model_editing import Edited, Editor, edited, unchanged
+
+_STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
+_VALUES_KEPT = 1 << 12
+"""Elements. Numbers of larger constants, which are weights, decide nothing."""
+
+_MOST_ELEMENTS = 1 << 31
+"""A constant has its elements in the file."""
+
+_RESULT_SCALE = float32(0.05)
+_WEIGHT_SCALE = float32(0.01)
+_FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
+    {
+        "L2_NORMALIZATION": (1 / 128, 0),
+        "LOGISTIC": (1 / 256, -128),
+        "LOG_SOFTMAX": (16 / 256, 127),
+        "SOFTMAX": (1 / 256, -128),
+        "TANH": (1 / 128, 0),
+    }
+)
+"""Scale and zero point of results that the kernels demand, whatever the data."""
+_CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
+"""The dimension of the weights along which there is a scale for each slice."""
+_WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
+_BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
+
+_NAMES_OF_SAME_SCALE = """
+AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D
+MINIMUM MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN RELU RELU6 RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_V2
+SELECT SELECT_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE TRANSPOSE UNPACK
+"""
+_SAME_SCALE = frozenset(_NAMES_OF_SAME_SCALE.split())
+"""Operators whose results have the scale of their operands."""
+_NAMES_OF_OTHERS = """
+ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL ELU EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL MEAN MUL
+NOT_EQUAL POW PRELU RSQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
+"""
+_QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
+"""Operators that the converter quantises where it has the ranges of their operands."""
+
+
+_OF_ANY_TYPE = ("SHAPE", "RANK")
+
+
+@functools.lru_cache(maxsize=2)
+def as_float(model: Model) -> Edited:
+    """Return the model converted without quantisation: converter.optimizations left empty."""
+    if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
+        return unchanged(model)
+    return _with_versions(edited(model, lambda editor: _widen(editor, model)))
+
+
+@functools.lru_cache(maxsize=2)
+def as_int8(model: Model) -> Edited:
+    """Return the model converted with full integer quantisation: a representative data set, float inputs and outputs."""
+    return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
+
+
+@functools.lru_cache(maxsize=2)
+def as_int8_per_tensor(model: Model) -> Edited:
+    """Return the same with one scale for all channels of the weights: converter._experimental_disable_per_channel."""
+    one_scale = functools.partial(_quantize, has_scale_for_each_channel=False)
+    return as_float(model).then(lambda floating: _with_versions(edited(floating, one_scale)))
+
+
+CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
+    {"float": as_float, "int8": as_int8, "int8-per-tensor": as_int8_per_tensor}
+)
+"""What a model can be converted to."""
+
+
+def _is_narrowed(tensor: Tensor) -> bool:
+    return _is_quantized(tensor) or (tensor.type == "FLOAT16" and tensor.is_constant)
+
+
+def _is_quantized(tensor: Tensor) -> bool:
+    parameters = tensor.quantization
+    return tensor.type in _STORED and parameters is not None and (not parameters.is_affine or len(parameters.scales) > 0)
+
+
+def _widen(editor: Editor, model: Model) -> None:
+    for tensor in editor.graph.tensors:
+        if _is_narrowed(tensor):
+            editor.tensors[tensor.index] = _widened(tensor, model)
+    replaced = {}
+    for _, node in editor.nodes:
+        if _only_converts(editor.graph, node):
+            replaced[node.output(0)] = node.input(0)
+    editor.remove([origin for origin, node in editor.nodes if node.output(0) in replaced])
+    editor.replace_operands(replaced)
+
+
+def _only_converts(graph: Graph, node: Node) -> bool:
+    is_whole = bool(node.inputs) and bool(node.outputs) and min((*node.inputs, *node.outputs)) >= 0
+    if node.is_custom or node.op not in ("QUANTIZE", "DEQUANTIZE") or not is_whole:
+        return False
+    return _is_narrowed(graph.tensor(node.input(0))) or _is_narrowed(graph.tensor(node.output(0)))
+
+
+def _widened(tensor: Tensor, model: Model) -> Tensor:
+    floating = tensor._replace(type="FLOAT32", quantization=None, scale=0.0, zero_point=0, sparsity=None, data=None)
+    if not tensor.is_constant:
+        return floating
+    value: StoredNumbers | None = _zeros("FLOAT32", tensor)
+    parameters, stored = tensor.quantization, model.constant(tensor)
+    if stored is not None and len(stored) == tensor.element_count <= _VALUES_KEPT:
+        numbers = list(map(float32, stored))
+        if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
+            zero_point, scale = float32(parameters.zero_points[0]), parameters.scales[0]
+            numbers = [float32(float32(number - zero_point) * scale) for number in numbers]
+        value = StoredNumbers.of("<f4", numbers)
+    return floating._replace(value=value)
+
+
+def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
+    """Return as many zeros as a tensor has elements; None if no constant can have so many."""
+    count = tensor.element_count
+    return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
+
+
+def _with_versions(changed: Edited) -> Edited:
+    return changed.then(with_converted_versions)
+
+
+def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> None:
+    if editor.subgraph.index == 0:
+        _Quantizer(editor, has_scale_for_each_channel).run()
+
+
+class _Quantizer:
+    """Quantises the float tensors of one subgraph, node by node."""
+
+    def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
+        self.editor = editor
+        self.has_scale_for_each_channel = has_scale_for_each_channel
+        self.quantized: dict[int, int] = {}
+        """For a float tensor that is kept beside its quantised twin: the twin."""
+        self.floating: dict[int, int] = {}
+        """For a quantised tensor: its float twin."""
+
+    def run(self) -> None:
+        """Quantise all nodes that can be, with QUANTIZE and DEQUANTIZE between them and those that cannot."""
+        nodes, self.editor.nodes = self.editor.nodes, []
+        for origin, node in nodes:
+            if node.op in _QUANTIZABLE and not node.is_custom:
+                self._quantize_node(origin, node)
+            elif node.op in _OF_ANY_TYPE:
+                self.editor.nodes.append((origin, node))
+            else:
+                inputs = tuple([self._as_float(index) for index in node.inputs])
+                self.editor.nodes.append((origin, node._replace(inputs=inputs)))
+        self.editor.outputs = [self._as_float(index) for index in self.editor.outputs]
+
+    def _tensor(self, index: int) -> Tensor:
+        return self.editor.tensor(index)
+
+    def _quantize_node(self, origin: int, node: Node) -> None:
+        inputs = list(node.inputs)
+        for position, index in enumerate(node.inputs):
+            if self._tensor(index).type == "FLOAT32":
+                inputs[position] = self._operand(node, position, index)
+        scale, zero_point = self._result_scale(node, inputs)
+        if node.op == "CONCATENATION":
+            inputs = [self._rescaled(index, scale, zero_point) for index in inputs]
+        self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs))))
+        for index in node.outputs:
+            if self._tensor(index).type == "FLOAT32":
+                self.editor.tensors[index] = _quantized(self._tensor(index), "INT8", scale, zero_point)
+
+    def _operand(self, node: Node, position: int, index: int) -> int:
+        tensor = self._tensor(index)
+        if not tensor.is_constant:
+            return self._as_quantized(index)
+        if position == _BIAS.get(node.op):
+            return self._constant(tensor, "INT32", 0 if self.has_scale_for_each_channel else None)
+        is_weight = position == _WEIGHTS.get(node.op) and self.has_scale_for_each_channel
+        return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
+
+    def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
+        count = max(tensor.shape[dimension], 1) if dimension is not None and dimension < tensor.rank else 1
+        parameters = Quantization(
+            "affine", RepeatedNumber("<f4", _WEIGHT_SCALE, count), RepeatedNumber("<i8", 0, count), dimension or 0
+        )
+        return self.editor.add_tensor(
+            tensor._replace(
+                type=kind,
+                quantization=parameters,
+                scale=0.0 if count > 1 else _WEIGHT_SCALE,
+                zero_point=0,
+                data=None,
+                value=_zeros(kind, tensor),
+            )
+        )
+
+    def _result_scale(self, node: Node, inputs: list[int]) -> tuple[float, int]:
+        if node.op in _FIXED_RESULTS:
+            return _FIXED_RESULTS[node.op]
+        if node.op in _SAME_SCALE and node.op != "CONCATENATION":
+            own = [self._tensor(index) for index in inputs if self._tensor(index).type == "INT8"]
+            if own:
+                return own[0].scale, own[0].zero_point
+        return _RESULT_SCALE, 0
+
+    def _rescaled(self, index: int, scale: float, zero_point: int) -> int:
+        tensor = self._tensor(index)
+        if tensor.type != "INT8" or (tensor.scale, tensor.zero_point) == (scale, zero_point):
+            return index
+        if tensor.is_constant:
+            # The constant was quantised for this node alone: the converter gives it the scale that the node demands.
+            self.editor.tensors[index] = _quantized(tensor, "INT8", scale, zero_point)._replace(allocation=tensor.allocation)
+            return index
+        result = self.editor.add_tensor(_quantized(tensor, "INT8", scale, zero_point))
+        self.editor.insert("QUANTIZE", index, result)
+        return result
+
+    def _as_quantized(self, index: int) -> int:
+        tensor = self._tensor(index)
+        if tensor.type == "INT8":
+            return index
+        if index not in self.quantized:
+            self.quantized[index] = self.editor.add_tensor(_quantized(tensor, "INT8", _RESULT_SCALE, 0))
+            self.editor.insert("QUANTIZE", index, self.quantized[index])
+        return self.quantized[index]
+
+    def _as_float(self, index: int) -> int:
+        if self._tensor(index).type != "INT8" or self.editor.graph.tensors[index].type != "FLOAT32":
+            return index
+        if index not in self.floating:
+            self.floating[index] = self.editor.add_tensor(self.editor.graph.tensors[index])
+            self.editor.insert("DEQUANTIZE", index, self.floating[index])
+        return self.floating[index]
+
+
+def _quantized(tensor: Tensor, kind: str, scale: float, zero_point: int) -> Tensor:
+    parameters = Quantization("affine", StoredNumbers.of("<f4", [float32(scale)]), StoredNumbers.of("<i8", [zero_point]), 0)
+    return tensor._replace(
+        type=kind, quantization=parameters, scale=float32(scale), zero_point=zero_point, allocation=Allocation.ARENA
+    )

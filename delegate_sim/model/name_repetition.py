@@ -1,0 +1,34 @@
+"""Limit how often the nodes of a file repeat names, so that a small file cannot make reports huge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..foundation.limits import how_to_raise, raised
+from .flatbuffer import Malformed
+from .model import Subgraph
+
+_MOST_SAID = 1 << 22
+"""Characters of names, each counted for every node whose operator or operand has it, of a small file."""
+_MOST_SAID_FOR_A_BYTE = 4
+"""The same for each byte of a large one; converters write about one."""
+
+
+def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
+    """Raise Malformed if the nodes of a file of ``size`` bytes say names too often."""
+    most = max(raised(_MOST_SAID), raised(_MOST_SAID_FOR_A_BYTE) * size)
+    if sum(map(_said_at_most, subgraphs)) > most:
+        said = sum(map(_said, subgraphs))
+        if said > most:
+            raise Malformed(f"has nodes that say names too often, {said:,} characters in all{how_to_raise()}")
+
+
+def _said_at_most(subgraph: Subgraph) -> int:
+    longest = max([len(tensor.name) for tensor in subgraph.tensors], default=0)
+    return sum([len(node.op) + longest * (len(node.inputs) + len(node.outputs)) for node in subgraph.nodes])
+
+
+def _said(subgraph: Subgraph) -> int:
+    lengths = {tensor.index: len(tensor.name) for tensor in subgraph.tensors}
+    operands = [tensor for node in subgraph.nodes for tensor in (*node.inputs, *node.outputs)]
+    return sum([len(node.op) for node in subgraph.nodes]) + sum([lengths.get(tensor, 0) for tensor in operands])

@@ -1,0 +1,1 @@
+"""Comparisons of runs, models, delegates and releases."""

@@ -1,0 +1,224 @@
+"""Compare two runs node by node: two models on one target, or one model on two targets.
+
+Nodes are matched by structure, so that renumbered or renamed nodes are still recognised.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...model.model import Model
+from ...rules.rule import Reason
+from ...runtime.interpreter import Run, SubgraphRun, option_values
+from ...version import __version__
+from ..report.display import Shown, Table
+from ..report.findings import node_location
+from ..report.measures import Measures, measure
+from ..report.multiply_adds import Compute, compute_of
+from ..report.report import CPU, node_reasons
+from ..report.rule_set import rule_set_version
+from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
+from .model_outline import outline
+
+SCHEMA = "delegate-sim/compare/1"
+
+DELEGATE = "delegate"
+"""Where a node that the delegate takes runs."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two runs, and the set of defaults for options that were not given (which also determines what is logged)."""
+
+    model: Model
+    run: Run
+    defaults: str
+
+    @functools.cached_property
+    def measures(self) -> Measures:
+        """The numbers of the run."""
+        return measure(self.run)
+
+    @functools.cached_property
+    def compute(self) -> Compute:
+        """The multiply-adds of the run."""
+        return compute_of(self.run)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A node on one side: its index, where it runs (``delegate`` or ``cpu``), and why it does not run on the delegate."""
+
+    node: int
+    place: str
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def demands(self) -> tuple[tuple[str, str], ...]:
+        """What the reasons require, regardless of what was found: code and demand of each."""
+        return tuple([(reason.code, reason.needed) for reason in self.reasons])
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedNode:
+    """A node that one side has, or both. ``op`` and ``name`` (of the first output) are those in B, or in A if only A has it.
+
+    ``changes`` is what changed in the node itself between the models.
+    """
+
+    subgraph: int
+    op: str
+    name: str
+    a: State | None
+    b: State | None
+    changes: tuple[NodeChange, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
+    """What differs between two runs. Nodes are in execution order; ``to_dict`` gives the stable form."""
+
+    a: Side
+    b: Side
+    to_cpu: tuple[ComparedNode, ...]
+    """Delegated in A, on the CPU in B."""
+    to_delegate: tuple[ComparedNode, ...]
+    """On the CPU in A, delegated in B."""
+    only_in_a: tuple[ComparedNode, ...]
+    only_in_b: tuple[ComparedNode, ...]
+    reasons_changed: tuple[ComparedNode, ...]
+    """On the CPU on both sides, for different reasons."""
+    input_changes: tuple[NodeChange, ...]
+    """Subgraph inputs that differ."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data (schema ``delegate-sim/compare/1``)."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "a": _side_entry(self.a),
+            "b": _side_entry(self.b),
+            "to_cpu": list(map(_node_entry, self.to_cpu)),
+            "to_delegate": list(map(_node_entry, self.to_delegate)),
+            "only_in_a": list(map(_node_entry, self.only_in_a)),
+            "only_in_b": list(map(_node_entry, self.only_in_b)),
+            "reasons_changed": list(map(_node_entry, self.reasons_changed)),
+            "input_changes": [
+                {"subgraph": change.subgraph, "name": change.name, "old": change.old, "new": change.new}
+                for change in self.input_changes
+            ],
+        }
+
+    def _line(self) -> str:
+        from ..report.tables import comparison_line
+
+        return comparison_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        from ..report.tables import comparison_tables
+
+        return comparison_tables(self)
+
+    def _shown(self) -> Sequence[str]:
+        return ("runs", "nodes")
+
+
+def compare(a: Side, b: Side) -> Comparison:
+    """Match the nodes of both sides, subgraph by subgraph, and find those that move or are refused for different reasons."""
+    matching = _match(a, b)
+    changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
+    for change in matching.changes:
+        if change.node is not None and change.what not in (ADDED, REMOVED):
+            changes[change.subgraph, change.node].append(change)
+    nodes = list(_nodes(a.run, b.run, matching.old_of, changes))
+    both = [(node, node.a, node.b) for node in nodes if node.a is not None and node.b is not None]
+    return Comparison(
+        a,
+        b,
+        to_cpu=tuple([node for node, old, new in both if old.place != CPU and new.place == CPU]),
+        to_delegate=tuple([node for node, old, new in both if old.place == CPU and new.place != CPU]),
+        only_in_a=tuple([node for node in nodes if node.b is None]),
+        only_in_b=tuple([node for node in nodes if node.a is None]),
+        reasons_changed=tuple([node for node, old, new in both if old.place == new.place and old.demands != new.demands]),
+        input_changes=tuple([change for change in matching.changes if change.node is None and change.old_node is None]),
+    )
+
+
+def _match(a: Side, b: Side) -> Matching:
+    if a.model is b.model:
+        plans = [subgraph.graph.execution_plan for subgraph in b.run.subgraphs]
+        return Matching(tuple([dict(zip(plan, plan, strict=True)) for plan in plans]), ())
+    return compare_outlines(outline(a.model), outline(b.model))
+
+
+def _nodes(
+    a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
+) -> Iterator[ComparedNode]:
+    """Return every node of either side: for each subgraph those of B, followed by those that only A has."""
+    for number in range(max(len(a.subgraphs), len(b.subgraphs))):
+        matched = old_of[number] if number < len(old_of) else {}
+        old = a.subgraphs[number] if number < len(a.subgraphs) else None
+        if number < len(b.subgraphs):
+            new = b.subgraphs[number]
+            for index in new.graph.execution_plan:
+                before = None if old is None or index not in matched else _state(a, old, matched[index])
+                yield _compared(new, index, before, _state(b, new, index), changes.get((number, index), ()))
+        if old is not None:
+            kept = set(matched.values())
+            for index in old.graph.execution_plan:
+                if index not in kept:
+                    yield _compared(old, index, _state(a, old, index), None)
+
+
+def _compared(run: SubgraphRun, index: int, a: State | None, b: State | None, changes: Iterable[NodeChange] = ()) -> ComparedNode:
+    place = node_location(run, index)
+    return ComparedNode(run.graph.index, place.op, place.name, a, b, tuple(changes))
+
+
+def _state(run: Run, subgraph: SubgraphRun, index: int) -> State:
+    if index in subgraph.delegated:
+        return State(index, DELEGATE)
+    return State(index, CPU, node_reasons(subgraph, index, run.refusal))
+
+
+def _side_entry(side: Side) -> dict[str, Any]:
+    model, run, measures, compute = side.model, side.run, side.measures, side.compute
+    return {
+        "model": {"path": model.path, "sha256": model.sha256, "bytes": model.size},
+        "delegate": run.delegate.name,
+        "runtime": str(run.release),
+        "defaults": side.defaults,
+        "options": option_values(run.options),
+        "rule_set": rule_set_version(run.delegate),
+        "refusal": run.refusal.to_dict() if run.refusal else None,
+        "log_lines": list(run.log_lines),
+        "warnings": list(run.warnings),
+        "measures": {
+            **asdict(measures),
+            "fallback_nodes": measures.fallback_nodes,
+            "delegated_share": round(measures.delegated_share, 6),
+            "multiply_adds": compute.multiply_adds,
+            "delegated_multiply_adds": compute.delegated_multiply_adds,
+        },
+    }
+
+
+def _node_entry(node: ComparedNode) -> dict[str, Any]:
+    return {
+        "subgraph": node.subgraph,
+        "op": node.op,
+        "name": node.name,
+        "a": _state_entry(node.a),
+        "b": _state_entry(node.b),
+        "changes": [{"what": change.what, "old": change.old, "new": change.new} for change in node.changes],
+    }
+
+
+def _state_entry(state: State | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    return {"node": state.node, "runs_on": state.place, "reasons": [reason.to_dict() for reason in state.reasons]}

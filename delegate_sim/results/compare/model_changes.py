@@ -1,0 +1,93 @@
+"""Changes in a model since its baseline was written, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .model_outline import NodeOutline, SubgraphOutline, operand_text
+from .node_matching import match_nodes
+
+ADDED, REMOVED = "added", "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChange:
+    """A node that was added, removed, or changed in one respect.
+
+    ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``, or for a subgraph's own tensors
+    ``subgraph input``. ``old`` and ``new`` are the values before and after, empty if there is none. ``node`` is the index
+    in the model as it is now, None for a removed node; ``old_node`` that in the baseline, None for an added one.
+    ``name`` is that of the node's first output tensor.
+    """
+
+    subgraph: int
+    node: int | None
+    old_node: int | None
+    op: str
+    name: str
+    what: str
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Two versions of a model: which node became which, for each subgraph, and what else changed."""
+
+    old_of: tuple[dict[int, int], ...]
+    """For each subgraph of the new model: the index of each matched node in the old one."""
+    changes: tuple[NodeChange, ...]
+
+
+def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutline]) -> Matching:
+    """Match the nodes of two versions of a model, subgraph by subgraph, and list what changed in running order."""
+    empty = SubgraphOutline("", (), ())
+    old_of = []
+    changes: list[NodeChange] = []
+    for number in range(max(len(old), len(new))):
+        before = old[number] if number < len(old) else empty
+        after = new[number] if number < len(new) else empty
+        matched = match_nodes(before, after)
+        if number < len(new):
+            old_of.append(matched)
+        changes += _changes(number, before, after, matched)
+    return Matching(tuple(old_of), tuple(changes))
+
+
+def _changes(number: int, old: SubgraphOutline, new: SubgraphOutline, old_of: dict[int, int]) -> Iterator[NodeChange]:
+    before, after = dict(old.inputs), dict(new.inputs)
+    if sorted(before.values()) != sorted(after.values()):
+        for name in dict.fromkeys([*before, *after]):
+            if before.get(name) != after.get(name):
+                yield NodeChange(number, None, None, "", name, "subgraph input", before.get(name, ""), after.get(name, ""))
+    for index, node in enumerate(new.nodes):
+        if index not in old_of:
+            yield NodeChange(number, index, None, node.op, node.name, ADDED, "", _summary(node))
+            continue
+        place = (number, index, old_of[index], node.op, node.name)
+        for what, was, now in _differences(old.nodes[old_of[index]], node):
+            yield NodeChange(*place, what, was, now)
+    kept = set(old_of.values())
+    for index, node in enumerate(old.nodes):
+        if index not in kept:
+            yield NodeChange(number, None, index, node.op, node.name, REMOVED, _summary(node))
+
+
+def _differences(old: NodeOutline, new: NodeOutline) -> Iterator[tuple[str, str, str]]:
+    if old.op != new.op:
+        yield "operator", old.op, new.op
+    if old.version != new.version:
+        yield "version", str(old.version), str(new.version)
+    for position in range(max(len(old.inputs), len(new.inputs))):
+        was, now = (operand_text(node.inputs, position) for node in (old, new))
+        if was != now:
+            yield f"input {position}", was, now
+    for position in range(max(len(old.outputs), len(new.outputs))):
+        was, now = (node.outputs[position].type if position < len(node.outputs) else "none" for node in (old, new))
+        if was != now:
+            yield f"output {position}", was, now
+
+
+def _summary(node: NodeOutline) -> str:
+    return f"version {node.version}"

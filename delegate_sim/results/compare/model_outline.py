@@ -1,0 +1,122 @@
+"""The outline of a model that a baseline stores, to tell later which nodes changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...graph.graph import Graph, file_graphs
+from ...model.model import OPTIONAL_TENSOR, Model, Tensor
+
+_LONGEST_NAME = 96
+_DIGEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant operand: its type and shape, such as ``INT8[3,3,8,16]``."""
+
+    type: str
+
+
+class Output(NamedTuple):
+    """A result: the name of the tensor, unique in its subgraph, and its type and shape."""
+
+    name: str
+    type: str
+
+
+OutlineOperand = str | Constant | None
+"""The name of a tensor that is computed, a constant, or None for an operand left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOutline:
+    """One node as it is in the model file."""
+
+    op: str
+    version: int
+    inputs: tuple[OutlineOperand, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the first output, by which people know the node."""
+        return self.outputs[0].name if self.outputs else ""
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphOutline:
+    """One subgraph: its inputs and its nodes in the order of their indices."""
+
+    name: str
+    inputs: tuple[Output, ...]
+    nodes: tuple[NodeOutline, ...]
+
+
+def outline(model: Model) -> tuple[SubgraphOutline, ...]:
+    """Return the outline of every subgraph.
+
+    Unknown sizes are written ``?``. Long names are shortened so that different ones stay different; tensors without a name, and
+    all but the first of the same name, are distinguished by ``#`` and their index.
+    """
+    return tuple(map(_subgraph, file_graphs(model)))
+
+
+def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
+    """Return the kind of the operand at a position; which computed tensor it is does not matter."""
+    operand = inputs[position] if position < len(inputs) else None
+    if operand is None:
+        return "none"
+    return f"constant {operand.type}" if isinstance(operand, Constant) else "computed"
+
+
+def _subgraph(graph: Graph) -> SubgraphOutline:
+    names = _names(graph.tensors)
+
+    def results(indices: Iterable[int]) -> tuple[Output, ...]:
+        return tuple([Output(names[index], _type(graph.tensors[index])) for index in indices if index != OPTIONAL_TENSOR])
+
+    nodes = tuple(
+        [
+            NodeOutline(
+                node.op,
+                node.version,
+                tuple([_operand(graph.tensors, names, index) for index in node.inputs]),
+                results(node.outputs),
+            )
+            for node in graph.nodes
+        ]
+    )
+    return SubgraphOutline(_short(graph.name), results(graph.inputs), nodes)
+
+
+def _operand(tensors: Sequence[Tensor], names: Mapping[int, str], index: int) -> OutlineOperand:
+    if index == OPTIONAL_TENSOR:
+        return None
+    return Constant(_type(tensors[index])) if tensors[index].is_constant else names[index]
+
+
+def _type(tensor: Tensor) -> str:
+    sizes = tensor.shape if tensor.shape_signature is None else tensor.shape_signature
+    return f"{tensor.type}[{','.join(['?' if size < 0 else str(size) for size in sizes])}]"
+
+
+def _names(tensors: Sequence[Tensor]) -> dict[int, str]:
+    names: dict[int, str] = {}
+    taken = {""}
+    for tensor in tensors:
+        name = _short(tensor.name)
+        names[tensor.index] = f"{name}#{tensor.index}" if name in taken else name
+        taken.add(names[tensor.index])
+    return names
+
+
+def _short(name: str) -> str:
+    """Cut a name that is too long to be repeated in a file that people read."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()
+    return f"{name[: _LONGEST_NAME - _DIGEST - 1]}~{digest[:_DIGEST]}"

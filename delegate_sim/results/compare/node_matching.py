@@ -1,0 +1,178 @@
+"""Match the nodes of two versions of a model, even if nodes were renumbered and tensors renamed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator
+
+from .model_outline import Constant, NodeOutline, SubgraphOutline
+
+MatchingKey = Callable[[int], Hashable | None]
+
+
+def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
+    """Return the index in ``old`` of each node of ``new`` that existed before.
+
+    The most certain matches come first: equal operators all the way up to the inputs, and equal names; the same without names,
+    up to the inputs or down to the outputs; equal operator and names (some converters number tensors, so names alone may
+    mislead); equal nodes told apart by their neighbours and then by their order; a neighbour of a matched node at the same
+    operand; equal names with a different operator; finally the order among nodes of one operator after a matched one.
+    """
+    matching = _Matching(old, new)
+    matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index], with_op=True)))
+    matching.pair_unique(lambda side, index: side.cones[index])
+    matching.pair_unique(lambda side, index: side.cones_below[index])
+    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=True))
+    matching.pair_neighbours(lambda side, index: side.cones[index])
+    matching.pair_in_order(lambda side, index, _: side.cones[index])
+    matching.pair_neighbours(lambda side, index: side.nodes[index].op)
+    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=False))
+    matching.pair_in_order(lambda side, index, behind: (behind, side.nodes[index].op))
+    return matching.old_of
+
+
+def _named(node: NodeOutline, with_op: bool) -> Hashable | None:
+    if any("#" in output.name for output in node.outputs) or not node.outputs:
+        return None
+    return (node.op if with_op else "", *[output.name for output in node.outputs])
+
+
+def _joined(cone: str, name: Hashable | None) -> Hashable | None:
+    return None if name is None else (cone, name)
+
+
+class _Side:
+    """One of the two versions."""
+
+    def __init__(self, subgraph: SubgraphOutline) -> None:
+        self.nodes = subgraph.nodes
+        self.producer: dict[str, tuple[int, int]] = {}
+        """Node and output position that produce each tensor."""
+        self.consumers: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        """Nodes and operand positions that read each tensor."""
+        for index, node in enumerate(self.nodes):
+            for position, (name, _) in enumerate(node.outputs):
+                self.producer.setdefault(name, (index, position))
+            for position, operand in enumerate(node.inputs):
+                if isinstance(operand, str):
+                    self.consumers[operand].append((index, position))
+        self.inputs = {name: position for position, (name, _) in enumerate(subgraph.inputs)}
+        self.cones = self._cones()
+        self.cones_below = self._cones_below()
+
+    def _cones(self) -> list[str]:
+        """Return for each node a digest of its operator and of all that it is computed from, without shapes and versions."""
+        found: list[str] = []
+        for index, node in enumerate(self.nodes):
+            parts = [node.op]
+            for operand in node.inputs:
+                if operand is None or isinstance(operand, Constant):
+                    parts.append("constant" if operand else "none")
+                elif operand in self.inputs:
+                    parts.append(f"input {self.inputs[operand]}")
+                else:
+                    source, position = self.producer.get(operand, (index, 0))
+                    parts.append(f"{found[source]}.{position}" if source < index else "unknown")
+            found.append(hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest())
+        return found
+
+    def _cones_below(self) -> list[str]:
+        """Return for each node a digest of its operator and of all that is computed from it."""
+        found = [""] * len(self.nodes)
+        for index in reversed(range(len(self.nodes))):
+            parts = [self.nodes[index].op]
+            for position, (name, _) in enumerate(self.nodes[index].outputs):
+                readers = [(found[reader] or "unknown", operand) for reader, operand in self.consumers.get(name, ())]
+                parts += [f"{position} {operand} {digest}" for digest, operand in sorted(readers)]
+            found[index] = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+        return found
+
+    def neighbours(self, index: int) -> Iterator[tuple[Hashable, int]]:
+        """Return the nodes next to a node, each with the place where they meet."""
+        node = self.nodes[index]
+        for position, operand in enumerate(node.inputs):
+            if isinstance(operand, str) and operand in self.producer:
+                source, output = self.producer[operand]
+                yield ("input", position, output), source
+        for output, (name, _) in enumerate(node.outputs):
+            for reader, position in self.consumers.get(name, ()):
+                yield ("output", output, position), reader
+
+
+class _Matching:
+    def __init__(self, old: SubgraphOutline, new: SubgraphOutline) -> None:
+        self.old, self.new = _Side(old), _Side(new)
+        self.old_of: dict[int, int] = {}
+        self.new_of: dict[int, int] = {}
+
+    def pair_unique(self, key: Callable[[_Side, int], Hashable | None]) -> None:
+        """Pair the unmatched nodes whose key is unique on their side."""
+        old = _unique(self._left(self.old, self.new_of), lambda index: key(self.old, index))
+        new = _unique(self._left(self.new, self.old_of), lambda index: key(self.new, index))
+        for value, index in new.items():
+            if value in old:
+                self._pair(old[value], index)
+
+    def pair_neighbours(self, key: Callable[[_Side, int], Hashable]) -> None:
+        """Pair nodes whose key is unique among those that meet a matched node in one place, and go on from there."""
+        waiting = list(self.old_of)
+        while waiting:
+            index = waiting.pop()
+            old = _unique_neighbours(self.old, self.old_of[index], self.new_of, key)
+            new = _unique_neighbours(self.new, index, self.old_of, key)
+            for place, neighbour in new.items():
+                candidate = old.get(place)
+                if candidate is not None and candidate not in self.new_of and neighbour not in self.old_of:
+                    self._pair(candidate, neighbour)
+                    waiting.append(neighbour)
+
+    def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
+        """Pair the k-th unmatched node of a key with the k-th on the other side.
+
+        The key may depend on the matched node before it, given as an index of the new version.
+        """
+        waiting: dict[Hashable, list[int]] = defaultdict(list)
+        behind: int | None = None
+        for index in range(len(self.old.nodes)):
+            if index in self.new_of:
+                behind = self.new_of[index]
+            else:
+                waiting[key(self.old, index, behind)].append(index)
+        for members in waiting.values():
+            members.reverse()
+        behind = None
+        matched_before = set(self.old_of)
+        for index in range(len(self.new.nodes)):
+            if index in matched_before:
+                behind = index
+            elif queue := waiting.get(key(self.new, index, behind)):
+                self._pair(queue.pop(), index)
+
+    def _pair(self, old: int, new: int) -> None:
+        self.old_of[new] = old
+        self.new_of[old] = new
+
+    @staticmethod
+    def _left(side: _Side, matched: dict[int, int]) -> list[int]:
+        return [index for index in range(len(side.nodes)) if index not in matched]
+
+
+def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
+    found: dict[Hashable, list[int]] = defaultdict(list)
+    for index in indices:
+        value = key(index)
+        if value is not None:
+            found[value].append(index)
+    return {value: members[0] for value, members in found.items() if len(members) == 1}
+
+
+def _unique_neighbours(
+    side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
+) -> dict[Hashable, int]:
+    """Return the unmatched neighbours whose place and key are unique."""
+    found: dict[Hashable, set[int]] = defaultdict(set)
+    for place, neighbour in side.neighbours(index):
+        if neighbour not in matched:
+            found[place, key(side, neighbour)].add(neighbour)
+    return {place: members.pop() for place, members in found.items() if len(members) == 1}

@@ -1,0 +1,48 @@
+"""Changes of a delegate's rules between runtime releases, derived from the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...delegates.base import Delegate
+from ...releases.catalogue import Release
+from ...rules.rule import Check, OpRule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """What a release changed in the rule of one operator.
+
+    ``is_new`` says that the release added the operator to the delegate; ``dropped`` are the conditions that it removed,
+    ``added`` those that it added. A changed condition is in both, old and new.
+    """
+
+    release: Release
+    op: str
+    is_new: bool
+    dropped: tuple[Check[Any], ...]
+    added: tuple[Check[Any], ...]
+
+
+def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
+    """Return the changes, oldest release first; ``since`` leaves out those made by this release and earlier ones."""
+    found = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
+    wanted = [change for change in found if since is None or not since.is_at_least(change.release)]
+    return sorted(wanted, key=lambda change: (change.release.order, change.op))
+
+
+def _changes(op: str, rule: OpRule[Any]) -> Iterator[RuleChange]:
+    checks = rule.all_checks
+    releases = {release for check in checks for release in (check.introduced, check.withdrawn) if release is not None}
+    if rule.introduced is not None:
+        releases.add(rule.introduced)
+    for release in releases:
+        yield RuleChange(
+            release,
+            op,
+            release == rule.introduced,
+            tuple([check for check in checks if check.withdrawn == release]),
+            tuple([check for check in checks if check.introduced == release]),
+        )

@@ -1,0 +1,1 @@
+"""Reports of runs: counts, findings, tables and displays."""

@@ -1,0 +1,232 @@
+"""Simulate LiteRT 2's CompiledModel: the NPU plugin, then the GPU, then the CPU, each on the remaining nodes.
+
+Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runtime/compiled_model.cc``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...delegates.base import Delegate
+from ...delegates.options import parse_options
+from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
+from ...errors import OptionError
+from ...foundation.printable import printable
+from ...model.model import Model
+from ...model.precompiled import DISPATCH, precompiled
+from ...releases.catalogue import Release
+from ...runtime.interpreter import Application, Assumptions, Run, simulate_chain
+from .display import Shown, Table
+from .report import CPU, Report, placements
+
+_SOC = "soc"
+"""The option of a plugin that names the SoC."""
+_CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
+_STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
+"""Custom operators that CompiledModel registers for the CPU without kernels, so that XNNPACK may take them."""
+_GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The accelerators that an application asks for, and the SoC as ``vendor:model``; empty where there is no NPU."""
+
+    accelerators: tuple[str, ...]
+    soc: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class StackResult(Shown):
+    """What becomes of a model: the runs of each step, whether CompiledModel is created, and what is to be said.
+
+    What the NPU has is selected by its plugin: whether the vendor's compiler takes it is not known. ``to_dict`` gives the stable
+    form.
+    """
+
+    stack: Stack
+    report: Report
+    is_created: bool
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, with what CompiledModel does; nodes have places only if it is created."""
+        entry = self.report.to_dict()
+        if not self.is_created:
+            entry["placement"] = []
+        return {
+            **entry,
+            "compiled_model": {
+                "accelerators": list(self.stack.accelerators),
+                "soc": self.stack.soc,
+                "created": self.is_created,
+                "notes": list(self.notes),
+            },
+        }
+
+    def places(self) -> dict[str, Counter[str]]:
+        """Return how many nodes of each operator run where; empty if CompiledModel is not created."""
+        found: dict[str, Counter[str]] = {}
+        for places in placements(self.report.runs) if self.is_created else ():
+            for node, place in places:
+                found.setdefault(node.op, Counter())[place] += 1
+        return found
+
+    def _line(self) -> str:
+        total = sum(self.places().values(), Counter[str]())
+        where = ", ".join([f"{place} {number:,}" for place, number in total.most_common()])
+        target = self.stack.soc or ", ".join(self.stack.accelerators)
+        return f"{target}: CompiledModel is {f'created; nodes run on {where}' if self.is_created else 'not created'}"
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        return {
+            "places": self._places_table,
+            **self.report._tables(),
+        }
+
+    def _places_table(self) -> Table:
+        rows = [(op, place, number) for op, counts in self.places().items() for place, number in counts.most_common()]
+        return Table(("op", "place", "nodes"), rows)
+
+
+def parse_accelerators(text: str) -> tuple[str, ...]:
+    """Return the accelerators that a text names, in the order in which LiteRT applies them; raises OptionError."""
+    named = [part.strip().lower() for part in text.split(",") if part.strip()]
+    for part in named:
+        if part not in ACCELERATORS:
+            raise OptionError(f"there is no accelerator {part!r}; known are {', '.join(ACCELERATORS)}")
+    if not named:
+        raise OptionError(f"name at least one accelerator; known are {', '.join(ACCELERATORS)}")
+    return tuple([name for name in ACCELERATORS if name in named])
+
+
+def simulate_stack(
+    model: Model,
+    stack: Stack,
+    release: Release,
+    options: Mapping[str, Any] | None = None,
+    assumptions: Assumptions | None = None,
+) -> StackResult:
+    """Apply the accelerators to a model; ``options`` go to the steps that have them.
+
+    Raises OptionError for an unknown vendor, a missing SoC, and an option that no step has.
+    """
+    given = dict(options or {})
+    known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
+    for name in given:
+        if name not in known:
+            raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
+    # What was compiled ahead of time runs as it is: no plugin is asked again.
+    is_compiled = precompiled(model).is_compiled
+    applications = [each for each in _applications(stack, given) if not (is_compiled and each[0].is_plugin)]
+    by_default = None
+    if "cpu" in stack.accelerators:
+        by_default = applications.pop()
+    found = replace(assumptions or Assumptions(), registered=_registered(stack))
+    if not applications and by_default is not None:
+        applications, by_default = [by_default], None
+    last = None if by_default is None else functools.partial(_itself, by_default)
+    runs = simulate_chain(model, applications, release, "api", last, found) if applications else ()
+    is_created, notes = _outcome(model, stack, runs)
+    return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
+
+
+def _registered(stack: Stack) -> frozenset[str]:
+    """Return the custom operators that CompiledModel registers, or that its dispatch delegate takes before all others.
+
+    What it registers for the GPU is said there (``Delegate.registered_operators``).
+    """
+    found = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
+    return found | {DISPATCH} if "npu" in stack.accelerators else found
+
+
+def _itself(application: Application) -> Application:
+    return application
+
+
+def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
+    """Return the delegates of a stack, in the order in which they are applied; raises OptionError for an unknown vendor."""
+    return tuple([find_delegate(ACCELERATORS[name] or plugin_of(_vendor(stack))) for name in stack.accelerators])
+
+
+def _vendor(stack: Stack) -> str:
+    vendor, colon, soc = (part.strip() for part in stack.soc.partition(":"))
+    if not vendor or not colon:
+        raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
+    found = plugin_of(vendor.lower())
+    if not soc:
+        (option,) = [option for option in find_delegate(found).options if option.name == _SOC]
+        raise OptionError(f"name the SoC behind {vendor}: ({_SOC}: {option.help})")
+    return vendor.lower()
+
+
+def _applications(stack: Stack, options: Mapping[str, Any]) -> Iterator[Application]:
+    if FALLBACK_OPTION in options:
+        raise OptionError(f"{FALLBACK_OPTION} does not go with accelerators: name the CPU among them, or leave it out")
+    soc = stack.soc.partition(":")[2]
+    for delegate in delegates_of(stack):
+        known = {option.name for option in delegate.options}
+        own = {key: value for key, value in options.items() if key in known}
+        if delegate.is_plugin:
+            own[_SOC] = soc.strip()
+        yield delegate, parse_options(delegate.name, delegate.options, own)
+
+
+def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
+    """Say whether CompiledModel is created, and what it does about failures."""
+    notes: list[str] = []
+    if not runs:
+        return True, (*precompiled(model).words, *_compiled_for_another(model, stack))
+    first = runs[0]
+    if "npu" in stack.accelerators:
+        notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
+        if first.refusal is not None and first.refusal.stage == "load":
+            notes.append(
+                "LiteRT cannot load the model, so there is no CompiledModel with any accelerator; the Interpreter may load it"
+            )
+            return False, tuple(notes)
+        notes += _npu_notes(first) if first.delegate.is_plugin else ()
+    is_created = True
+    for run in [run for run in runs if not run.delegate.is_plugin]:
+        if not (run.is_loaded and run.is_prepared):
+            is_created = False
+            notes.append("the runtime cannot run what is left to the CPU, so CompiledModel cannot be used")
+            break
+        if run.outcome in ("refused", "restored"):
+            is_created = False
+            notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
+        elif run.refusal is not None:
+            is_created = False
+            notes.append(f"the kernels of {run.delegate.name} cannot be made, so CompiledModel is not created")
+    left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
+    if is_created and "cpu" not in stack.accelerators and left:
+        is_created = False
+        notes.append(f"nodes left to the CPU, which is not among the accelerators: {left:,}; so CompiledModel is not created")
+    return is_created, tuple(notes)
+
+
+def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
+    """Say that a file was compiled for another SoC than is asked for; which SoCs run each other's code is not known."""
+    found = precompiled(model)
+    if found.is_stamped and found.soc.lower() != stack.soc.partition(":")[2].strip().lower():
+        yield (
+            f"the compiled code is for {printable(found.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile "
+            "the source model for that"
+        )
+
+
+def _npu_notes(run: Run) -> Iterator[str]:
+    if run.outcome == "restored":
+        return
+    if run.refusal is not None:
+        yield f"the plugin fails ({run.refusal.message}); {_GOES_ON}"
+    elif run.outcome == "none":
+        yield f"the plugin selects no node: {_GOES_ON}"
+    else:
+        yield (
+            "selected is not compiled: if the vendor's compiler fails for one partition, nothing runs on the NPU, and "
+            "CompiledModel goes on with the other accelerators"
+        )

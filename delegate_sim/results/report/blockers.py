@@ -1,0 +1,85 @@
+"""Find the main cause that keeps nodes of a run on the CPU, rather than its consequences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...model.model import Model
+from ...rules.kinds import CPU_KERNEL_AFTER_REMAPPING, DYNAMIC_TENSORS, Kind, Problem
+from ...runtime.interpreter import Run
+from .cpu_nodes import on_cpu
+from .measures import Measures, measure
+from .multiply_adds import Compute, compute_of
+
+_CONSEQUENCES = frozenset({Problem.NEIGHBOURS, Problem.LIMIT})
+"""What would not keep a node on the CPU if the nodes around it were taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A code, and the nodes that it keeps on the CPU: their operator, and how many they are.
+
+    Without an operator it is about the graph as a whole; ``is_input`` says that the cause is an input of unknown size.
+    """
+
+    code: str
+    op: str = ""
+    nodes: int = 0
+    is_input: bool = False
+
+
+def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
+    """Return what keeps most multiply-adds on the CPU, or else most nodes; None if nothing keeps any.
+
+    Nodes that only follow others (partitions beyond a limit, DEQUANTIZE of float16 weights) count if there is nothing else.
+    """
+    refusal = run.refusal
+    if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:
+        if refusal.code == DYNAMIC_TENSORS.name and has_open_input(model):
+            return Blocker(refusal.code, is_input=True)
+        op = "" if refusal.node is None else run.subgraphs[refusal.subgraph].graph.nodes[refusal.node].op
+        return Blocker(refusal.code, op, int(bool(op)))
+    totals: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for subgraph, index, reasons in on_cpu(run):
+        op, work = subgraph.graph.nodes[index].op, compute.by_node[subgraph.graph.index].get(index, 0)
+        for code in {reason.code: None for reason in reasons}:
+            total = totals[op, code]
+            total[0] += work
+            total[1] += 1
+    if not totals:
+        return None if refusal is None else Blocker(refusal.code)
+    kinds = run.delegate.kinds
+    consequences = {code: _is_consequence(run, code, kinds) for _, code in totals}
+    (op, code), (_, nodes) = min(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
+    return Blocker(code, op, nodes)
+
+
+def has_open_input(model: Model) -> bool:
+    """Whether an input of the model has a size that the file leaves open."""
+    main = model.subgraphs[0]
+    signatures = [main.tensors[index].shape_signature for index in main.inputs if 0 <= index < len(main.tensors)]
+    return any(size < 0 for signature in signatures for size in signature or ())
+
+
+def _is_consequence(run: Run, code: str, kinds: Mapping[str, Kind]) -> bool:
+    if run.refusal is not None and code == run.refusal.code:
+        return True
+    return code in kinds and kinds[code].problem in _CONSEQUENCES
+
+
+@dataclass(frozen=True, slots=True)
+class BlockerSummary:
+    """A run in a row of a table: its numbers, the multiply-adds counted and delegated, and what keeps most on the CPU."""
+
+    measures: Measures
+    multiply_adds: int
+    delegated_multiply_adds: int
+    blocker: Blocker | None
+
+
+def summary_of(model: Model, run: Run) -> BlockerSummary:
+    """Return a run in a row of a table."""
+    compute = compute_of(run)
+    return BlockerSummary(measure(run), compute.multiply_adds, compute.delegated_multiply_adds, main_blocker(model, run, compute))

@@ -1,0 +1,40 @@
+"""How the stage behind a delegate splits each partition over devices, as data for reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...runtime.run import Run, SubgraphRun
+
+if TYPE_CHECKING:
+    from ...delegates.stage_behind import StageSplit, StageStep
+
+
+def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
+    """Return the partitions of a subgraph, by their ids, with how they are split; none where that is not known."""
+    if subgraph.decision is None or not subgraph.subsets:
+        return []
+    numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}
+    found = run.delegate.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
+    return [(numbers[split.nodes], split) for split in found if split.nodes in numbers]
+
+
+def splits_entry(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
+    """Return the same as plain data under a key of its own, without the key where nothing is known."""
+    found = splits_of(run, subgraph)
+    if not found:
+        return {}
+    entries = [
+        {"partition": number, "error": split.error, "steps": [_step_entry(step) for step in split.steps]}
+        for number, split in found
+    ]
+    return {"split": entries}
+
+
+def _step_entry(step: StageStep) -> dict[str, Any]:
+    return {
+        "device": step.device,
+        "operations": [{"node": node, "operation": name} for node, name in step.operations],
+        "bytes_in": step.bytes_in,
+        "bytes_out": step.bytes_out,
+    }

@@ -1,0 +1,70 @@
+"""A finding: one problem or remark about a model on a target, with its location."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...rules.rule import Reason
+from ...runtime.interpreter import SubgraphRun
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A node, or the whole model. ``name`` is that of the node's first output tensor."""
+
+    subgraph: int | None = None
+    subgraph_name: str = ""
+    node: int | None = None
+    op: str = ""
+    name: str = ""
+
+
+WHOLE_MODEL = Location()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or worth knowing.
+
+    ``code`` is one that ``delegate-sim explain`` knows; ``level`` is ``error``, ``warning`` or ``note``; ``statement`` is one
+    line that may hold names from a model as they are; ``hint`` says what to do and may be empty. A statement about a node
+    begins with the verb: ``node_name`` is its subject, and empty for any other statement.
+    """
+
+    code: str
+    level: str
+    statement: str
+    hint: str = ""
+    location: Location = WHOLE_MODEL
+    node_name: str = ""
+
+    @property
+    def message(self) -> str:
+        """The statement with its subject."""
+        return f"{self.node_name} {self.statement}" if self.node_name else self.statement
+
+
+def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
+    """Return the location of a node, or of the whole subgraph if the index is None."""
+    graph = subgraph.graph
+    if index is None:
+        return Location(graph.index, graph.name)
+    node = graph.nodes[index]
+    output = next((tensor for tensor in node.outputs if tensor >= 0), None)
+    name = "" if output is None else graph.tensors[output].name
+    return Location(graph.index, graph.name, index, node.op, name)
+
+
+def node_finding(
+    code: str, level: str, what: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], more: str = ""
+) -> Finding:
+    """Return the finding that a node does, or did, something for its reasons."""
+    place = node_location(subgraph, index)
+    names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
+    node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
+    why = "; ".join([reason.message for reason in reasons]) or "no delegate is asked about it"
+    hint = "; ".join(dict.fromkeys([reason.hint for reason in reasons if reason.hint]))
+    return Finding(code, level, f"{what}: {why}{more}", hint, place, node)

@@ -1,0 +1,229 @@
+"""Count multiply-adds of nodes from the shapes of the prepared graph.
+
+These are counts, not an estimate of latency: how long a multiply-add takes differs between delegates, types and operators, and
+bytes that cross borders cost time as well. Nodes are counted by the definition of their operator, whatever algorithm a kernel
+uses: padding counts like other elements, sparse weights like dense ones, and each subgraph as running once.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...graph.graph import Graph, NodeView
+from ...model import schema
+from ...model.model import OPTIONAL_TENSOR, Tensor
+from ...runtime.interpreter import Run
+
+_GREATEST_RANK = 32
+"""Far beyond what any kernel takes, and small enough that products of sizes can be printed."""
+
+
+def multiply_adds(node: NodeView) -> int:
+    """Return the multiply-adds of one node in one inference.
+
+    Convolutions, matrix products and recurrent layers are counted. Any other operator has 0: element-wise work, pooling and
+    reductions are not counted, nor are biases and activations. An unknown size counts as the shape gives it. A node whose
+    operands are missing, or do not have the ranks and sizes that its operator needs, has 0.
+    """
+    counter = None if node.node.is_custom else _COUNTERS.get(node.op)
+    return counter(node) if counter is not None else 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compute:
+    """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not in the run's plan, nor counted here."""
+
+    by_node: tuple[Mapping[int, int], ...]
+    """For each subgraph: the multiply-adds of each node of the plan that has any, by index, in order."""
+    delegated_nodes: tuple[frozenset[int], ...]
+    """For each subgraph: the nodes that run on the delegate."""
+
+    @functools.cached_property
+    def multiply_adds(self) -> int:
+        """Those of all nodes."""
+        return sum([sum(counts.values()) for counts in self.by_node])
+
+    @functools.cached_property
+    def delegated_multiply_adds(self) -> int:
+        """Those of the nodes that run on the delegate."""
+        return sum([self.of(subgraph, nodes) for subgraph, nodes in enumerate(self.delegated_nodes)])
+
+    def of(self, subgraph: int, nodes: Iterable[int]) -> int:
+        """Return the multiply-adds of some nodes of a subgraph, such as those of a partition."""
+        counts = self.by_node[subgraph]
+        return sum([counts.get(node, 0) for node in nodes])
+
+
+def compute_of(run: Run) -> Compute:
+    """Count the multiply-adds of a run, over all subgraphs."""
+    return Compute(
+        _by_node(tuple([subgraph.graph for subgraph in run.subgraphs])),
+        tuple([subgraph.delegated for subgraph in run.subgraphs]),
+    )
+
+
+@functools.lru_cache(maxsize=2)
+def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
+    """Count once for all delegates that see the same graphs: those of the file, or those that were prepared."""
+    return tuple([_counts_of(graph) for graph in graphs])
+
+
+def _counts_of(graph: Graph) -> Mapping[int, int]:
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    counts = {node.index: multiply_adds(graph.view(node)) for node in nodes if node.op in _COUNTERS}
+    return {index: count for index, count in counts.items() if count}
+
+
+def _product(sizes: Sequence[int]) -> int:
+    """Multiply sizes; 0 if they cannot be those of a tensor."""
+    return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else math.prod(sizes)
+
+
+def _elements(tensor: Tensor) -> int:
+    return 0 if tensor.index == OPTIONAL_TENSOR else _product(tensor.shape)
+
+
+def _has_ranks(rank: int, *tensors: Tensor) -> bool:
+    return all(tensor.rank == rank for tensor in tensors)
+
+
+def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> int:
+    """Every element of the filter meets every position once; the last dimension of ``positions`` is that of the channels.
+
+    The filter of a grouped convolution has the input channels of one group only, so groups need no special treatment.
+    """
+    if len(weights.shape) != rank or len(positions.shape) != rank:
+        return 0
+    return _product(weights.shape) * _product(positions.shape[:-1])
+
+
+def _convolution(rank: int) -> Callable[[NodeView], int]:
+    """Each position of the output is computed with the whole filter."""
+    return lambda node: _filter_at_each_position(node.input(1), node.output(0), rank)
+
+
+def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
+    """Each position of the input is spread with the whole filter."""
+    return lambda node: _filter_at_each_position(node.input(1), node.input(2), rank)
+
+
+def _fully_connected(node: NodeView) -> int:
+    """Weights of any format have the shape (units, depth), and the result has as many elements in each row as there are units."""
+    source, weights, result = node.input(0), node.input(1), node.output(0)
+    if source.index == OPTIONAL_TENSOR or weights.rank != 2 or weights.shape[0] <= 0:
+        return 0
+    return _elements(result) // weights.shape[0] * _elements(weights)
+
+
+def _batch_matmul(node: NodeView) -> int:
+    """Each element of the result, which has the batches of both operands, is a sum over the depth that they share."""
+    left, right, result = node.input(0), node.input(1), node.output(0)
+    if left.rank < 2 or right.rank < 2 or result.rank < 2:
+        return 0
+    depths = (left.shape[-2 if node.options.adj_x else -1], right.shape[-1 if node.options.adj_y else -2])
+    if depths[0] != depths[1] and not (left.has_unspecified_dimension or right.has_unspecified_dimension):
+        return 0
+    return _product((*result.shape, max(depths)))
+
+
+def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
+    """Every element of the weights is used once for each sequence and step, in whichever order the input has these.
+
+    ``weights`` are the operands that hold weights; those of a gate or projection that is left out add nothing. One-dimensional
+    ones, such as a peephole's, represent a diagonal matrix.
+    """
+    source = node.input(0)
+    if source.rank != rank:
+        return 0
+    tensors = [node.input(position) for position in weights]
+    return _product(source.shape[:-1]) * sum([_elements(tensor) for tensor in tensors if 1 <= tensor.rank <= 2])
+
+
+_BASIC_LSTM_WEIGHTS = 2
+_CELL_WEIGHTS = (*range(1, 12), 16)
+"""The operands of an LSTM that hold weights: of the input, recurrent, peephole, and of the projection."""
+_BACKWARD = 17
+"""The distance from an operand of the forward cell to that of the backward cell."""
+_LSTM_AUXILIARY_INPUT, _LSTM_AUXILIARY_WEIGHTS = 39, range(40, 48)
+_RNN_AUXILIARY_INPUT, _RNN_AUXILIARY_WEIGHTS = 9, range(10, 12)
+
+
+def _lstm(node: NodeView) -> int:
+    is_basic = schema.enum_names("LSTMKernelType").get(node.options.kernel_type) == "BASIC"
+    return _at_each_step(node, 2, (_BASIC_LSTM_WEIGHTS,) if is_basic else _CELL_WEIGHTS)
+
+
+def _bidirectional_sequence_lstm(node: NodeView) -> int:
+    """An auxiliary input without weights of its own is what the backward cell reads, with the same number of weights."""
+    auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
+    return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
+
+
+def _bidirectional_sequence_rnn(node: NodeView) -> int:
+    auxiliary = _RNN_AUXILIARY_WEIGHTS if node.input(_RNN_AUXILIARY_INPUT).rank == 3 else ()
+    return _at_each_step(node, 3, (1, 2, 5, 6, *auxiliary))
+
+
+def _dot_general(node: NodeView) -> int:
+    """Each element of the result is a sum over the dimensions that are contracted."""
+    left, right, result = node.input(0), node.input(1), node.output(0)
+    if OPTIONAL_TENSOR in (left.index, right.index, result.index):
+        return 0
+    contracted = _sizes_along(left, node.options.lhs_contracting_dimensions)
+    if contracted is None or contracted != _sizes_along(right, node.options.rhs_contracting_dimensions):
+        return 0
+    return _product((*result.shape, *contracted))
+
+
+def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
+    """Return the sizes of some dimensions of a tensor, None unless it has all of them and each is named once."""
+    if len(dimensions) > tensor.rank or len(set(dimensions)) < len(dimensions):
+        return None
+    return [tensor.shape[axis] for axis in dimensions] if all(0 <= axis < tensor.rank for axis in dimensions) else None
+
+
+def _stablehlo_convolution(node: NodeView) -> int:
+    """Each position of the output is computed with the whole filter; with a dilated input, each position of the input is.
+
+    Strides may skip positions of such an input, so the smaller of the two numbers counts.
+    """
+    source, weights, result, options = node.input(0), node.input(1), node.output(0), node.options
+    axes = (options.kernel_output_feature_dimension, options.kernel_input_feature_dimension, *options.kernel_spatial_dimensions)
+    features = (options.output_feature_dimension, options.input_feature_dimension)
+    rank = weights.rank
+    if not _has_ranks(rank, source, result) or not 0 < rank <= _GREATEST_RANK:
+        return 0
+    if sorted(axes) != list(range(rank)) or not all(0 <= axis < rank for axis in features):
+        return 0
+    positions = _product(_without(result.shape, features[0]))
+    if max(options.lhs_dilation, default=1) > 1:
+        batch_groups = max(options.batch_group_count, 1)
+        positions = min(positions, _product(_without(source.shape, features[1])) // batch_groups)
+    return positions * _elements(weights)
+
+
+def _without(sizes: Sequence[int], axis: int) -> Sequence[int]:
+    return (*sizes[:axis], *sizes[axis + 1 :])
+
+
+_COUNTERS: Mapping[str, Callable[[NodeView], int]] = {
+    "CONV_2D": _convolution(4),
+    "DEPTHWISE_CONV_2D": _convolution(4),
+    "TRANSPOSE_CONV": _transposed_convolution(4),
+    "CONV_3D": _convolution(5),
+    "CONV_3D_TRANSPOSE": _transposed_convolution(5),
+    "FULLY_CONNECTED": _fully_connected,
+    "BATCH_MATMUL": _batch_matmul,
+    "LSTM": _lstm,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": functools.partial(_at_each_step, rank=3, weights=_CELL_WEIGHTS),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": _bidirectional_sequence_lstm,
+    "RNN": functools.partial(_at_each_step, rank=2, weights=(1, 2)),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": functools.partial(_at_each_step, rank=3, weights=(1, 2)),
+    "BIDIRECTIONAL_SEQUENCE_RNN": _bidirectional_sequence_rnn,
+    "SVDF": functools.partial(_at_each_step, rank=2, weights=(1, 2)),
+    "STABLEHLO_DOT_GENERAL": _dot_general,
+    "STABLEHLO_CONVOLUTION": _stablehlo_convolution,
+}

@@ -1,0 +1,83 @@
+"""The execution plan as a strip: one cell for each node, in running order, that says where the node runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...runtime.interpreter import Run, SubgraphRun
+
+DELEGATED = "delegated"
+REFUSED = "refused"
+"""On the CPU, because the delegate refuses the node or is not asked about it."""
+LEFT = "left"
+"""On the CPU although the delegate accepts the node: beyond a limit, or since everything was undone."""
+MIXED = "mixed"
+"""Nodes of different states that share a cell."""
+STATES = (DELEGATED, REFUSED, LEFT)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Nodes in a row, by index, that are in one state and in one partition, if the plan was split."""
+
+    state: str
+    nodes: tuple[int, ...]
+
+
+def node_state(run: SubgraphRun, index: int) -> str:
+    """Return the state of a node: one of ``STATES``."""
+    if index in run.delegated:
+        return DELEGATED
+    verdict = run.decision.verdicts.get(index) if run.decision is not None else None
+    return LEFT if verdict is not None and verdict.is_supported else REFUSED
+
+
+def strip(run: SubgraphRun) -> tuple[Span, ...]:
+    """Return the nodes of a subgraph in the order in which they run after the delegate was applied."""
+    return tuple(_spans(run))
+
+
+def run_strip(run: Run) -> tuple[Span, ...]:
+    """Return the strips of all subgraphs, one after another."""
+    return tuple([span for subgraph in run.subgraphs for span in _spans(subgraph)])
+
+
+Lengths = tuple[tuple[str, int], ...]
+"""States in running order, each with how many nodes in a row are in it."""
+
+
+def run_lengths(run: Run) -> Lengths:
+    """Return the strips of all subgraphs of a run as lengths, what a picture of them needs."""
+    found: list[tuple[str, int]] = []
+    for span in run_strip(run):
+        if found and found[-1][0] == span.state:
+            found[-1] = (span.state, found[-1][1] + len(span.nodes))
+        else:
+            found.append((span.state, len(span.nodes)))
+    return tuple(found)
+
+
+def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
+    """Return at most so many states, and how many nodes each stands for; one node each if there is room.
+
+    A cell with nodes in different states is ``MIXED``.
+    """
+    states = [state for state, count in lengths for _ in range(count)]
+    size = max(1, -(-len(states) // max(most, 1)))
+    groups = [states[start : start + size] for start in range(0, len(states), size)]
+    return [group[0] if len(set(group)) == 1 else MIXED for group in groups], size
+
+
+def _spans(run: SubgraphRun) -> Iterator[Span]:
+    for nodes in [subset.nodes for subset in run.subsets] or [run.graph.execution_plan]:
+        state, gathered = "", list[int]()
+        for index in nodes:
+            own = node_state(run, index)
+            if own != state and gathered:
+                yield Span(state, tuple(gathered))
+                gathered = []
+            state = own
+            gathered.append(index)
+        if gathered:
+            yield Span(state, tuple(gathered))

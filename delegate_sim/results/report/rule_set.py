@@ -1,0 +1,60 @@
+"""The version of a delegate's rule set: verdicts on the same model and target change only if it changes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from ...delegates.base import Delegate
+from ...rules.book import RuleBook
+from ...rules.rule import Check, OpRule
+
+SEMANTICS = 3
+"""Raised by hand when a change to reading, preparing or partitioning changes the result for any delegate.
+
+Rules count as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides differently although its
+rules read the same. Wording does not count, except that of checks and conditions with a function of their own, which nothing
+else tells apart.
+"""
+
+
+def rule_set_version(delegate: Delegate) -> str:
+    """Return a digest of a delegate's rules as data, and of the version numbers for what is not data."""
+    return _digest(delegate)
+
+
+@functools.cache
+def _digest(delegate: Delegate) -> str:
+    import hashlib  # loads OpenSSL, which only machine-readable reports need
+    import json
+
+    content = [SEMANTICS, delegate.semantics, [list(book_data(book)) for book in delegate.rule_books]]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+
+
+def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
+    """Return all rules as plain data: operator, release, and the checks in order, by ``Check.data`` where they have it."""
+    yield [book.delegate, book.policy.name, sorted(book.explained)]
+    for op, rule in sorted(book.rules.items()):
+        yield [op, op in book.custom, _text(rule.introduced), *_rule_data(book, rule)]
+
+
+def _rule_data(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[list[Any]]:
+    for check in rule.all_checks:
+        yield [check is rule.accepted_early, *_check_data(book, check)]
+
+
+def _check_data(book: RuleBook[Any], check: Check[Any]) -> list[Any]:
+    return [
+        book.code_of(check.kind),
+        check.native or book.native_of(check.kind),
+        check.data or check.demand,
+        [condition.words for condition in check.conditions],
+        _text(check.introduced),
+        _text(check.withdrawn),
+    ]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,112 @@
+"""Compiler plugins, which see the file before the runtime loads it and compile the nodes that they select.
+
+Source: ``PartitionModel`` (``litert/compiler/plugin/compiler_plugin.cc``); ``litert/runtime/compiled_model.cc``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..delegates.base import Delegate, OptionValues
+from ..delegates.plugin_selection import ModelFailure
+from ..delegates.registry import DISPATCH_KERNEL
+from ..graph.calls import DELEGATE
+from ..graph.graph import Graph, file_graphs
+from ..graph.partition import PartitionError, partition
+from ..model.model import Model
+from ..model.precompiled import precompiled
+from ..releases.catalogue import Release
+from ..releases.wording import replacing_line
+from .attribution import attributed_decision, attributed_subsets
+from .execution_plan import ChangedPlan, plan_after
+from .run import Refusal, Run, SubgraphRun
+
+
+def run_plugin(
+    model: Model,
+    delegate: Delegate,
+    options: OptionValues,
+    release: Release,
+    accepted: Mapping[int, frozenset[int]],
+    ended: frozenset[str],
+) -> Run:
+    """Have a plugin select nodes of a model.
+
+    ``accepted`` are the nodes of each subgraph that count as selected, ``ended`` codes of failures that are taken not to occur.
+    """
+    graphs = _graphs(model, accepted)
+    found = delegate.decide_model(graphs, options, release, ended)
+    runs: list[SubgraphRun] = []
+    for graph, decision, taken in zip(graphs, found.decisions, found.taken or [frozenset()] * len(graphs), strict=True):
+        if decision is None:
+            runs.append(SubgraphRun(graph))
+            continue
+        shown = attributed_decision(graph, decision)
+        if found.failure is not None or not decision.nodes:
+            runs.append(SubgraphRun(graph, shown, taken=taken))
+            continue
+        subsets = decision.grouped()
+        runs.append(SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets))
+    is_compiled = any(run.delegated for run in runs)
+    outcome = "refused" if found.failure is not None else "delegated" if is_compiled else "none"
+    refusal = None if found.failure is None else _refusal(found.failure)
+    warnings = (*delegate.release_notes(release), *precompiled(model).words, *found.warnings)
+    return Run(delegate, options, release, outcome, refusal, found.log_lines, warnings, tuple(runs), removed=found.removed)
+
+
+class Dispatched(NamedTuple):
+    """A subgraph once the delegate that runs compiled partitions was applied: its plan, and the runtime's line, if any."""
+
+    plan: ChangedPlan
+    line: str = ""
+
+
+def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tensors: int, number: int) -> Dispatched:
+    """Replace compiled partitions of a subgraph by kernels of the dispatch delegate; several in a row may become one.
+
+    ``number`` is the subgraph's in the model that the runtime loads.
+    """
+    assert run.decision is not None
+    if not run.plan:
+        inlined = run.decision.graph
+        return Dispatched(ChangedPlan(inlined.nodes, inlined.execution_plan, inlined.tensors[given_tensors:], inlined.outputs))
+    nodes, plan, added, outputs = plan_after(run.decision.graph, run.plan, kernel_name, given_tensors)
+    graph = replace(
+        run.graph, nodes=nodes, execution_plan=plan, tensors=run.graph.tensors[:given_tensors] + added, outputs=outputs
+    )
+    calls = [index for index in plan if nodes[index].builtin_code == DELEGATE]
+    try:
+        subsets = partition(graph, calls)
+    except PartitionError:  # nodes that wait for each other: the runtime replaces none of them
+        return Dispatched(ChangedPlan(nodes, plan, added, outputs))
+    line = replacing_line(
+        release,
+        replaced=len(calls),
+        total=len(plan),
+        kernel=DISPATCH_KERNEL,
+        partitions=len(subsets),
+        subgraph=number,
+        name=run.graph.name,
+    )
+    return Dispatched(plan_after(graph, subsets, DISPATCH_KERNEL, given_tensors), line)
+
+
+def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
+    """Return the subgraphs with all nodes of the file, those included that the runtime would not add."""
+    graphs = file_graphs(model)
+    if not accepted and all(len(graph.nodes) == len(model.subgraphs[graph.index].nodes) for graph in graphs):
+        return graphs
+    found = []
+    for graph, subgraph in zip(graphs, model.subgraphs, strict=True):
+        assumed = accepted.get(graph.index, frozenset())
+        plan = tuple(range(len(subgraph.nodes)))
+        found.append(replace(graph, nodes=subgraph.nodes, execution_plan=plan, assumed=assumed))
+    return tuple(found)
+
+
+def _refusal(failure: ModelFailure) -> Refusal:
+    return Refusal(
+        failure.code, failure.message, failure.hint, failure.subgraph, failure.node, failure.tensor, stage=failure.stage
+    )

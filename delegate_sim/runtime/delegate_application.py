@@ -1,0 +1,375 @@
+"""Apply one delegate to the subgraphs of a model, one after another.
+
+Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) and ``Subgraph::ModifyGraphWithDelegateImpl``
+(``core/subgraph.cc``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
+from ..graph.analysis_cache import AnalysisCache
+from ..graph.calls import ReplacingCall
+from ..graph.graph import Graph, PrepareFailure
+from ..graph.partition import PartitionError, Subset
+from ..prepare.preparation import Repreparation
+from ..releases.catalogue import Release
+from ..releases.notes import predicted_build
+from ..releases.wording import (
+    DYNAMIC_TENSOR_LINE,
+    RESTORED_LINE,
+    benchmark_failure_line,
+    benchmark_line,
+    prepare_failure_line,
+    replacing_line,
+)
+from ..rules.kinds import (
+    CPU_KERNEL_AFTER_REMAPPING,
+    CYCLIC_GRAPH,
+    DYNAMIC_TENSORS,
+)
+from .attribution import attributed_decision, attributed_failure, attributed_subsets
+from .reapplication import Reapplications
+from .refusals import kernel_refusal, not_prepared
+from .run import REFUSED, Refusal, Run, SubgraphRun
+
+VALIDATION_PREFIX = "VALIDATION:"
+"""Subgraphs with such names hold tests of the model; no delegate is applied to them."""
+
+
+NOT_APPLIED = frozenset({REFUSED, "restored"})
+"""Outcomes of a delegate after which benchmark_model gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unprepared:
+    """A kernel that fails when the application allocates tensors, or, behind a dynamic tensor, not before the model runs."""
+
+    graph: Graph
+    node: int
+    """The first node of its partition."""
+    failure: KernelFailure
+    text: str
+    """What the report says of it."""
+
+
+class DelegateApplication:
+    """One delegate applied to the subgraphs as they are."""
+
+    def __init__(
+        self,
+        graphs: tuple[Graph, ...],
+        needs_static: bool,
+        is_allocated: bool,
+        delegate: Delegate,
+        options: OptionValues,
+        release: Release,
+        defaults: str,
+        cache: AnalysisCache,
+        warnings: Sequence[str] = (),
+        removed: frozenset[int] = frozenset(),
+    ) -> None:
+        self.removed = removed
+        """Subgraphs that the model no longer has."""
+        self.graphs = graphs
+        self.needs_static = needs_static
+        self.is_allocated = is_allocated
+        """Whether a delegate before this one had the runtime allocate tensors, as it then does after this one too."""
+        self.delegate = delegate
+        self.options = options
+        self.release = release
+        self.defaults = defaults
+        self._cache = cache
+        self.log_lines: list[str] = []
+        self.warnings = [*delegate.release_notes(release), *warnings]
+        self.subgraphs = [SubgraphRun(graph) for graph in graphs]
+        self.again = Reapplications(release)
+        self.later_failure: Refusal | None = None
+        self.unprepared: list[Unprepared] = []
+        self.skipped: frozenset[int] = frozenset()
+        self._has_crashed = False
+        self.is_cut_short = False
+        """Whether a subgraph could not be prepared, at which the application gets an error."""
+
+    def run(self) -> Run:
+        """Apply the delegate; a refusal ends it for all subgraphs."""
+        refusal = self._refused_to_load()
+        if refusal is not None:
+            self._judge_rest(self.graphs)
+            return self._finish(REFUSED, refusal)
+        for graph in self.graphs:
+            if self._is_skipped(graph):
+                continue
+            if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
+                return self._end_unprepared(graph, graph.failure)
+            if self.needs_static and _is_dynamic(graph):
+                return self._finish(REFUSED, self._refuse_dynamic(graph))
+            failure = self._apply_where_called(graph)
+            if failure is not None:
+                refusal = self._restore(graph, failure)
+                self._judge_rest(self.graphs[graph.index + 1 :])
+                return self._finish(REFUSED if self.delegate.fails_with_model else "restored", refusal)
+            if self._has_crashed:
+                self._judge_rest(self.graphs[graph.index + 1 :])
+                break
+        delegated = any(subgraph.delegated for subgraph in self.subgraphs)
+        return self._finish("delegated" if delegated else "none", self.later_failure)
+
+    def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
+        """End at a subgraph that cannot be prepared; that is no error of the delegate, which keeps what it has of others."""
+        self.log_lines += failure.lines
+        self.is_cut_short = True
+        is_kept = not self.delegate.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
+        self._judge_rest(self.graphs[graph.index :])
+        return self._finish("delegated" if is_kept else REFUSED, not_prepared(graph, failure))
+
+    def _is_skipped(self, graph: Graph) -> bool:
+        return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed or graph.index in self.skipped
+
+    def _refused_to_load(self) -> Refusal | None:
+        found = self.delegate.load_refusal(self.graphs[0].model, self.options, self.release) if self.graphs else None
+        if found is None:
+            return None
+        index, failure = found
+        self.log_lines += failure.log_lines
+        return kernel_refusal(self.graphs[index], failure, failure.message)
+
+    def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
+        """Apply the delegate; before and after, the subgraph is prepared, and those that it calls may be delegated again."""
+        if not self.needs_static:
+            return self._apply(graph)
+        self.log_lines += self.again.lines(graph)
+        printed = len(self.log_lines)
+        failure = self._apply(graph)
+        if failure is None:
+            delegated = self.subgraphs[graph.index].delegated
+            self.again.note(graph, self.log_lines[printed:], delegated)
+            self.log_lines += self.again.lines(graph, delegated)
+            if self.again.is_cut_short:
+                self.warnings.append("subgraphs call each other so often that not every line is shown")
+        return failure
+
+    def _apply(self, graph: Graph) -> KernelFailure | None:
+        try:
+            decision = self._decide(graph)
+        except PartitionError as error:
+            message = f"the nodes cannot be put in running order: {error}"
+            return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
+        self.warnings += decision.warnings
+        self.log_lines += decision.log_lines
+        self.skipped |= decision.skipped
+        shown = attributed_decision(graph, decision)
+        self.subgraphs[graph.index] = SubgraphRun(graph, shown)
+        if decision.failure is not None:
+            failure = attributed_failure(graph, decision, decision.failure)
+            if not failure.is_crash:
+                return failure
+            self._crash(graph, failure, self._place(decision, decision.failure))
+            return None
+        if not decision.nodes:
+            return self._ask_of_graph(graph, decision, ())
+        subsets = decision.grouped()
+        calls = decision.calls or (ReplacingCall(len(decision.nodes), len(decision.graph.execution_plan), len(subsets)),)
+        self.log_lines += [
+            replacing_line(
+                self.release,
+                replaced=call.replaced,
+                total=call.total,
+                kernel=self.delegate.kernel_name_for(self.options),
+                partitions=call.partitions,
+                subgraph=shown_number(graph.index, self.removed),
+                name=graph.name,
+            )
+            for call in calls
+        ]
+        self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
+        found = self._prepare_plan(graph, decision, subsets) or self._ask_behind(decision, subsets)
+        if found is None:
+            return self._ask_of_graph(graph, decision, subsets)
+        failure, first = found
+        place = self._place(decision, failure)
+        failure = attributed_failure(graph, decision, failure)
+        if not failure.is_known:
+            self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
+        elif failure.is_crash:
+            self._crash(graph, failure, place)
+        elif failure.is_later:
+            self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
+        elif self.delegate.fails_with_model:
+            return failure
+        elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
+            # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
+            self._tell_stage(failure)
+            self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
+        else:
+            return failure
+        return self._ask_of_graph(graph, decision, subsets)
+
+    def _decide(self, graph: Graph) -> Decision:
+        release = self.delegate.decides_like(self.release, graph, self.options)
+        key = graph, self.delegate, self.options, release
+        return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
+
+    def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+        """Ask whether the subgraph may stay as it now is."""
+        failure = self.delegate.graph_refusal(decision, subsets, self.options, self.release)
+        if failure is None or not failure.is_later:
+            return failure
+        self._will_fail(graph, failure, failure.message)
+        return None
+
+    @staticmethod
+    def _place(decision: Decision, failure: KernelFailure) -> str:
+        return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+
+    def _crash(self, graph: Graph, failure: KernelFailure, place: str) -> None:
+        self._has_crashed = True
+        self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+
+    def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
+        """Note that the nodes are replaced, and yet they will not run on the delegate, or that this is predicted."""
+        self._tell_stage(failure)
+        self.warnings.append(f"subgraph {graph.index}: {message}")
+        if self.later_failure is None:
+            self.later_failure = kernel_refusal(graph, failure, message)
+
+    def _tell_stage(self, failure: KernelFailure) -> None:
+        """Print what the delegate prints when a stage behind it refuses a call, and name what it would refuse next."""
+        if failure.stage is not None:
+            if failure.stage.error_line not in failure.log_lines:
+                self.log_lines.append(failure.stage.error_line)
+            self.warnings += failure.stage.further
+
+    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
+        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed.
+
+        Returns the first failure, and the first node of the kernel that fails.
+        """
+        made = {
+            subset: failure
+            for subset in subsets
+            if subset.is_delegated and (failure := self._kernel_failure(graph, decision, subset)) is not None
+        }
+        # All kernels are initialised before any is prepared: where that ends the process, nothing else is found out.
+        crash = next((subset for subset, failure in made.items() if failure.is_crash), None)
+        if crash is not None:
+            return made[crash], crash.nodes[0]
+        repreparation = Repreparation(decision.graph, self.release)
+        for subset in subsets:
+            if subset in made:
+                return self._with_kernel_line(made[subset], decision, subsets, subset), subset.nodes[0]
+            if subset.is_delegated:
+                continue
+            for index in subset.nodes:
+                node = decision.graph.nodes[index]
+                is_added = index >= len(graph.nodes)
+                if not is_added and node is graph.nodes[index]:
+                    continue
+                message = repreparation.refusal(node)
+                if message is not None:
+                    operands = "operands" if is_added else "float16 constants"
+                    failure = KernelFailure(
+                        index,
+                        None,
+                        CPU_KERNEL_AFTER_REMAPPING.name,
+                        f"the CPU kernel of {node.op} cannot take the {operands} that the delegate gave it: {message}",
+                        CPU_KERNEL_AFTER_REMAPPING.hint,
+                        log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
+                    )
+                    return failure, index
+        return None
+
+    def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
+        # How the delegate would change a node that it does not accept is not known.
+        is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
+        return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
+
+    def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
+        """Ask the stage behind the delegate, once all kernels are made."""
+        failure = self.delegate.refusal_behind(decision, subsets, self.options, self.release)
+        if failure is None:
+            return None
+        failed = next((each for each in subsets if failure.node in each.nodes), None)
+        if failed is None:
+            return failure, decision.nodes[0]
+        return self._with_kernel_line(failure, decision, subsets, failed), failed.nodes[0]
+
+    def _with_kernel_line(
+        self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset
+    ) -> KernelFailure:
+        """Add what the runtime prints of a kernel that cannot be prepared: kernels are numbered behind the graph's nodes."""
+        if self.delegate.fails_with_model:
+            return failure
+        before = subsets[: subsets.index(failed)]
+        number = len(decision.graph.nodes) + sum(subset.is_delegated for subset in before)
+        line = prepare_failure_line(number, self.delegate.kernel_name_for(self.options))
+        return replace(failure, log_lines=(*failure.log_lines, line, RESTORED_LINE))
+
+    def _refuse_dynamic(self, graph: Graph) -> Refusal:
+        assert graph.dynamic is not None
+        dynamic = graph.dynamic
+        self.log_lines.append(DYNAMIC_TENSOR_LINE.format(tensor=dynamic.named))
+        tensor = graph.tensors[dynamic.tensor]
+        message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
+        hint = DYNAMIC_TENSORS.hint
+        if dynamic.node is not None:
+            message += f", made so by node {dynamic.node} ({graph.nodes[dynamic.node].op})"
+        if dynamic.cause is not None:
+            cause = graph.tensors[dynamic.cause]
+            message += f", because its input tensor {dynamic.cause} ({cause.name}) is not constant"
+            hint = f"make tensor {dynamic.cause} a constant: {hint}"
+        return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
+
+    def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
+        """The runtime undoes all delegation, in every subgraph."""
+        self._tell_stage(failure)
+        self.log_lines += failure.log_lines or (RESTORED_LINE,)
+        self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
+        return kernel_refusal(graph, failure, failure.message)
+
+    def _judge_rest(self, graphs: Sequence[Graph]) -> None:
+        """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""
+        for graph in graphs:
+            if not self._is_skipped(graph) and graph.dynamic is None:
+                with suppress(PartitionError):
+                    decision = self._decide(graph)
+                    self.subgraphs[graph.index] = SubgraphRun(graph, attributed_decision(graph, decision))
+
+    def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
+        if outcome == REFUSED:
+            self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
+        if self.defaults == "benchmark" and self.delegate.is_in_benchmark_model:
+            self.log_lines.append(self._benchmark_line(outcome))
+        return Run(
+            self.delegate,
+            self.options,
+            self.release,
+            outcome,
+            refusal,
+            tuple(self.log_lines),
+            tuple(self.warnings),
+            tuple(self.subgraphs),
+        )
+
+    def _benchmark_line(self, outcome: str) -> str:
+        if outcome in NOT_APPLIED or self.is_cut_short:
+            return benchmark_failure_line(self.delegate.provider_name)
+        first = self.subgraphs[0]
+        kernels = sum(subset.is_delegated for subset in first.subsets)
+        cpu_nodes = sum(len(subset.nodes) for subset in first.plan if not subset.is_delegated)
+        if not first.plan:
+            cpu_nodes = len(first.graph.execution_plan)
+        return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+
+
+def shown_number(index: int, removed: frozenset[int]) -> int:
+    """Return the index of a subgraph in the model that the runtime loads, from its index in the file."""
+    return index - sum([other < index for other in removed])
+
+
+def _is_dynamic(graph: Graph) -> bool:
+    """Whether a tensor is dynamic-sized, and the node that makes it so still runs on the CPU."""
+    return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

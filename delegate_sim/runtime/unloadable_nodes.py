@@ -1,0 +1,202 @@
+"""Nodes whose parameters the runtime fails to load.
+
+Source: ``InterpreterBuilder::ParseNodes`` (``core/interpreter_builder.cc``), which ends at the first, and the functions for each
+operator that it calls (``core/api/flatbuffer_conversions.cc``); what they say was observed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..graph.graph import file_graph
+from ..model import schema
+from ..model.model import Model, Node
+from ..model.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidNode:
+    """A node that is not loaded, by its index in the graph, and what the runtime prints of it."""
+
+    subgraph: int
+    node: int
+    op: str
+    message: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The options of a node, and which of them the file has."""
+
+    options: Options
+    has: Callable[[str], bool]
+
+
+class _WrongOptions(NamedTuple):
+    """What is wrong with a node's options, in words and as the runtime says it."""
+
+    message: str
+    lines: tuple[str, ...]
+
+
+_Check = Callable[[_Given], Iterator[_WrongOptions]]
+
+
+@functools.lru_cache(maxsize=2)
+def invalid_node(model: Model) -> InvalidNode | None:
+    """Return the first node that is not loaded, None if all are."""
+    checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
+    if not checked:
+        return None
+    for subgraph in model.subgraphs:
+        for node in file_graph(model, subgraph).nodes:
+            if node.op not in checked or node.is_custom:
+                continue
+            found = next(_wrong(model, node, model.options(node)), None)
+            if found is not None:
+                return InvalidNode(subgraph.index, node.index, node.op, *found)
+    return None
+
+
+def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions]:
+    """Say what is wrong with a node's options, in the runtime's order."""
+    if options.table is not None:
+        given = _Given(options, functools.partial(model.has_option, node))
+        for check in _CHECKS.get(node.op, ()):
+            yield from check(given)
+    elif node.op in _NEEDED:
+        yield _WrongOptions("it has no options", (_NEEDED[node.op],))
+
+
+def _has(field: str, line: str) -> _Check:
+    """Demand that the file gives an option."""
+
+    def check(given: _Given) -> Iterator[_WrongOptions]:
+        if not given.has(field):
+            yield _WrongOptions(f"it has no {field}", (line,))
+
+    return check
+
+
+def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
+    """Demand that a number is one of those known; ``line`` may name it."""
+
+    def check(given: _Given) -> Iterator[_WrongOptions]:
+        value = getattr(given.options, field)
+        if value not in known:
+            yield _WrongOptions(f"its {field} is {value}", (line.format(value),) if line else ())
+
+    return check
+
+
+def _types(*fields: str) -> tuple[_Check, ...]:
+    """Demand that options are types of tensors."""
+    known = frozenset(schema.enum_names("TensorType"))
+    return tuple([_one_of(field, known, "Unsupported data type {} in tensor") for field in fields])
+
+
+def _vector(name: str, field: str, most: int, *, is_needed: bool = False, attribute: str = "") -> _Check:
+    """Demand that a vector is no longer than the runtime has room for. ``attribute`` is how the runtime names it, if it does."""
+    which = (f"Check the '{attribute}' attribute.",) if attribute else ()
+
+    def check(given: _Given) -> Iterator[_WrongOptions]:
+        if is_needed and not given.has(field):
+            yield _WrongOptions(f"it has no {field}", (f"Input array not provided for operation '{name}'.", *which))
+        if (length := len(getattr(given.options, field))) > most:
+            line = f"Found too many dimensions in the input array of operation '{name}'."
+            yield _WrongOptions(f"its {field} has {length} elements, more than {most}", (line, *which))
+
+    return check
+
+
+_PAD = "stablehlo.pad"
+_PADDINGS = ("edge_padding_low", "edge_padding_high", "interior_padding")
+
+
+def _paddings_agree(given: _Given) -> Iterator[_WrongOptions]:
+    if len({len(getattr(given.options, field)) for field in _PADDINGS}) > 1:
+        line = f"'{_PAD}' operation parameter array sizes are not consistent."
+        yield _WrongOptions(f"{', '.join(_PADDINGS)} are not of one length", (line,))
+
+
+_WINDOW = "stablehlo.reduce_window"
+_WINDOW_DIMENSIONS = "window_dimensions"
+_WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "window_dilations", "padding")
+
+
+def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
+    """Demand window dimensions, and other vectors of as many elements where they are given; paddings of twice as many."""
+    rank = len(given.options.window_dimensions)
+    if not rank:
+        line = f"'{_WINDOW_DIMENSIONS}' attribute is not optional for '{_WINDOW}' and cannot be empty."
+        yield _WrongOptions(f"it has no {_WINDOW_DIMENSIONS}", (line,))
+    for field in _WINDOW_VECTORS:
+        factor = 2 if field == "padding" else 1
+        length = len(getattr(given.options, field))
+        if length not in (0, factor * rank):
+            line = f"'{field}' attribute of '{_WINDOW}' does not have the expected size ({length} != {factor * rank})."
+            yield _WrongOptions(f"its {field} has {length} elements, not {factor * rank}", (line,))
+        yield from _vector(_WINDOW, field, factor * _MOST_DIMENSIONS, attribute=field)(given)
+
+
+_MOST_DIMENSIONS = 8
+"""What the runtime has room for in the parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
+_MOST_BRANCHES = 20
+
+_NEEDED: Mapping[str, str] = MappingProxyType(
+    {
+        "LSTM": "No valid LSTM builtin options exist",
+        "STABLEHLO_CASE": "Could not get 'stablehlo.case' operation parameters.",
+        "STABLEHLO_COMPOSITE": "Could not get 'stablehlo.composite' operation parameters.",
+        "STABLEHLO_PAD": f"Could not get '{_PAD}' operation parameters.",
+        "STABLEHLO_REDUCE_WINDOW": f"Could not get '{_WINDOW}' operation parameters.",
+    }
+)
+"""The operators that cannot do without their options, and what the runtime says if they have none."""
+
+_CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
+    {
+        "ARG_MAX": _types("output_type"),
+        "ARG_MIN": _types("output_type"),
+        "BUCKETIZE": (_has("boundaries", "boundaries array not provided for operation 'bucketize'."),),
+        "CAST": _types("in_data_type", "out_data_type"),
+        "CONV_2D": _types("quantized_bias_type"),
+        "FULLY_CONNECTED": (
+            *_types("quantized_bias_type"),
+            _one_of("weights_format", frozenset({0, 1}), "Unhandled fully-connected weights format."),
+        ),
+        "HASHTABLE": _types("key_dtype", "value_dtype"),
+        "LSTM": (_one_of("kernel_type", frozenset({0, 1}), "Unhandled LSTM kernel type: {}"),),
+        "REDUCE_WINDOW": (_one_of("reduce_function", frozenset(range(1, 7))),),
+        "RESHAPE": (_vector("reshape", "new_shape", _MOST_DIMENSIONS),),
+        "SHAPE": _types("out_type"),
+        "SQUEEZE": (_vector("squeeze", "squeeze_dims", _MOST_DIMENSIONS),),
+        "STABLEHLO_CASE": (
+            _vector(
+                "stablehlo.case",
+                "branch_subgraph_indices",
+                _MOST_BRANCHES,
+                is_needed=True,
+                attribute="branch subgraph indices",
+            ),
+        ),
+        "STABLEHLO_COMPOSITE": tuple(
+            [
+                _has(field, f"'stablehlo.composite' missing required option '{field}'.")
+                for field in ("name", "composite_attributes")
+            ]
+        ),
+        "STABLEHLO_PAD": (
+            *[_vector(_PAD, field, _MOST_DIMENSIONS, is_needed=True, attribute=field) for field in _PADDINGS],
+            _paddings_agree,
+        ),
+        "STABLEHLO_REDUCE_WINDOW": (_windows_agree,),
+        "TRANSPOSE_CONV": _types("quantized_bias_type"),
+    }
+)
+"""What is looked at in the options of a node that has any."""

@@ -1,0 +1,168 @@
+"""Tensors that the runtime fails to load because the file contradicts itself.
+
+Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
+``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
+
+Before LiteRT 2.1.5 sizes below 0 count as those of 64 bits without a sign, so that a release loads some of these tensors and
+says of others that their bytes are too many; it then has no memory for them. This is not told apart. Nor is what the runtime
+finds out about how a sparse constant is stored, and about the dimensions of multi-axis quantisation.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..model import schema
+from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
+from ..releases.catalogue import Release, parse_release
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidTensor:
+    """A tensor that is not loaded: why, and what the runtime prints."""
+
+    subgraph: int
+    tensor: int
+    message: str
+    lines: tuple[str, ...]
+
+
+class _WrongTensor(NamedTuple):
+    """One thing that is wrong with a tensor, in words and as the runtime says it."""
+
+    message: str
+    lines: tuple[str, ...]
+
+
+_WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
+"""Types whose tensors have no size before they have a value."""
+
+_MOST = 2**64 - 1
+"""The highest count that the runtime can hold."""
+
+_FEW = _MOST >> 8
+"""So many elements have no more bytes than that, whatever their type."""
+
+_EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
+"""Since when buffers may be in files of their own."""
+
+_MULTI_AXIS = parse_release("litert-2.2")
+"""Since when multi-axis quantisation is read."""
+
+
+@functools.lru_cache(maxsize=2)
+def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
+    """Return the tensors that are not loaded, of the first subgraph that has any: the runtime reads it to its end."""
+    for subgraph in model.subgraphs:
+        odd = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if _may_overflow(shape)}
+        suspects = [tensor for tensor in subgraph.tensors if _keeps_anything(tensor) or tensor.shape in odd]
+        count = len(subgraph.tensors)
+        found = [
+            InvalidTensor(
+                subgraph.index,
+                tensor.index,
+                " and ".join([one.message for one in wrong]),
+                tuple([line for one in wrong for line in one.lines]),
+            )
+            for tensor in suspects
+            if (wrong := tuple(_wrong(tensor, count, release)))
+        ]
+        if found:
+            return tuple(found)
+    return ()
+
+
+def _may_overflow(shape: tuple[int, ...]) -> bool:
+    return min(shape, default=0) < 0 or math.prod(filter(None, shape)) > _FEW
+
+
+def _keeps_anything(tensor: Tensor) -> bool:
+    return tensor.data is not None or tensor.quantization is not None or tensor.is_variable
+
+
+def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTensor]:
+    """Say what is wrong with a tensor, in the runtime's order."""
+    if tensor.quantization is not None:
+        wrong = _wrong_quantization(tensor) or _wrong_multi_axis(tensor.quantization, tensors, release)
+        if wrong is not None:
+            yield _WrongTensor(wrong[0], (wrong[1], f"Tensor {tensor.index} has invalid quantization parameters."))
+    knows_external = release.is_at_least(_EXTERNAL_BUFFERS)
+    is_external = knows_external and tensor.external_buffer != 0
+    if tensor.data is not None and (tensor.is_variable or is_external):
+        buffer = "buffer or external buffer" if knows_external else "buffer"
+        line = f"Tensor {tensor.index} is a variable tensor with {buffer}. It's not supported now."
+        yield _WrongTensor(f"it has data and is {'a variable' if tensor.is_variable else 'in an external buffer'}", (line,))
+    invalid = f"Tensor {tensor.index} is invalidly specified in schema."
+    if tensor.type in _WITHOUT_SIZE:
+        if tensor.is_variable and tensor.data is None:
+            yield _WrongTensor(f"it is a variable of type {tensor.type}", ("String variable tensor isn't supported.", invalid))
+    elif not _is_sparse_constant(tensor):
+        size = _wrong_size(tensor, has_data_elsewhere=is_external)
+        if size is not None:
+            yield _WrongTensor(size[0], (*size[1:], invalid))
+
+
+def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
+    """Return what is wrong with a tensor's shape, in words and as the runtime says it.
+
+    Of a constant without enough data the runtime names a line of its source, which is left out.
+    """
+    elements = 1
+    for size in tensor.shape:
+        elements *= size
+        if size < 0 or elements > _MOST:
+            words = f"its shape is {list(tensor.shape)}"
+            return words, "tflite/util.cc BytesRequired number of elements overflowed."
+    bits = schema.BITS_PER_ELEMENT.get(tensor.type, 0)
+    if elements * max(bits, 8) // 8 > _MOST:
+        return f"its shape is {list(tensor.shape)}", "tflite/util.cc BytesRequired number of bytes overflowed."
+    if tensor.data is not None and not has_data_elsewhere and tensor.data[1] < (required := tensor.byte_size):
+        return (f"it has {tensor.data[1]} bytes of data of the {required} that its shape and type need",)
+    return None
+
+
+def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:
+    """Return what is wrong with the tensors and the blocks of multi-axis quantisation, in words and as the runtime says it."""
+    if quantization.kind != "multi-axis" or not release.is_at_least(_MULTI_AXIS):
+        return None
+    scales, zero_points, block_size = quantization.scales_tensor, quantization.zero_points_tensor, quantization.block_size
+    name = "MultiAxisQuantization"
+    if not 0 <= scales < tensors:
+        line = f"{name} scales tensor index must be in range [0, {tensors}). Was {scales}."
+        return f"its scales are tensor {scales} of {tensors}", line
+    if zero_points != OPTIONAL_TENSOR and not 0 <= zero_points < tensors:
+        line = f"{name} zero_points tensor index must be in range [0, {tensors}), or -1 if optional. Was {zero_points}."
+        return f"its zero points are tensor {zero_points} of {tensors}", line
+    if block_size < 0:
+        return f"its blocks have size {block_size}", f"{name} block_size must be non-negative. Was {block_size}."
+    return None
+
+
+def _is_sparse_constant(tensor: Tensor) -> bool:
+    return tensor.data is not None and tensor.sparsity is not None
+
+
+def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:
+    """Return what is wrong with scales and zero points, in words and as the runtime says it."""
+    quantization = tensor.quantization
+    if quantization is None or not quantization.is_affine or not len(quantization.scales):
+        return None
+    scales, zero_points, dimension = len(quantization.scales), len(quantization.zero_points), quantization.dimension
+    if scales != zero_points:
+        line = f"QuantizationParam has {zero_points} zero_point values and {scales} scale values. Must have same number."
+        if not zero_points:
+            line = "Quantization parameters has non-null scale but null zero_point."
+        return f"it has {scales} scales and {zero_points} zero points", line
+    rank = len(tensor.shape)
+    if dimension < 0 or (rank and dimension >= rank):
+        line = f"quantized_dimension must be in range [0, {rank}). Was {dimension}."
+        return f"it is quantised along dimension {dimension} of {rank}", line
+    if scales != 1 and rank and scales != tensor.shape[dimension]:
+        size = tensor.shape[dimension]
+        line = f"num_scales must be 1 for per-layer quantization, or {size} for per-axis quantization, but got {scales}."
+        return f"it has {scales} scales along a dimension of size {size}", line
+    return None

@@ -1,0 +1,69 @@
+"""``delegate_sim.sweep``, with converters that are none."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.conversion import converters as converters_module
+from delegate_sim.sweeping import sweep as sweep_module
+from tests.support.fake_converters import make_source
+from tests.support.sweep_conversions import TENSORFLOW, Fake
+
+PHONE = [("nnapi", {"nnapi_runtime": "13"})]
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    made = tmp_path / "made"
+    made.mkdir()
+    monkeypatch.setattr(sweep_module, "convert", Fake(made))
+    monkeypatch.setattr(converters_module, "find_converters", lambda pythons: (TENSORFLOW.converter,))
+    return make_source(tmp_path, "net")
+
+
+def test_the_result_shows_itself(source, tmp_path):
+    found = delegate_sim.sweep(source, PHONE, settings="int8+fixed", cache=tmp_path / "cache")
+    assert repr(found) == f"<Swept {source}: 4 conversions tried, 4 made, {sum(row.is_best for row in found.rows)} best>"
+    assert found.best_for("nnapi").conversion.settings.name == "float+fixed"
+    assert "float+fixed" in found._repr_html_()
+
+
+def test_tables_become_data_frames(source, tmp_path):
+    pytest.importorskip("pandas")
+    found = delegate_sim.sweep(source, PHONE, cache=tmp_path / "cache")
+    rows = found.to_pandas()
+    assert list(rows["settings"]) == ["float", "float+fixed"]
+    assert list(rows["nnapi_multiply_add_share"]) == [0, 1]
+    assert list(found.to_pandas("targets")["target"]) == ["nnapi", "nnapi"]
+
+
+def test_the_best_model_is_written(source, tmp_path):
+    output = tmp_path / "best.tflite"
+    delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache")
+    assert delegate_sim.analyze(output, *PHONE[0]).to_dict()["runs"][0]["outcome"] == "delegated"
+    with pytest.raises(delegate_sim.FixError, match="exists already"):
+        delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"best_for": "nnapi"}, "give both"),
+        ({"settings": "int9"}, "there is no quantisation 'int9'"),
+        ({"shapes": {"x": (0,)}}, "a shape is"),
+        ({"everything": 1}, "everything is true or false"),
+        ({"delegates": []}, "no delegate is given"),
+        ({"delegates": "none"}, "none"),
+        ({"data": "none.npz"}, "there is no such data"),
+        ({"best_for": "gpu", "output": "x.tflite"}, "there is no target 'gpu'"),
+    ],
+)
+def test_wrong_arguments(source, arguments, words):
+    with pytest.raises(delegate_sim.OptionError, match=words):
+        delegate_sim.sweep(source, **{"delegates": PHONE, **arguments})
+
+
+def test_a_source_of_no_known_form(tmp_path):
+    with pytest.raises(delegate_sim.ModelError, match="none"):
+        delegate_sim.sweep(tmp_path / "none.keras", "nnapi")

@@ -1,0 +1,127 @@
+"""``analyze --accelerators``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.test_schemas import validate
+from tests.support.delegates.npu_models import chain
+
+
+@pytest.fixture
+def path(tmp_path):
+    chain(["TANH", "ELU", "SIGN"]).write(tmp_path / "model.tflite")
+    return tmp_path / "model.tflite"
+
+
+def test_one_soc(run, path):
+    result = run("analyze", path, "--accelerators", "npu,gpu,cpu", "--soc", "mediatek:mt6991")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("Partition strategy: 0\nPartitioned subgraph<0>, selected 1 ops")
+    assert "Selected, not compiled" in result.stdout
+    assert "CompiledModel (npu, gpu, cpu) is created" in result.stdout
+    assert "Side by side" not in result.stdout
+
+
+def test_socs_side_by_side(run, path):
+    result = run(
+        "analyze", path, "--accelerators", "npu,cpu", "--soc", "mediatek:mt6991", "--soc", "google:Tensor_G5", COLUMNS="100"
+    )
+    table = result.stdout.split("Side by side")[1]
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in table.splitlines()[1:] if line.strip()}
+    assert rows["TANH"] == "npu-mediatek 1 npu-google 1"
+    assert rows["ELU"] == "xnnpack 1 npu-google 1"
+
+
+def test_the_command_that_says_what_keeps_nodes_off_the_npu(run, path):
+    arguments = (
+        "--accelerators",
+        "npu,cpu",
+        "--soc",
+        "mediatek:mt6991",
+        "--soc",
+        "google:Tensor_G5",
+        "--runtime",
+        "litert-2.2.0",
+    )
+    text = run("analyze", path, *arguments).stdout
+    assert f"  delegate-sim diagnose {path} --delegate npu-mediatek --runtime litert-2.2.0\n" in text
+    assert "--delegate npu-google" not in text
+    found = run("diagnose", path, "--delegate", "npu-mediatek")
+    assert "keeps 1 node off the NPU: ELU 1" in found.stdout
+    assert "selected: 1 of 3 nodes selected" in " ".join(found.stdout.split())
+    assert "delegated" not in found.stdout
+
+
+def test_what_is_not_created_has_no_places(run, path):
+    result = run("analyze", path, "--accelerators", "npu", "--soc", "mediatek:mt6991", "--soc", "google:Tensor_G5", COLUMNS="100")
+    first, second = result.stdout.split("--- google:Tensor_G5 ---")
+    assert "is not created" in first
+    assert "Where nodes run" not in first
+    assert "Where nodes run" in second
+    assert ["all", "not", "created", "npu-google", "3"] in [line.split() for line in second.splitlines()]
+
+
+def test_json(run_json, path):
+    entry = run_json("analyze", path, "--accelerators", "npu,cpu", "--soc", "google:Tensor_G5")
+    assert entry["compiled_model"] == {
+        "accelerators": ["npu", "cpu"],
+        "soc": "google:Tensor_G5",
+        "created": True,
+        "notes": entry["compiled_model"]["notes"],
+    }
+    validate("report", entry)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--accelerators", "npu"], "--soc VENDOR:SOC"),
+        (["--accelerators", "cpu", "--soc", "google:x"], "not among --accelerators"),
+        (["--soc", "google:x"], "needs --accelerators"),
+        (["--accelerators", "tpu"], "known are npu, gpu, cpu"),
+        (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung, qualcomm"),
+        (["--accelerators", "npu", "--soc", "mediatek:"], "name the SoC behind mediatek"),
+        (["--accelerators", "npu", "--soc", "google"], "VENDOR:SOC"),
+        (["--accelerators", "cpu", "--defaults", "api"], "does not take --defaults"),
+        (["--accelerators", "cpu", "--no-default-xnnpack"], "does not take --default-xnnpack"),
+        (["--accelerators", "cpu", "--delegate", "gpu"], "neither --delegate nor --chain"),
+        (["--accelerators", "cpu", "--format", "csv"], "text or json"),
+        (["--accelerators", "cpu", "--live"], "does not take --live"),
+        (["--accelerators", "cpu", "--report", "json=x.json"], "does not take --report"),
+        (["--accelerators", "gpu,cpu", "--option", "nonsense=1"], "none of mldrift, xnnpack has an option 'nonsense'"),
+        (["--accelerators", "gpu,cpu", "--gpu_backend", "opengl"], "mldrift and xnnpack have no flag --gpu"),
+        (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "name the CPU among them"),
+    ],
+)
+def test_what_does_not_go_together(run, path, arguments, words):
+    result = run("analyze", path, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in " ".join(result.stderr.split())
+
+
+def test_a_run_speaks_of_what_is_selected(run, path):
+    text = run("analyze", path, "--delegate", "npu-mediatek", "--no-default-xnnpack").stdout
+    assert "1 selected (33.3 %)" in text
+    assert "Not selected: 2 nodes, by reason" in text
+    assert "delegated" not in text
+
+
+def test_plugins_are_imported_only_where_they_are_asked_for(path):
+    code = "import atexit, sys; atexit.register(lambda: print([name for name in sys.modules if '.delegates.npu' in name]))"
+    code += "; from delegate_sim_cli.main import main; main()"
+    for arguments, loaded in ((["--delegate", "gpu"], False), (["--delegate", "npu-intel"], True)):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "analyze", str(path), *arguments], capture_output=True, text=True, check=True
+        )
+        assert (done.stdout.splitlines()[-1] != "[]") == loaded
+
+
+def test_a_limit_without_an_option_is_not_said_to_have_one(run, tmp_path):
+    chain(["ELU", "FLOOR_MOD", "CEIL"]).write(tmp_path / "model.tflite")
+    text = " ".join(run("analyze", tmp_path / "model.tflite", "--delegate", "mldrift").stdout.split())
+    assert "hint: merge partitions by removing what splits them" in text
+    assert "hint: :" not in text

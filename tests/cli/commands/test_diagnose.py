@@ -1,0 +1,299 @@
+"""``delegate-sim diagnose`` and ``delegate-sim whatif``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
+from fixtures.suggestion_cases import EXAMPLES
+from tests.cli.test_schemas import validate
+from tests.support.gate_models import classifier, reshaper
+from tests.support.models import chain_model
+
+MODELS = Path(__file__).parents[3] / "fixtures" / "models"
+
+DIAGNOSIS = """\
+Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 5 partitions for subgraph 0 (main).
+Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
+
+Now
+  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+    --disable_nnapi_cpu=true --max_delegated_partitions=0
+    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
+  delegated: 3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96
+    bytes across borders
+
+1. ADD at version 4
+   operator-version:ADD:4 (nnapi-operator-version)
+   keeps 1 node on the CPU: ADD 1
+   nodes 3
+   found: version 4; needed: version at most 2
+   version without it: 2
+   without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
+     -> 64
+   lower-version: nothing in the node needs the version that the file gives it:
+     convert with the converter of the release that the delegate was written for
+   delegate-sim fix rewrites the file: own-versions (exact)
+
+2. GELU is not mapped
+   operator:GELU (nnapi-operator)
+   keeps 1 node on the CPU: GELU 1
+   nodes 1
+   found: GELU; needed: an operator that NNAPI has
+   without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
+     -> 64
+   without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes
+     across borders 96 -> 32
+   replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
+     0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
+     converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
+     taken by gpu, mldrift, vx, vx-nxp, xnnpack
+   delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
+     rounding)
+
+Without any of them
+  delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
+    bytes across borders
+
+Multiply-adds and bytes are counts, not an estimate of latency.
+"""
+
+
+@pytest.fixture
+def chain(tmp_path):
+    path = tmp_path / "chain.tflite"
+    chain_model(["ADD", "GELU", "ADD", "ADD 4", "ADD"]).write(path)
+    return path
+
+
+def test_the_text(run, chain):
+    result = run("diagnose", chain)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == DIAGNOSIS
+
+
+def test_the_end_of_a_cause_that_changes_nothing_is_said_in_words(run):
+    text = " ".join(run("diagnose", MODELS / "cannot_prepare.tflite").stdout.split())
+    assert "0 % -> 0 %" not in text
+    assert "removing it alone brings nothing: others must be removed too" in text
+
+
+def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    layers.node("CUSTOM", (layers.input("FLOAT32", 1, 8),), custom="edgetpu-custom-op")
+    layers.finish()
+    builder.write(tmp_path / "m.tflite")
+    text = " ".join(run("diagnose", tmp_path / "m.tflite").stdout.split())
+    assert "removing it brings no multiply-adds, and no fewer kernels or bytes analyse-source:" in text
+
+
+def test_nothing_to_diagnose(run, tmp_path):
+    classifier().write(tmp_path / "m.tflite")
+    assert "Nothing in the model keeps nodes on the CPU." in run("diagnose", tmp_path / "m.tflite").stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.code)
+def test_json(run_json, tmp_path, example):
+    example.before().write(tmp_path / "m.tflite")
+    options = [
+        argument
+        for name, value in example.options.items()
+        for argument in ("--option", f"{name}={','.join(value) if isinstance(value, tuple) else value}")
+    ]
+    found = run_json("diagnose", tmp_path / "m.tflite", "--delegate", example.delegate, "--runtime", example.runtime, *options)
+    validate("diagnosis", found)
+    assert example.code in {cause["suggestion"]["code"] for cause in found["causes"]}
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_every_delegate(run, chain, delegate):
+    result = run("diagnose", chain, "--delegate", delegate, "--verbose")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_names_are_made_safe(run, tmp_path):
+    reshaper(is_dynamic=True).write(tmp_path / "m.tflite")
+    content = (tmp_path / "m.tflite").read_bytes().replace(b"flat", b"\x1b[1m")
+    (tmp_path / "m.tflite").write_bytes(content)
+    result = run("diagnose", tmp_path / "m.tflite")
+    assert "\\x1b[1m" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_to_a_file(run, chain, tmp_path):
+    assert run("diagnose", chain, "--output", tmp_path / "out.txt").stdout == ""
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == DIAGNOSIS
+
+
+def test_what_cannot_be_diagnosed(run, tmp_path):
+    result = run("diagnose", tmp_path / "none.tflite")
+    assert (result.exit_code, result.stderr) == (2, f"error: {tmp_path / 'none.tflite'}: No such file or directory\n")
+    assert run("diagnose", tmp_path / "none.tflite", "--option", "level=3").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "partitions"),
+    [
+        (["--accept", "GELU"], (5, 3)),
+        (["--accept", "gelu", "--accept", "node:3"], (5, 1)),
+        (["--accept", "node:0:3"], (5, 3)),
+        (["--set-version", "ADD=1"], (5, 3)),
+        (["--set-version", "node:3=2", "--accept", "GELU"], (5, 1)),
+        (["--max_delegated_partitions", "1"], (5, 2)),
+        (["--base", "max_number_delegated_partitions=1"], (2, 5)),
+        (["--feature-level", "27", "--base", "feature_level=27", "--accept", "GELU"], (5, 3)),
+        (["--batch", "3"], (5, 5)),
+        (["--fix-shapes"], (5, 5)),
+        (["--base", "runtime=tf-2.15"], (5, 5)),
+    ],
+)
+def test_suppositions(run_json, chain, arguments, partitions):
+    found = run_json("whatif", chain, *arguments)
+    validate("compare", found)
+    assert (found["a"]["measures"]["partitions"], found["b"]["measures"]["partitions"]) == partitions
+
+
+def test_what_would_move(run, chain):
+    result = run("whatif", chain, "--accept", "GELU")
+    assert result.exit_code == 0
+    assert "On the CPU in A, delegated in B: 1 node" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        ([], "no change is given"),
+        (["--accept", "MEAN"], "the model has no node of MEAN; its operators are ADD, GELU"),
+        (["--accept", "node:9"], "the model has no node 9 in subgraph 0"),
+        (["--set-version", "ADD"], "takes OP=VERSION or node:N=VERSION, with a version from 1 to 2^31 - 1, not 'ADD'"),
+        (["--set-version", "ADD=0"], "takes OP=VERSION or node:N=VERSION, with a version from 1 to 2^31 - 1, not 'ADD=0'"),
+        (["--batch", "0"], "a batch has at least 1 element, not 0"),
+        (["--base", "level=1"], "nnapi has no option 'level'"),
+        (
+            ["--search", "0"],
+            "a goal is a number of partitions from 1 up, kernels=N with N from 1 up or multiply-adds=P%, not '0'",
+        ),
+        (["--search", "1", "--accept", "GELU"], "--search takes options of the delegate only"),
+    ],
+)
+def test_suppositions_that_cannot_be(run, chain, arguments, fault):
+    result = run("whatif", chain, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert fault in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+SEARCH = """\
+2 causes must be removed for at most 1 partition; fewer are not enough (4
+simulations)
+
+5 of 5 nodes delegated, 1 partition, 1 delegate kernel, without:
+  - operator-version:ADD:4: ADD at version 4
+    lower-version: nothing in the node needs the version that the file gives it:
+      convert with the converter of the release that the delegate was written
+      for
+  - operator:GELU: GELU is not mapped
+    replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
+      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
+      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
+      taken by gpu, mldrift, vx, vx-nxp, xnnpack
+"""
+
+
+def test_search(run, run_json, chain):
+    assert run("whatif", chain, "--search", "1").stdout == SEARCH
+    found = run_json("whatif", chain, "--search", "3")
+    validate("search", found)
+    assert [[cause["name"] for cause in way["causes"]] for way in found["ways"]] == [
+        ["operator-version:ADD:4"],
+        ["operator:GELU"],
+    ]
+    assert (
+        run("whatif", chain, "--search", "5").stdout
+        == "Reached already: at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, 3 delegate kernels\n"
+    )
+
+
+def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
+    found = run_json("whatif", chain, "--search", "kernels=2")
+    validate("search", found)
+    assert (found["goal"], found["max_partitions"]) == ({"measure": "kernels", "value": 2}, None)
+    assert {cause["name"] for way in found["ways"] for cause in way["causes"]} == {"operator-version:ADD:4", "operator:GELU"}
+    classifier().write(tmp_path / "m.tflite")
+    result = run("whatif", tmp_path / "m.tflite", "--driver-rejects", "FULLY_CONNECTED", "--search", "multiply-adds=90%")
+    assert result.stdout.startswith("1 cause must be removed for at least 90 % of multiply-adds delegated")
+
+
+def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):
+    chain_model(["ADD"]).write(tmp_path / "m.tflite")
+    result = run("whatif", tmp_path / "m.tflite", "--delegate", "hexagon", "--search", "1")
+    assert result.stdout.startswith("No set of causes reaches at most 1 partition")
+    assert "without any of them:" in " ".join(result.stdout.split())
+
+
+def test_several_models_and_delegates(run, run_json, chain, tmp_path):
+    classifier().write(tmp_path / "m.tflite")
+    result = run("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
+    assert (result.exit_code, result.stderr) == (0, "")
+    table, *stories = result.stdout.split("\nchain.tflite on ")
+    assert table.startswith("Now, and without the first cause")
+    assert len(stories) == 2
+    found = run_json("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
+    assert [(entry["model"]["path"], entry["delegate"]) for entry in found] == [
+        (str(path), delegate) for path in (chain, tmp_path / "m.tflite") for delegate in ("nnapi", "gpu")
+    ]
+
+
+def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_path):
+    result = run("diagnose", tmp_path / "none.tflite", chain)
+    assert result.exit_code == 2
+    assert "GELU is not mapped" in result.stdout
+
+
+def test_search_as_json_is_json(run, chain):
+    assert json.loads(run("whatif", chain, "--search", "1", "--format", "json").stdout)["is_exact"]
+
+
+def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
+    text = " ".join(
+        run(
+            "diagnose", Path(__file__).resolve().parents[3] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
+        ).stdout.split()
+    )
+    assert "once another cause is removed, would keep 3 nodes on the CPU: LSTM 3" in text
+
+
+def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):
+    found = run_json("whatif", MODELS / "dynamic_shape_chain.tflite", "--batch", "1")
+    assert [side["measures"]["delegated_nodes"] for side in (found["a"], found["b"])] == [0, 2]
+
+
+def test_comma_separated_values_have_a_row_for_each_model_and_delegate(run, chain, tmp_path):
+    broken = tmp_path / "=broken.tflite"
+    broken.write_bytes(b"no model")
+    result = run("diagnose", chain, broken, "--delegate", "nnapi", "--delegate", "gpu", "--format", "csv")
+    assert result.exit_code == 2
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["model"], row["delegate"]) for row in rows] == [
+        (str(chain), "nnapi"),
+        (str(chain), "gpu"),
+        (str(broken), ""),
+    ]
+    diagnosis = delegate_sim.diagnose(chain, "nnapi")
+    first = diagnosis.findings[0]
+    assert rows[0]["cause"] == first.cause.name
+    assert rows[0]["causes"] == str(len(diagnosis.findings))
+    assert rows[0]["delegated_nodes"] == str(diagnosis.now.measures.delegated_nodes)
+    assert rows[0]["without_first_delegated_nodes"] == str(first.alone.measures.delegated_nodes)
+    assert rows[0]["without_all_delegated_nodes"] == str(diagnosis.without_all.measures.delegated_nodes)
+    assert rows[2]["error"].startswith(str(broken))
+    assert not any(row["error"] for row in rows[:2])

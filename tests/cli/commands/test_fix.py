@@ -1,0 +1,206 @@
+"""``delegate-sim fix`` and ``delegate-sim diff``."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+
+from delegate_sim import load
+from fixtures.builder import ModelBuilder
+from tests.cli.test_schemas import validate
+from tests.support.models import chain_model
+
+try:
+    import ai_edge_litert  # noqa: F401
+except ImportError:  # pragma: no cover
+    HAS_RUNTIME = False
+else:
+    HAS_RUNTIME = True
+needs_runtime = pytest.mark.skipif(not HAS_RUNTIME, reason="needs the runtime: install the extra 'fix'")
+
+OPS = ("ADD", "NEG", "ADD 2", "ADD")
+"""NNAPI does not take version 4 of ADD, nor NEG at level 28."""
+LEVEL = ("--for", "nnapi", "--feature-level", "28")
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "model.tflite"
+    chain_model(OPS).write(path)
+    return path
+
+
+def test_the_plan_is_shown_and_nothing_written(source, run, tmp_path):
+    result = run("fix", source, *LEVEL, "--plan")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[0].endswith("nothing is written")
+    assert "neg-as-mul (exact), 1 node" in result.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
+
+
+@needs_runtime
+def test_a_model_is_written_and_proven(source, run, tmp_path):
+    result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 0, result.stderr
+    assert "computes the same, bit for bit" in result.stdout.replace("\n", " ")
+    assert "Every bit is the same: 1 output, on 2 inputs" in result.stdout
+    assert [node.op for node in load(tmp_path / "fixed.tflite").subgraphs[0].nodes] == ["ADD", "MUL", "ADD", "ADD"]
+    again = run("diff", source, tmp_path / "fixed.tflite")
+    assert (again.exit_code, again.stderr) == (0, "")
+
+
+@needs_runtime
+def test_the_report_as_json(source, run, tmp_path):
+    found = json.loads(run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--format", "json").stdout)
+    validate("fix", found)
+    assert found["difference"]["is_same"]
+    assert found["targets"][0]["before"]["delegated_nodes"] < found["targets"][0]["after"]["delegated_nodes"]
+    assert [step["name"] for step in found["passes"]] == ["neg-as-mul"]
+
+
+@needs_runtime
+def test_a_model_in_an_archive(source, run, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(source, "m.tflite")
+    result = run("fix", f"{tmp_path / 'a.zip'}!/m.tflite", *LEVEL, "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 0, result.stderr
+    assert run("diff", tmp_path / "a.zip", tmp_path / "fixed.tflite").exit_code == 0
+
+
+@needs_runtime
+def test_trailing_nodes_are_written_beside_it(run, tmp_path):
+    chain_model(("ADD", "ADD", "ROUND")).write(tmp_path / "model.tflite")
+    result = run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 0, result.stderr
+    assert "1 trailing node in" in result.stdout
+    assert [node.op for node in load(tmp_path / "fixed.tail.tflite").subgraphs[0].nodes] == ["ROUND"]
+    found = json.loads(run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "--plan", "--format", "json").stdout)
+    validate("fix", found)
+    assert (found["split"]["operators"], found["split"]["written"]) == (["ROUND"], None)
+    found = run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "-o", tmp_path / "fixed.tflite")
+    assert (found.exit_code, found.stderr.rstrip().endswith("exists already; --force replaces it")) == (2, True)
+
+
+def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4]), graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
+    graph.node("RELU", [x], [y], 1)
+    graph.outputs(y)
+    builder.write(tmp_path / "model.tflite")
+    result = run("fix", tmp_path / "model.tflite", "--for", "gpu", "--plan")
+    assert result.exit_code == 1
+    assert "sizes of x are open: --shape x=... fixes them" in " ".join(result.stdout.split())
+
+
+@needs_runtime
+def test_inputs_that_are_not_an_archive(source, run, tmp_path):
+    (tmp_path / "x.npz").write_text("text")
+    result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--data", tmp_path / "x.npz")
+    assert (result.exit_code, result.stderr.rstrip().endswith("it is no archive of numpy.savez")) == (2, True)
+
+
+def test_nothing_is_written_over_an_existing_file(source, run, tmp_path):
+    (tmp_path / "fixed.tflite").write_bytes(b"mine")
+    result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--no-proof")
+    assert result.exit_code == 2
+    assert "exists already; --force replaces it" in result.stderr
+    assert (tmp_path / "fixed.tflite").read_bytes() == b"mine"
+    assert run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--no-proof", "--force").exit_code == 0
+    assert (tmp_path / "fixed.tflite").read_bytes() != b"mine"
+
+
+def test_the_model_itself_is_never_written_over(source, run, tmp_path):
+    before = source.read_bytes()
+    (tmp_path / "link.tflite").symlink_to(source)
+    for path in (source, tmp_path / "link.tflite"):
+        result = run("fix", source, *LEVEL, "-o", path, "--force", "--no-proof")
+        assert result.exit_code == 2
+        assert "is the model itself" in result.stderr
+    assert source.read_bytes() == before
+
+
+def test_a_model_that_no_pass_helps(run, tmp_path):
+    chain_model(("ADD", "RELU")).write(tmp_path / "model.tflite")
+    result = run("fix", tmp_path / "model.tflite", "--for", "nnapi", "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("No pass makes the model better")
+    assert not (tmp_path / "fixed.tflite").exists()
+
+
+@needs_runtime
+def test_what_a_plugin_takes_is_selected(run, tmp_path):
+    chain_model(["SHAPE"]).write(tmp_path / "model.tflite")
+    words = " ".join(run("fix", tmp_path / "model.tflite", "--for", "npu-google", "--plan").stdout.split())
+    assert "0 of 1 node selected" in words
+    assert "delegate" not in words.partition("npu-google")[2]
+
+
+@needs_runtime
+def test_a_model_that_does_not_run_on_the_cpu(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [1, 4])
+    y, z = graph.tensor("y", "FLOAT32", [1, 4]), graph.tensor("z", "FLOAT32", [1, 4])
+    graph.node("NEG", [x], [y], 1)
+    graph.node(0, [y], [z], custom="Mine")
+    graph.outputs(z)
+    builder.write(tmp_path / "model.tflite")
+    result = run("fix", tmp_path / "model.tflite", *LEVEL, "--own-resolver", "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 2
+    assert "does not run the original model on the CPU: Encountered unresolved custom op: Mine" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
+
+
+@needs_runtime
+def test_a_pass_that_breaks_its_promise_writes_nothing(source, run, tmp_path, monkeypatch):
+    from delegate_sim.fixing.passes import elementwise
+
+    monkeypatch.setattr(elementwise, "_scalar", lambda work, node, value: work.constant("wrong", "FLOAT32", value * 1.01))
+    result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite")
+    assert result.exit_code == 2
+    assert "nothing is written, as the rewritten model does not compute the same: its passes are exact, but" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--plan", "-o", "x"), "give either -o FILE"),
+        ((), "give either -o FILE"),
+        (("-o", "x", "--samples", "0"), "without inputs nothing can be proven"),
+        (("--plan", "--shape", "y=1"), "the model has no input 'y'"),
+    ],
+)
+def test_arguments_that_do_not_go_together(source, run, arguments, words):
+    result = run("fix", source, *LEVEL, *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+@pytest.mark.slow
+@needs_runtime
+def test_models_that_differ(run, tmp_path):
+    chain_model(("ADD",)).write(tmp_path / "a.tflite")
+    chain_model(("ADD", "ADD")).write(tmp_path / "b.tflite")
+    result = run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Outputs differ by at most ")
+    assert run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite", "--tolerance", "1000").exit_code == 0
+    found = json.loads(run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite", "--format", "json").stdout)
+    validate("diff", found)
+    assert found["outputs"][0]["greatest"] == pytest.approx(4)
+
+
+def test_names_in_models_are_made_safe(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("\x1b[31mx", "FLOAT32", [1]), graph.tensor("\x1b[2Jy", "FLOAT32", [1])
+    graph.node("NEG", [x], [y], 1)
+    graph.outputs(y)
+    builder.write(tmp_path / "model.tflite")
+    for extra in (("--plan",), ("-o", tmp_path / "fixed.tflite")):
+        result = run("fix", tmp_path / "model.tflite", *LEVEL, *extra)
+        assert "\x1b" not in result.stdout + result.stderr

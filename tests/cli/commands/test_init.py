@@ -1,0 +1,36 @@
+"""``delegate-sim init`` in folders of all kinds."""
+
+from __future__ import annotations
+
+from tests.support.gate_models import upsampler
+
+CONFIGURATION = "delegate-sim.toml"
+
+
+def test_init_finds_folders(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a/x.tflite", "a/y.tflite", "b [1]/x.tflite", ".hidden/x.tflite", "node_modules/x.tflite", "top.tflite"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        upsampler().write(tmp_path / name)
+    assert run("init").exit_code == 0
+    assert 'models = ["a/*.tflite", "b [[]1]/*.tflite", "*.tflite"]' in (tmp_path / CONFIGURATION).read_text(encoding="utf-8")
+    assert run("check", "--update").stdout.endswith("4 models on 1 target: 4 passed\n")
+
+
+def test_init_without_models(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("init")
+    assert result.exit_code == 0
+    assert "without models" in result.stdout
+    assert run("check").exit_code == 2
+
+
+def test_init_with_many_folders_names_those_at_the_top(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number in range(12):
+        folder = tmp_path / "models" / str(number)
+        folder.mkdir(parents=True)
+        upsampler().write(folder / "m.tflite")
+    run("init")
+    assert 'models = ["models/**/*.tflite"]' in (tmp_path / CONFIGURATION).read_text(encoding="utf-8")
+    assert run("check", "--update").exit_code == 0

@@ -1,0 +1,67 @@
+"""``delegate-sim report`` and ``delegate-sim export``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from delegate_sim.page import layout
+from tests.support.models import chain_model
+
+
+@pytest.fixture
+def _library():
+    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
+
+
+@pytest.mark.usefixtures("_library")
+class TestReport:
+    def test_a_page_is_written_and_its_size_is_said(self, run, model, tmp_path):
+        page = tmp_path / "page.html"
+        result = run("report", model, "-o", page)
+        size = len(page.read_bytes())
+        assert (result.exit_code, result.stdout) == (0, f"{page}: 1 view, {size:,} bytes\n")
+
+    def test_models_and_delegates_are_views(self, run, model, tmp_path):
+        chain_model(["ADD"]).write(tmp_path / "other.tflite")
+        result = run("report", model, tmp_path / "other.tflite", "--delegate", "nnapi", "--delegate", "gpu", "-o", tmp_path / "p")
+        assert "4 views" in result.stdout
+
+    def test_without_causes_none_are_looked_for(self, run, model, tmp_path, monkeypatch):
+        monkeypatch.setattr("delegate_sim.diagnosis.diagnose.diagnose", lambda *_: pytest.fail("causes were looked for"))
+        assert run("report", model, "--no-causes", "-o", tmp_path / "p").exit_code == 0
+        assert '"causes":null' in (tmp_path / "p").read_text(encoding="utf-8")
+
+    def test_an_unreadable_model_does_not_stop_the_others(self, run, model, tmp_path):
+        result = run("report", tmp_path / "missing.tflite", model, "-o", tmp_path / "p")
+        assert result.exit_code == 2
+        assert "missing.tflite" in result.stderr
+        assert (tmp_path / "p").exists()
+
+    def test_without_any_model_no_page_is_written(self, run, tmp_path):
+        assert run("report", tmp_path / "missing.tflite", "-o", tmp_path / "p").exit_code == 2
+        assert not (tmp_path / "p").exists()
+
+
+def test_without_the_library_the_first_line_says_what_to_install(run, model, tmp_path, monkeypatch):
+    def refuse():
+        raise layout.MissingPackageError(layout.MISSING)
+
+    monkeypatch.setattr(layout, "require_library", refuse)
+    result = run("report", model, "-o", tmp_path / "p")
+    assert (result.exit_code, result.stderr) == (2, f"error: {layout.MISSING}\n")
+
+
+def test_node_data_go_to_standard_output(run, model):
+    result = run("export", "model-explorer", model)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["main"]["results"]["1"]["value"] == "CPU: nnapi-operator"
+
+
+def test_several_delegates_have_a_file_each(run, model, tmp_path):
+    result = run("export", "model-explorer", model, "--delegate", "nnapi", "--delegate", "gpu", "-o", tmp_path / "overlay.json")
+    assert result.exit_code == 0
+    assert sorted(path.name for path in tmp_path.glob("overlay*")) == ["overlay.gpu.json", "overlay.nnapi.json"]
+    result = run("export", "dot", model, "--delegate", "nnapi", "--delegate", "gpu")
+    assert (result.exit_code, "give --output" in result.stderr) == (2, True)

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
+from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.model import schema
+from delegate_sim.rules.kinds import RUNTIME_KINDS
+from delegate_sim.versions.features import FEATURES
+from delegate_sim_cli.text.rules import OTHERS, _rows
+
+CONV_2D = """\
+CONV_2D
+      needs                                 when            code
+  1   version at most 5                                     nnapi-operator-version
+  2   operands that are all float or all    below level 29  nnapi-hybrid
+      quantised
+  3   input 0 of type FLOAT32 or UINT8      below level 29  nnapi-input-type
+  4   weights with one scale                below level 29  nnapi-per-channel
+  5   input scale * weight scale below the  below level 29  nnapi-restricted-scales
+      output scale
+  6   3 inputs                                              nnapi-missing-bias
+  7   dilation 1                            below level 29  nnapi-operand-value
+  8   as many input as filter channels      below level 29  nnapi-operand-value
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: NNAPIDelegateKernel::Validate
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectMaxOpVersion
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: IsHybridOperator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsFloatOrUint8Operator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsRestrictedScalesCompliant
+"""
+
+MISSING_BIAS = """\
+nnapi-missing-bias: CONV_2D without bias
+
+The delegate takes CONV_2D only with a bias operand.
+
+What to do: Give the node the operand, for example a bias of zeros.
+
+Delegate nnapi
+  needs 3 inputs
+      CONV_2D
+  source: tflite/delegates/nnapi/nnapi_delegate.cc:
+    NNAPIDelegateKernel::Validate
+"""
+
+DYNAMIC_TENSORS = """\
+dynamic-tensors: dynamic-sized tensor in the graph
+
+Before a delegate is applied, the CPU kernels prepare the graph. If the size of
+a tensor is known only at run time, the runtime refuses the whole graph to every
+delegate that has not declared that it takes such tensors.
+
+What to do: Fix the shapes of the model before converting it, so that everything
+that determines shapes becomes constant. The report names the tensor, the node
+that makes it dynamic and, if there is one, the operand that would have to be
+constant.
+
+Applies to every delegate.
+"""
+
+CODE_POSITIONS = {"Reason": 0, "Finding": 0, "Regression": 0, "Check": 0, "Refusal": 0, "KernelFailure": 2, "kernel_failure": 0}
+"""Where calls that make a code have it."""
+
+
+def known_codes():
+    return {
+        *(kind.name for kind in RUNTIME_KINDS),
+        *GATE,
+        *FEATURES,
+        *SUGGESTIONS,
+        *(code for name in DELEGATE_NAMES for code in find_delegate(name).kinds),
+    }
+
+
+def codes_in_sources():
+    package = Path(delegate_sim.__file__).parent
+    for path in set(package.rglob("*.py")).difference((package / "nnapi_runtime").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in CODE_POSITIONS:
+                code = call.args[CODE_POSITIONS[call.func.id] :][:1]
+                if code and isinstance(code[0], ast.Constant):
+                    yield code[0].value
+
+
+def test_text_of_one_operator(run):
+    assert run("rules", "--op", "CONV_2D").stdout == CONV_2D
+
+
+@pytest.mark.parametrize("spelling", ["conv_2d", "Conv-2D"])
+def test_operators_are_found_however_they_are_written(run, spelling):
+    assert run("rules", "--op", spelling).stdout == CONV_2D
+
+
+def test_a_check_that_accepts_at_once_comes_first(run):
+    rows = run("rules", "--op", "DEQUANTIZE", COLUMNS="120").stdout.splitlines()
+    assert " ".join(rows[2].split()) == "FLOAT16 that is not constant: accepted at once from level 30 nnapi-input-type"
+
+
+def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
+    lines = run("rules", "--op", "SUB", "--format", "markdown").stdout.splitlines()
+    assert any(
+        line.startswith("| 3 | input 0 of type FLOAT32 | from level 28, below level 29 | `nnapi-input-type` |") for line in lines
+    )
+    lines = run("rules", "--op", "MUL", "--format", "markdown").stdout.splitlines()
+    assert any(line.startswith("| 1 | version at most 3 | with accelerator | `nnapi-operator-version` |") for line in lines)
+    assert any(line.startswith("| 2 | version at most 2 | without accelerator | `nnapi-operator-version` |") for line in lines)
+
+
+def test_an_operator_that_the_delegate_does_not_take(run):
+    result = run("rules", "--op", "GELU")
+    assert (result.exit_code, result.stdout) == (0, "GELU\n  nnapi does not take this operator.\n")
+
+
+@pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if len(find_delegate(name).rule_books) > 1])
+def test_options_choose_the_rules(run, name):
+    delegate = find_delegate(name)
+    values = {"release": ["lf-6.6.3", "lf-5.15.71"]}
+    (option,) = delegate.rule_options
+    for value, book in zip(values[option], delegate.rule_books, strict=True):
+        given = ("--delegate", name, "--option", f"{option}={value}")
+        data = json.loads(run("rules", *given, "--format", "json").stdout)
+        assert str(data["options"][option]).lower() == value
+        assert [(entry["op"], [check["needed"] for check in entry["checks"]]) for entry in data["operators"]] == [
+            (op, [check.needed for check in rule.checks]) for op, rule in sorted(book.rules.items())
+        ]
+        for form in ("text", "markdown"):
+            said = f"with --option {option}={value}; with other values"
+            assert said in " ".join(run("rules", *given, "--op", "MEAN", "--format", form).stdout.replace("\\", "").split())
+
+
+def test_only_options_that_choose_rules_are_taken(run):
+    result = run("rules", "--delegate", "vx-nxp", "--option", "error_during_init=true")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert (
+        result.stderr == "error: the rules of vx-nxp are the same whatever error_during_init is; release chooses among several\n"
+    )
+    assert (
+        run("rules", "--option", "feature_level=29").stderr
+        == "error: the rules of nnapi are the same whatever feature_level is\n"
+    )
+    result = run("rules", "--changes", "--delegate", "vx-nxp", "--option", "release=lf-6.6.3")
+    assert "--option is not for --changes" in result.stderr
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_rules_are_chosen_by_options_where_there_are_several(name):
+    delegate = find_delegate(name)
+    assert bool(delegate.rule_options) == (len(delegate.rule_books) > 1)
+    assert {option.name for option in delegate.options}.issuperset(delegate.rule_options)
+
+
+def test_an_unknown_operator_names_near_ones(run):
+    result = run("rules", "--op", "conv2d")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: there is no operator CONV2D; did you mean CONV_2D, CONV_3D?\n"
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_every_check_of_every_operator_is_shown(run, name):
+    book = find_delegate(name).rules
+    rules = {**dict(sorted(book.rules.items())), **({OTHERS: book.others} if book.others else {})}
+    data = json.loads(run("rules", "--delegate", name, "--format", "json").stdout)
+    assert [entry["op"] for entry in data["operators"]] == list(rules)
+    text = run("rules", "--delegate", name, COLUMNS="1000").stdout
+    markdown = run("rules", "--delegate", name, "--format", "markdown").stdout
+    for entry in data["operators"]:
+        rule = rules[entry["op"]]
+        assert [(check["needed"], check["code"], check["when"]) for check in entry["checks"]] == [
+            (check.needed, book.code_of(check.kind), [condition.words for condition in check.conditions]) for check in rule.checks
+        ]
+        assert f"\n## {entry['op']}\n" in markdown
+        for check in rule.checks:
+            assert check.demand in text
+            assert f"| `{book.code_of(check.kind)}` | [`{book.source_of(check, rule).symbol}`][" in markdown
+
+
+def test_markdown_ends_with_the_codes(run):
+    text = run("rules", "--format", "markdown").stdout
+    assert text.startswith("# What the delegate nnapi accepts\n")
+    assert (
+        "\n## ADD\n\n| | needs | when | code | source |\n|---|---|---|---|---|\n"
+        "| 1 | version at most 2 |  | `nnapi-operator-version` | [`ExpectMaxOpVersion`][nnapi_delegate.cc@f67457790] |" in text
+    )
+    assert "| 5 | input scale \\* weight scale below the output scale | below level 29 | `nnapi-restricted-scales` | " in text
+    for code, explanation in find_delegate("nnapi").kinds.items():
+        assert f"\n## {code}\n\n*{explanation.title}.* " in text
+    assert "# Codes" not in run("rules", "--op", "ADD", "--format", "markdown").stdout
+
+
+def test_explain_a_code_of_a_delegate(run):
+    assert run("explain", "nnapi-missing-bias").stdout == MISSING_BIAS
+
+
+def test_explain_a_code_of_the_runtime(run):
+    assert run("explain", "dynamic-tensors").stdout == DYNAMIC_TENSORS
+
+
+def test_explain_every_code(run):
+    for code in known_codes():
+        result = run("explain", code, COLUMNS="10000")
+        assert result.exit_code == 0
+        assert result.stdout.startswith(f"{code}: ")
+        concerns = ("Delegate ", "Applies to every delegate.", "A feature that raises the version of operators.")
+        assert any(words in result.stdout for words in concerns)
+
+
+def test_explain_without_a_code_lists_all(run):
+    assert [line.split()[0] for line in run("explain").stdout.splitlines()] == sorted(known_codes())
+
+
+@pytest.mark.slow
+def test_every_code_that_a_report_can_have_is_explained():
+    assert set(codes_in_sources()) - known_codes() == set()
+
+
+def test_an_unknown_code_names_near_ones(run):
+    result = run("explain", "nnapi-missing-bia")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert (
+        result.stderr
+        == "error: there is no code nnapi-missing-bia; did you mean nnapi-missing-bias, missing-bias, nnapi-division-by-zero?\n"
+    )
+
+
+def test_every_builtin_operator_can_be_asked_for(run):
+    for op in schema.enum_names("BuiltinOperator").values():
+        assert run("rules", "--op", op, "--format", "json").exit_code == 0
+
+
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
+def test_rows_of_an_operator_can_be_told_apart(name):
+    for book in find_delegate(name).rule_books:
+        for op, rule in book.rules.items():
+            rows = [row[1:3] for row in _rows(book, rule)]
+            assert len(rows) == len(set(rows)), op

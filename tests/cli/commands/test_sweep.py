@@ -1,0 +1,293 @@
+"""``delegate-sim sweep``, with converters that are none."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from delegate_sim import load
+from delegate_sim.conversion.convert import Failure, FailureKind
+from delegate_sim.conversion.converters import Converter
+from delegate_sim.sweeping import sweep as sweep_module
+from delegate_sim_cli.commands import sweep as command_module
+from delegate_sim_cli.text.sweep import difference_text
+from tests.cli.test_schemas import validate
+from tests.support.fake_converters import make_environment, make_source
+from tests.support.sweep_conversions import Fake
+from tests.sweeping.test_rows import row
+
+PHONE = ("--for", "nnapi", "--option", "nnapi_runtime=13")
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """A file that is taken for a Keras model; the fake that converts it is ``source.fake``."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "net.keras"
+    zipfile.ZipFile(path, "w").writestr("config.json", "{}")
+    return path
+
+
+@pytest.fixture
+def convert(tmp_path, monkeypatch):
+    folder = tmp_path / "made"
+    folder.mkdir()
+
+    def use(converter=None, **of_fake):
+        fake = Fake(folder, **of_fake)
+        found = converter or Converter("tensorflow", "2.99.0", "/python")
+        monkeypatch.setattr(sweep_module, "convert", fake)
+        monkeypatch.setattr(command_module, "find_converters", lambda pythons: (found,))
+        return fake
+
+    return use
+
+
+@pytest.fixture
+def sweep(run, source, convert):
+    def call(*options, **of_fake):
+        call.fake = convert(**of_fake)
+        return run("sweep", source, *PHONE, "--no-cache", *options, COLUMNS="160")
+
+    return call
+
+
+def test_the_table_as_text(sweep):
+    result = sweep("--setting", "int8+fixed")
+    assert (result.exit_code, result.stderr) == (0, "")
+    text = " ".join(result.stdout.split())
+    told = "nnapi: best is row 3, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel"
+    todo = "--best-for TARGET -o FILE writes the best model; the code that makes each stands at the end. converters:"
+    assert f"net.keras: 4 conversions tried {told} {todo}" in text
+    assert text.index(told) < text.index("calibrated with")
+    assert "calibrated with 8 samples of random numbers (seed 0), not of real data" in text
+    assert "* 3 float+fixed delegated 100 % 100 % 1" in text
+    assert "restored 0 % 0 % 0 0" in text
+    assert "nnapi on litert-2.3: best is row" in text
+    assert "for nnapi: dynamic-shape:inputs (row 1)" in text
+
+
+@pytest.mark.slow
+def test_the_code_of_the_best_row_is_shown_and_of_others_when_asked_for(sweep):
+    result = sweep()
+    assert "convert('float+fixed')" in result.stdout
+    assert "convert('float')" not in result.stdout
+    assert "convert('float')" in sweep("--show-code", "1").stdout
+    assert "convert(" not in sweep("--no-code").stdout
+    wrong = sweep("--show-code", "9")
+    assert (wrong.exit_code, "there is no row 9" in wrong.stderr) == (2, True)
+
+
+def test_json_follows_its_schema(sweep):
+    crash = Failure(FailureKind.CRASHED, "gone")
+    result = sweep("--format", "json", "--setting", "int16x8", failures={"int16x8": crash})
+    found = json.loads(result.stdout)
+    validate("sweep", found)
+    assert found["best_for"] == {"nnapi": 3}
+    assert found["rows"][1]["failure"] == {"kind": "crashed", "line": "gone"}
+    assert found["rows"][1]["targets"] == {}
+    assert found["rows"][2]["targets"]["nnapi"]["multiply_add_share"] == 1
+    assert found["calibration"]["is_drawn"]
+
+
+def test_comma_separated_values_have_a_row_for_each_conversion(sweep):
+    rows = list(csv.DictReader(io.StringIO(sweep("--format", "csv").stdout)))
+    assert [row["settings"] for row in rows] == ["float", "float+fixed"]
+    assert [row["nnapi_outcome"] for row in rows] == ["refused", "delegated"]
+    assert rows[1]["best"] == "true"
+
+
+def test_markdown_has_the_tables_and_the_code(sweep):
+    text = sweep("--format", "markdown").stdout
+    answer = "- nnapi: best is row 2, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel\n"
+    assert 0 < text.index(answer) < text.index("| row | converter | settings |")
+    assert "**nnapi on litert-2.3: best is row 2, tensorflow: float+fixed**" in text
+    assert "```python\n# tensorflow\nconvert('float+fixed')\n```" in text
+
+
+def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, source):
+    result = sweep("--best-for", "nnapi", "-o", "best.tflite")
+    assert result.exit_code == 0, result.stderr
+    assert "best.tflite: the best for nnapi" in result.stdout
+    assert [node.op for node in load(tmp_path / "best.tflite").subgraphs[0].nodes] == ["FULLY_CONNECTED"]
+    again = sweep("--best-for", "nnapi", "-o", "best.tflite")
+    assert again.exit_code == 2
+    assert "best.tflite: exists already; --force replaces it" in again.stderr
+    assert sweep.fake.asked == [], "nothing is converted for a file that is not written"
+    assert sweep("--best-for", "nnapi", "-o", "best.tflite", "--force").exit_code == 0
+    own = sweep("--best-for", "nnapi", "-o", source, "--force")
+    assert "is the source itself" in own.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--best-for", "nnapi"], "--best-for TARGET and -o FILE go together"),
+        (["-o", "x.tflite"], "--best-for TARGET and -o FILE go together"),
+        (["--best-for", "gpu", "-o", "x.tflite"], "--best-for takes one of the targets, nnapi, not gpu"),
+        (["--setting", "int9"], "there is no quantisation 'int9'"),
+        (["--shape", "x=a"], "a shape is INPUT=1,224,224,3, not 'x=a'"),
+        (["--cache", "folder"], "--no-cache keeps none"),
+        (["--data", "none.npz"], "none.npz: there is no such data"),
+        (["--time-limit", "0"], "0.0 is not in the range x>0"),
+    ],
+)
+def test_wrong_usage_is_one_line(sweep, options, words):
+    result = sweep(*options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert sweep.fake.asked == []
+
+
+def test_a_source_that_is_not_there(run, source, convert):
+    convert()
+    result = run("sweep", "none.keras", *PHONE, "--no-cache")
+    assert result.exit_code == 2
+    assert "none.keras" in result.stderr
+
+
+def test_no_model_at_all_is_told_by_the_exit_code(sweep):
+    result = sweep(converter=Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
+    assert result.exit_code == 2
+    assert "row 1, tensorflow: float: missing: not installed: pip install 'delegate-sim[sweep-tf]'" in " ".join(
+        result.stdout.split()
+    )
+
+
+def test_an_interruption_leaves_the_finished_rows(sweep):
+    result = sweep(failures={"float+fixed": KeyboardInterrupt()})
+    assert result.exit_code == 130
+    assert "1 conversion tried; interrupted" in result.stdout
+    assert "refused" in result.stdout
+    assert "nnapi on litert-2.3: nothing of any conversion is delegated" in result.stdout
+
+
+def test_what_a_converter_says_is_harmless_on_a_terminal(sweep):
+    """Names of settings hold names of inputs."""
+    result = sweep("--shape", "\x1b[2Jx=1,2", "--format", "text")
+    assert "\x1b" not in result.stdout
+
+
+def test_the_page_shows_the_first_and_the_best(sweep, tmp_path):
+    pytest.importorskip("fast_sugiyama", reason="needs the extra 'report'")
+    result = sweep("--report", "page.html")
+    assert result.exit_code == 0, result.stderr
+    assert "page.html: 2 views" in result.stdout
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "1 float.tflite" in page
+    assert "2 float+fixed.tflite" in page
+
+
+def test_the_bar_shows_what_is_done_of_what_is_known(sweep, monkeypatch):
+    shown = []
+    monkeypatch.setattr(command_module, "show_progress", lambda *told: shown.append(told))
+    assert sweep("--setting", "int8").exit_code == 0
+    assert shown[:2] == [("0 of at least 2: tensorflow: float", 0.0), ("1 of at least 3: tensorflow: int8", 1 / 3)]
+    assert all(0 <= share < 1 for _, share in shown)
+
+
+def test_limits_and_the_folder_are_handed_on(run, source, convert, tmp_path, monkeypatch):
+    fake = convert()
+    seen = {}
+
+    def spy(source, route, settings, cache, calibration, limits):
+        seen.update(folder=cache.folder, limits=limits)
+        return fake(source, route, settings, cache, calibration, limits)
+
+    monkeypatch.setattr(sweep_module, "convert", spy)
+    run("sweep", source, *PHONE, "--cache", tmp_path / "kept", "--time-limit", 7, "--memory-limit", 2)
+    assert seen["folder"] == str(tmp_path / "kept")
+    assert (seen["limits"].seconds, seen["limits"].memory) == (7, 2 << 30)
+
+
+def test_the_code_that_is_shown_runs_and_makes_the_same_file(run, tmp_path, monkeypatch):
+    """Pasted from the text into the converter's own Python; the converter is a fake one in an environment of its own."""
+    monkeypatch.chdir(tmp_path)
+    python = make_environment(tmp_path / "environment")
+    source = make_source(tmp_path, "good")
+    kept = tmp_path / "kept"
+    given = ("sweep", source, *PHONE, "--setting", "int8", "--python", python, "--cache", kept, "--no-code")
+    found = json.loads(run(*given, "--format", "json").stdout)
+    (row,) = [row for row in found["rows"] if (row["converter"], row["settings"]) == ("tensorflow", "int8")]
+    shown = run(*given, "--show-code", row["number"]).stdout
+    code = shown[shown.index("# tensorflow 9.9.1") :]
+    assert code.strip() == row["code"].strip()
+    pasted = tmp_path / "pasted"
+    pasted.mkdir()
+    subprocess.run([python, "-"], input=code, text=True, cwd=pasted, check=True, capture_output=True)
+    digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in kept.glob("*.tflite")}
+    assert hashlib.sha256((pasted / "model.tflite").read_bytes()).hexdigest() in digests
+
+
+@pytest.mark.parametrize(("name", "words"), [("crashing", "crashed"), ("chatting", "output too large"), ("hanging", "timed out")])
+def test_a_converter_that_misbehaves_is_a_row_with_one_line(run, tmp_path, monkeypatch, name, words):
+    monkeypatch.chdir(tmp_path)
+    python = make_environment(tmp_path / "environment")
+    source = make_source(tmp_path, name)
+    limit = ("--time-limit", 5) if name == "hanging" else ()
+    monkeypatch.setenv("FAKE_NOTE", str(tmp_path / "note"))
+    result = run("sweep", source, *PHONE, "--python", python, "--no-cache", *limit, "--format", "json")
+    assert result.exit_code == 2
+    (row,) = json.loads(result.stdout)["rows"]
+    assert row["failure"]["kind"] == words
+    assert "\n" not in row["failure"]["line"]
+    assert len(row["failure"]["line"]) < 1000
+    assert processes_given(tmp_path / "note") == []
+
+
+def processes_given(note):
+    """The processes that were started with a note of this path, which they hand on to their own."""
+    mark = f"FAKE_NOTE={note}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_leaves_the_finished_rows_and_no_process(tmp_path):
+    """The whole program, interrupted while a converter hangs."""
+    python = make_environment(tmp_path / "environment")
+    source = make_source(tmp_path, "hanging")
+    note = tmp_path / "note"
+    # Who runs the tests may have told its processes to ignore the signal.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from delegate_sim_cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", program, "sweep", source, *PHONE, "--python", python, "--no-cache"]
+    environment = {**os.environ, "FAKE_NOTE": str(note)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as began:
+        try:
+            deadline = time.monotonic() + 120
+            while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
+                time.sleep(0.1)
+            began.send_signal(signal.SIGINT)
+            output, errors = began.communicate(timeout=60)
+        finally:
+            began.kill()
+    assert (began.returncode, errors) == (130, "")
+    assert "0 conversions tried; interrupted" in " ".join(output.split())
+    assert processes_given(note) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(0.0, "none"), (0.0041, "0.41 %"), (0.0996, "10 %"), (0.996, "100 %"), (12.5, "1,250 %"), (None, "unknown")],
+)
+def test_differences_are_shares_of_the_range(error, text):
+    assert difference_text(row(1, [1], error=error)) == text

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+import delegate_sim
+from delegate_sim_cli.commands import analyze
+from fixtures.builder import ModelBuilder
+from tests.support.clicks import NEEDS_NEWER_CLICK
+from tests.support.models import chain_model
+
+COMMANDS = ("analyze", "rules", "explain", "inspect")
+
+
+def python(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+        timeout=60,
+    )
+
+
+def on_terminal(*arguments, **environment):
+    """Run the program with a terminal as standard output and return what it writes."""
+    master, slave = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **environment}
+    environment.pop("COLORTERM", None)
+    with subprocess.Popen([sys.executable, "-m", "delegate_sim", *map(str, arguments)], stdout=slave, env=environment) as process:
+        os.close(slave)
+        written = b""
+        while True:
+            try:
+                chunk = os.read(master, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            written += chunk
+    os.close(master)
+    assert process.returncode == 0
+    return written.decode().replace("\r\n", "\n")
+
+
+def test_version(run):
+    assert run("--version").stdout == f"delegate-sim {delegate_sim.__version__}\n"
+
+
+def test_help_lists_the_commands_exit_codes_and_completion(run):
+    text = run("--help").stdout
+    for command in COMMANDS:
+        assert f"\n  {command} " in text
+    assert 'eval "$(_DELEGATE_SIM_COMPLETE=bash_source delegate-sim)"' in text
+    assert "\n    70   " in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(run, command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"Examples:\n    delegate-sim {command} " in result.stdout
+
+
+@NEEDS_NEWER_CLICK
+@pytest.mark.parametrize("arguments", [[], ["analyze"], ["inspect"]])
+def test_help_is_shown_where_nothing_is_asked_for(run, arguments):
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Usage: delegate-sim")
+
+
+def test_unknown_command(run):
+    result = run("analyse")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith("error: No such command 'analyse'")
+
+
+def failing(error):
+    def fail(_):
+        raise error
+
+    return fail
+
+
+def test_internal_error(run, model, monkeypatch):
+    monkeypatch.setattr(analyze, "read_model", failing(ValueError("two\nlines")))
+    result = run("analyze", model)
+    assert (result.exit_code, result.stdout) == (70, "")
+    assert result.stderr == (
+        "error: internal error: ValueError: two\\nlines; please report it with the model, the command line and what "
+        "DELEGATE_SIM_DEBUG=1 prints\n"
+    )
+
+
+def test_traceback_on_request(run, model, monkeypatch):
+    monkeypatch.setattr(analyze, "read_model", failing(ValueError("wrong")))
+    result = run("analyze", model, DELEGATE_SIM_DEBUG="1")
+    assert result.exit_code == 70
+    assert result.stderr.startswith("Traceback (most recent call last):\n")
+
+
+def test_interrupt(run, model, monkeypatch):
+    monkeypatch.setattr(analyze, "read_model", failing(KeyboardInterrupt()))
+    assert run("analyze", model).exit_code == 130
+
+
+def test_as_a_module(model):
+    result = python("-m", "delegate_sim", "analyze", model, "--delegate", "nnapi")
+    assert result.returncode == 0
+    assert result.stdout.startswith("Replacing 2 out of 4 node(s)")
+    result = python("-m", "delegate_sim", "analyze", f"{model}.missing")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"error: {model}.missing: No such file or directory\n"
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    builder = ModelBuilder()
+    builder.subgraph("main").input("x" * 500_000, "FLOAT32", [1])
+    builder.write(tmp_path / "model.tflite")
+    command = [sys.executable, "-m", "delegate_sim", "inspect", "--format", "json", tmp_path / "model.tflite"]
+    # Without a buffer, Python takes a write that ends early for complete.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_names_that_the_encoding_of_the_output_lacks(model):
+    result = python("-m", "delegate_sim", "analyze", model, model.with_name("grün"), PYTHONIOENCODING="ascii")
+    assert result.returncode == 2
+    assert result.stderr.endswith("gr\\xfcn: No such file or directory\n")
+
+
+def test_colour_on_a_terminal(run, model):
+    text = on_terminal("analyze", model, "--delegate", "nnapi")
+    lines = run("analyze", model, "--delegate", "nnapi").stdout.splitlines()
+    assert text.startswith(f"{lines[0]}\n{lines[1]}\n")
+    assert "\x1b[1mCoverage\x1b[0m\n" in text
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colour_where_it_is_not_wanted(run, model, environment):
+    assert on_terminal("analyze", model, **environment) == run("analyze", model).stdout
+
+
+def modules_after(*arguments):
+    """Return which modules a run of the program has imported."""
+    script = (
+        "import sys, delegate_sim_cli.main as m\n"
+        f"sys.argv = {['delegate-sim', *map(str, arguments)]!r}\n"
+        "try: m.main()\n"
+        "except SystemExit: print(*sys.modules, sep='\\n', file=sys.stderr)\n"
+    )
+    return set(python("-c", script).stderr.splitlines())
+
+
+def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
+    unused = {"numpy", "rich", "tabulate", "json", "tempfile"}
+    modules = modules_after("analyze", model, "--delegate", "nnapi")
+    assert "delegate_sim.runtime.interpreter" in modules
+    assert modules.isdisjoint(unused)
+    chain_model(["ADD"]).write(tmp_path / "taken.tflite")
+    # Only a hint may name other delegates.
+    modules = modules_after("analyze", tmp_path / "taken.tflite", "--delegate", "nnapi")
+    assert modules.isdisjoint({*unused, "shlex"})
+    rooms = {name.split(".")[1] for name in modules if name.startswith("delegate_sim.")}
+    assert rooms.isdisjoint(
+        {
+            "conversion",
+            "device",
+            "diagnosis",
+            "export",
+            "fixing",
+            "gate",
+            "inference",
+            "live",
+            "page",
+            "scan",
+            "sweeping",
+            "versions",
+        }
+    )
+    shared = {"base", "float16_weights", "nnapi", "options", "partition_limits", "registry", "unstable_sort"}
+    assert {name.split(".")[2] for name in modules if name.startswith("delegate_sim.delegates.")} == shared
+    assert not {name for name in modules if name.startswith(("delegate_sim_cli.formats.", "delegate_sim_cli.text.many"))}
+
+
+def test_analyze_imports_the_planner_of_nnapi_only_for_a_profile_of_devices(tmp_path):
+    explaining = {f"delegate_sim.delegates.nnapi.{name}" for name in ("advice", "interfaces", "lowered", "runtime_kinds")}
+    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices", "planning", "slicing")}
+    model, profile = tmp_path / "model.tflite", tmp_path / "devices.toml"
+    chain_model(["ADD"]).write(model)
+    modules = modules_after("analyze", model, "--delegate", "nnapi")
+    assert modules.isdisjoint(
+        {*explaining, *planning, "delegate_sim.nnapi_runtime.cases", "delegate_sim.runtime.compiler_plugins"}
+    )
+    profile.write_text('schema = "delegate-sim/devices/1"\n[[devices]]\nname = "npu"\nfeature_level = 30\n', encoding="utf-8")
+    modules = modules_after("analyze", model, "--delegate", "nnapi", "--devices", profile)
+    assert planning <= modules
+    assert modules.isdisjoint(explaining)
+
+
+def test_help_imports_no_command():
+    modules = modules_after("--help")
+    assert "click" in modules
+    assert modules.isdisjoint({"numpy", "rich", "delegate_sim", "delegate_sim_cli.commands.analyze"})
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("ana", "plain,analyze"),
+        ("analyze --nnapi_allow_f", "plain,--nnapi_allow_fp16"),
+        ("analyze --delegate gpu --gpu_b", "plain,--gpu_backend"),
+        ("analyze --runtime litert-2.3 --defaults b", "plain,benchmark"),
+    ],
+)
+def test_shell_completion(words, expected):
+    words = f"delegate-sim {words}"
+    environment = {
+        "_DELEGATE_SIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1),
+    }  # fmt: skip
+    assert python("-m", "delegate_sim", **environment).stdout.split() == [expected]

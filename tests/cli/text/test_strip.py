@@ -1,0 +1,76 @@
+"""The execution plan as characters."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED, STATES, Span
+from delegate_sim_cli import terminal
+from delegate_sim_cli.terminal import Line, can_write
+from delegate_sim_cli.text.strip import strip_lines, strip_text
+
+
+def spans(*parts):
+    found, start = [], 0
+    for state, count in parts:
+        found.append(Span(state, tuple(range(start, start + count))))
+        start += count
+    return found
+
+
+def test_a_cell_is_a_node_where_there_is_room():
+    first, legend = strip_lines(spans((DELEGATED, 3), (REFUSED, 1), (LEFT, 2)), "gpu", 120)
+    assert first.text in ("  ███░▒▒", "  ###.oo")
+    assert first.parts == ((2, 5, "green"), (5, 6, "red"), (6, 8, "yellow"))
+    assert legend.text.endswith("(a cell is a node, in running order)")
+
+
+def test_a_plan_that_is_not_cut_has_no_strip():
+    assert not list(strip_lines(spans((DELEGATED, 30)), "gpu", 80))
+    assert not list(strip_lines([], "gpu", 80))
+
+
+@given(st.lists(st.tuples(st.sampled_from(STATES), st.integers(1, 400)), max_size=40), st.integers(60, 200))
+def test_lines_stay_within_the_width(parts, width):
+    lines = list(strip_lines(spans(*parts), "gpu", width))
+    assert all(len(line.text) <= width for line in lines)
+    assert len(lines) <= 8
+    assert len(strip_text(tuple(parts), 64)[0]) <= 64
+
+
+def test_an_output_without_the_characters_has_others(monkeypatch):
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert not can_write("\u2588")
+    first, _ = strip_lines(spans((DELEGATED, 2), (REFUSED, 1)), "gpu", 80)
+    assert first.text == "  ##."
+
+
+def test_parts_of_a_line_are_coloured_on_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        encoding = "utf-8"
+
+        def isatty(self):
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr("sys.stdout", shown)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal.write_lines([Line("  ab", "", ((2, 3, "green"), (3, 4, "red")))])
+    assert "\x1b[32ma" in shown.getvalue()
+    assert "\x1b[31mb" in shown.getvalue()
+
+
+@pytest.mark.parametrize("command", ["analyze", "check"])
+def test_pull_requests_have_a_strip_for_each_plan_that_is_cut(run, model, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.phone]\ndelegate = "nnapi"\n', encoding="utf-8")
+    run("check", "--update")
+    given = [model, "--delegate", "nnapi"] if command == "analyze" else []
+    result = run(command, *given, "--format", "markdown")
+    assert "- `█░░█` " in result.stdout
+    assert "Execution plans: `█` the delegate" in result.stdout

@@ -1,0 +1,91 @@
+"""Options of delegates: defaults, parsing, and clear errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.delegates.nnapi.delegate import DELEGATE
+from delegate_sim.delegates.options import parse_options
+from delegate_sim.errors import OptionError
+
+
+def parsed(defaults="api", **given):
+    return parse_options("nnapi", DELEGATE.options, given, defaults)
+
+
+def test_api_defaults_are_those_of_the_delegate():
+    options = parsed()
+    assert options["max_number_delegated_partitions"] == 3
+    assert options["disallow_nnapi_cpu"] is True
+    assert options["feature_level"] == 1000008
+
+
+def test_benchmark_defaults_have_no_limit_on_partitions():
+    assert parsed("benchmark")["max_number_delegated_partitions"] == 0
+
+
+def test_unknown_defaults_are_refused():
+    with pytest.raises(OptionError, match="api, benchmark"):
+        parsed("other")
+
+
+@pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        (27, 27),
+        ("1.0", 27),
+        ("1.1", 28),
+        ("1.2", 29),
+        ("1.3", 30),
+        ("5", 31),
+        (6, 1000006),
+        ("7", 1000007),
+        ("1000008", 1000008),
+        (33, 31),
+        ("34", 31),
+    ],
+)
+def test_feature_levels_by_number_name_and_android_release(given, level):
+    assert parsed(feature_level=given)["feature_level"] == level
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("feature_level", 26),
+        ("feature_level", "x"),
+        ("feature_level", True),
+        ("feature_level", None),
+        ("device_feature_level", 12),
+        ("max_number_delegated_partitions", "many"),
+        ("max_number_delegated_partitions", 1 << 31),
+        ("max_number_delegated_partitions", 1.5),
+        ("disallow_nnapi_cpu", "perhaps"),
+        ("allow_fp16", 3),
+        ("driver_rejects", 5),
+        ("accelerator_name", 5),
+    ],
+)
+def test_a_value_out_of_range_is_refused(name, value):
+    with pytest.raises(OptionError, match=f"option {name} of nnapi: takes "):
+        parsed(**{name: value})
+
+
+def test_an_unknown_option_names_the_known_ones():
+    with pytest.raises(OptionError, match=r"no option 'max_partitions'.*max_number_delegated_partitions"):
+        parsed(max_partitions=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("disallow_nnapi_cpu", "false", False),
+        ("allow_fp16", "TRUE", True),
+        ("driver_rejects", "MEAN, CONV_2D", ("MEAN", "CONV_2D")),
+        ("driver_rejects", [], ()),
+        ("accelerator_name", "", None),
+        ("max_number_delegated_partitions", " 7 ", 7),
+    ],
+)
+def test_text_from_the_command_line_is_understood(name, text, value):
+    assert parsed(**{name: text})[name] == value

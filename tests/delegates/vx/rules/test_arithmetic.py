@@ -1,0 +1,90 @@
+"""The rules of elementwise arithmetic, comparisons, logic and selection, against the mappers in ``op_map.cc``."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.delegates.vx.rules import arithmetic
+from tests.support.delegates.vx_cases import (
+    BOOL,
+    FLOAT,
+    FLOAT_SCALAR,
+    INT8,
+    INT8_PER_CHANNEL,
+    INT8_UNSCALED,
+    INT16,
+    INT16_UNSCALED,
+    INT32,
+    QUANTIZATION,
+    RANK,
+    RELU,
+    RELU_N1_TO_1,
+    TYPE,
+    UINT8,
+    UINT8_PER_CHANNEL,
+    VxTable,
+    assert_verdict,
+    name_of,
+)
+from tests.support.graphs import arena
+
+TABLE = VxTable(arithmetic.RULES.keys() - {"ABS"})
+accepted, variant = TABLE.accepted, TABLE.variant
+
+for _op in ("EXP", "FLOOR", "LOG", "LOGICAL_NOT", "NEG", "RSQRT", "SIN", "SQRT", "SQUARE"):
+    accepted(_op, [FLOAT], [FLOAT])
+for _op in (
+    "ADD_N", "EQUAL", "FLOOR_DIV", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_OR", "MAXIMUM",
+    "MINIMUM", "NOT_EQUAL",
+):  # fmt: skip
+    accepted(_op, [FLOAT, FLOAT], [FLOAT])
+
+for _op in ("ADD", "DIV", "MUL", "SUB"):
+    accepted(_op, [FLOAT, FLOAT], [FLOAT])
+    variant(_op, QUANTIZATION, inputs=[INT16, INT16], outputs=[INT8])
+    variant(_op, QUANTIZATION, inputs=[INT16, INT16], outputs=[UINT8])
+    variant(_op, inputs=[INT16_UNSCALED, INT16], outputs=[INT8])
+    variant(_op, inputs=[INT16, INT16], outputs=[INT8_UNSCALED])
+    variant(_op, inputs=[INT16, INT16], outputs=[FLOAT])
+    variant(_op, inputs=[INT8, INT16], outputs=[INT8])
+    variant(_op, inputs=[INT32, INT32], outputs=[INT32], fused_activation_function=RELU)
+    variant(_op, TYPE, inputs=[INT32, FLOAT], outputs=[INT32], fused_activation_function=RELU_N1_TO_1)
+    variant(_op, inputs=[INT32, INT32], outputs=[FLOAT], fused_activation_function=RELU_N1_TO_1)
+    variant(_op, fused_activation_function=RELU_N1_TO_1)
+
+accepted("POW", [FLOAT, FLOAT], [FLOAT])
+variant("POW", inputs=[INT32, FLOAT])
+variant("POW", inputs=[FLOAT, INT32])
+variant("POW", TYPE, inputs=[INT32, INT32])
+
+accepted("SQUARED_DIFFERENCE", [FLOAT, FLOAT], [FLOAT])
+variant("SQUARED_DIFFERENCE", inputs=[INT8, INT8], outputs=[INT8])
+variant("SQUARED_DIFFERENCE", inputs=[UINT8, UINT8], outputs=[UINT8])
+variant("SQUARED_DIFFERENCE", TYPE, inputs=[FLOAT, INT8])
+variant("SQUARED_DIFFERENCE", TYPE, inputs=[INT32, INT32], outputs=[INT32])
+variant("SQUARED_DIFFERENCE", TYPE, inputs=[INT8, INT8], outputs=[UINT8])
+variant("SQUARED_DIFFERENCE", QUANTIZATION, inputs=[INT8_PER_CHANNEL, INT8], outputs=[INT8])
+variant("SQUARED_DIFFERENCE", QUANTIZATION, inputs=[UINT8, UINT8], outputs=[UINT8_PER_CHANNEL])
+variant("SQUARED_DIFFERENCE", inputs=[INT8, INT8_PER_CHANNEL], outputs=[INT8])
+variant("SQUARED_DIFFERENCE", QUANTIZATION, inputs=[INT8_UNSCALED, INT8], outputs=[INT8])
+
+for _op in ("SELECT", "SELECT_V2"):
+    accepted(_op, [BOOL, FLOAT, FLOAT], [FLOAT])
+    variant(_op, RANK, inputs={0: arena("BOOL", 1)})
+    variant(_op, RANK, inputs={1: FLOAT_SCALAR})
+    variant(_op, inputs={2: FLOAT_SCALAR})
+    variant(_op, inputs={0: INT8})
+    for _tensor in (BOOL, INT8, UINT8):
+        variant(_op, TYPE, inputs={1: _tensor})
+        variant(_op, TYPE, inputs={2: _tensor})
+        variant(_op, TYPE, outputs=[_tensor])
+    variant(_op, inputs={1: INT32, 2: INT32}, outputs=[INT32])
+
+
+@pytest.mark.parametrize("case", TABLE.cases, ids=name_of)
+def test_verdict(case):
+    assert_verdict(case)
+
+
+def test_every_operator_and_both_sides_of_every_check_have_cases():
+    TABLE.assert_complete()

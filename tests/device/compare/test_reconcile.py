@@ -1,0 +1,428 @@
+"""What a log shows beside the simulation, and what explains the difference."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.options import parse_options
+from delegate_sim.device.compare.outcome_counts import Tally
+from delegate_sim.device.compare.reconcile import reconcile
+from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.log import read_log
+from delegate_sim.device.parse.log_contents import ReconcileError
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.runtime.interpreter import simulate
+from fixtures.builder import ModelBuilder
+from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
+from tests.device.parse.test_log import SYNAP
+from tests.support.models import MIXED, chain_model
+
+TRANSFORMER = "fixtures/models/transformer_block.tflite"
+
+
+def chain(*ops):
+    return delegate_sim.load(chain_model(ops).bytes())
+
+
+def detector():
+    """A model like a detector's neck: convolutions around a RESIZE_NEAREST_NEIGHBOR."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last, shape = graph.input("image", "FLOAT32", (1, 4, 4, 2)), (1, 4, 4, 2)
+    for number in range(4):
+        if number == 2:
+            size = graph.tensor("size", "INT32", (2,), data=[8, 8])
+            shape = (1, 8, 8, 2)
+            result = graph.tensor("upsampled", "FLOAT32", shape)
+            graph.node("RESIZE_NEAREST_NEIGHBOR", (last, size), (result,), options={})
+            last = result
+        weights = graph.tensor(f"weights{number}", "FLOAT32", (2, 1, 1, 2), data=[1] * 4)
+        bias = graph.tensor(f"bias{number}", "FLOAT32", (2,), data=[0, 0])
+        result = graph.tensor(f"feature{number}", "FLOAT32", shape)
+        graph.node("CONV_2D", (last, weights, bias), (result,), options={"stride_w": 1, "stride_h": 1})
+        last = result
+    graph.outputs(last)
+    return delegate_sim.load(builder.bytes())
+
+
+def causes(found):
+    return {node.node: node.cause for node in found.nodes}
+
+
+def test_everything_delegated_as_published():
+    found = reconcile(chain(*["ADD"] * 31), read_log(SYNAP))
+    assert found.status == "reproduced"
+    assert found.setting.delegate.name == "nnapi"
+    assert [str(release) for release in found.setting.releases] == ["tf-2.15"]
+    assert found.setting.options["accelerator_name"] == "synap-npu"
+    assert found.device == found.simulated
+    assert found.nodes == ()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_operator_on_the_cpu_between_two_delegate_kernels(form):
+    model = detector()
+    log = read_log(write_log(model, Device(HiddenDriver(HiddenRule("RESIZE_NEAREST_NEIGHBOR")), {}, "tf-2.15"), form))
+    assert [row.op for row in log.run_orders[0].rows] == ["TfLiteNnapiDelegate", "RESIZE_NEAREST_NEIGHBOR", "TfLiteNnapiDelegate"]
+    found = reconcile(model, log)
+    assert (found.status, found.evidence, found.account.kind) == ("explained", "run-order", "driver")
+    assert causes(found) == {2: "driver"}
+    assert (found.device.kernels, found.device.delegated, found.simulated.delegated) == (2, 4, 5)
+
+
+def test_a_summary_by_node_type_as_of_distilbert():
+    model = delegate_sim.load(TRANSFORMER)
+    device = Device(HiddenDriver(HiddenRule("FULLY_CONNECTED"), HiddenRule("MEAN")), {}, "tf-2.15")
+    log = read_log(write_log(model, device, "logcat", has_run_order=False))
+    assert {"FULLY_CONNECTED", "MEAN", "TfLiteNnapiDelegate"} == set(log.summaries[0].counts)
+    found = reconcile(model, log)
+    assert (found.status, found.evidence) == ("explained", "node-types")
+    by_driver = {node.op for node in found.nodes if node.cause == "driver"}
+    assert by_driver == {"FULLY_CONNECTED", "MEAN"}
+    assert "by operator: FULLY_CONNECTED, MEAN" in found.account.text
+
+
+def test_a_summary_that_several_choices_fit():
+    model = chain("RELU", "ADD", "RELU", "ADD", "ADD")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False)
+    log = read_log(text.replace("RELU\t        2", "RELU\t        1"))
+    assert reconcile(model, log).status == "unexplained"
+
+
+def test_only_the_lines():
+    model = chain("ADD", "RELU", "ADD", "TANH", "ADD")
+    log = read_log(write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False, has_summary=False))
+    found = reconcile(model, log)
+    assert (found.status, found.evidence, found.account.is_certain) == ("explained", "lines", False)
+    assert "RELU" in found.account.text
+    assert "TANH" in found.account.text
+    assert set(causes(found).values()) == {"undecided"}
+
+
+def test_a_limit_and_a_driver():
+    model = chain("ADD", "ADD", "ADD", "RELU", "ADD", "ROUND", "ADD", "ADD")
+    options = {"max_number_delegated_partitions": 2}
+    found = reconcile(model, read_log(write_log(model, Device(HiddenDriver(HiddenRule("RELU")), options))))
+    assert found.status == "explained"
+    assert causes(found) == {3: "driver", 4: "limit", 5: "refused"}
+
+
+def test_a_limit_that_an_application_sets():
+    model = chain("ADD", "ADD", "ROUND", "ADD", "ROUND", "ADD", "ROUND", "ADD")
+    run = Device(None, {"max_number_delegated_partitions": 1}).run(model)
+    found = reconcile(model, read_log(f"VERBOSE: {run.log_lines[0]}\n"))
+    assert found.setting.defaults == "api"
+    assert found.account.options == {"max_number_delegated_partitions": 1}
+    assert set(causes(found).values()) == {"limit", "refused"}
+
+
+def test_another_feature_level():
+    model = delegate_sim.load(TRANSFORMER)
+    log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
+    found = reconcile(model, log)
+    assert found.account.options == {"feature_level": 29}
+    assert found.feature_levels == (29,)
+    assert {refusal.op for refusal in found.refusals} == {"BATCH_MATMUL", "FULLY_CONNECTED", "PACK", "UNPACK"}
+
+
+def test_a_driver_is_likelier_and_the_level_is_named():
+    model = delegate_sim.load(TRANSFORMER)
+    found = reconcile(model, read_log(write_log(model, Device(None, {"feature_level": 29}))))
+    assert (found.account.kind, found.feature_levels) == ("driver", (29,))
+
+
+def test_a_level_that_is_given_is_not_questioned():
+    model = delegate_sim.load(TRANSFORMER)
+    log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
+    found = reconcile(model, log, setting_of(log, options={"feature_level": 31}))
+    assert found.status == "unexplained"
+    assert reconcile(model, log, setting_of(log, options={"feature_level": 29})).status == "reproduced"
+
+
+@pytest.mark.parametrize(
+    "name", ["dynamic_reshape", "float16_weights", "sparse_weights", "control_flow", "int64_tensor", "quantized_block"]
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_simulated_is_reproduced(name, form):
+    model = delegate_sim.load(f"fixtures/models/{name}.tflite")
+    assert reconcile(model, read_log(write_log(model, Device(), form))).status == "reproduced"
+
+
+@pytest.mark.parametrize("delegate", ["gpu", "xnnpack", "vx", "coreml", "hexagon"])
+def test_other_delegates(delegate):
+    model = delegate_sim.load("fixtures/models/mobilenet_block.tflite")
+    target = delegate_sim.delegates.registry.find_delegate(delegate)
+    run = simulate(model, target, parse_options(delegate, target.options, {}, "benchmark"), parse_release("tf-2.15"), "benchmark")
+    log = read_log("INFO: STARTING!\n" + "".join(f"INFO: {line}\n" for line in run.log_lines))
+    found = reconcile(model, log)
+    assert (found.setting.delegate.name, found.status) == (delegate, "reproduced")
+
+
+def test_a_driver_that_cannot_compile():
+    model = chain("ADD", "RELU")
+    line = Device().run(model).log_lines[0]
+    log = read_log(
+        f"INFO: {line}\n"
+        "ERROR: NN API returned error ANEURALNETWORKS_OP_FAILED at line 4650 while completing NNAPI compilation.\n"
+        "ERROR: Node number 2 (TfLiteNnapiDelegate) failed to prepare.\n"
+        "ERROR: Restored original execution plan after delegate application failure.\n"
+    )
+    found = reconcile(model, log)
+    assert (found.status, found.account.kind) == ("explained", "compilation")
+
+
+def test_nodes_that_xnnpack_took_are_not_known():
+    model = chain("ADD", "RELU", "ADD", "ROUND")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))))
+    taken = "\t Clamp (NC, F32)\t 0.1\t 0.1\t 1.0%\t 1.0%\t 0.0\t 1\tDelegate/Clamp (NC, F32):0\n"
+    lines = [taken if "]:1\n" in line and "RELU" in line else line for line in text.splitlines(keepends=True)]
+    listed = "".join(lines).replace("RELU\t", "Clamp (NC, F32)\t")
+    found = reconcile(model, read_log(listed))
+    assert found.evidence == "partial"
+    assert any("--use_xnnpack=false" in note for note in found.notes)
+    assert (found.status, found.account.is_certain) == ("explained", False)
+    summary = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_run_order=False).replace(
+        "RELU\t", "Clamp (NC, F32)\t"
+    )
+    found = reconcile(model, read_log(summary))
+    assert found.evidence == "lines"
+    assert any("--use_xnnpack=false" in note for note in found.notes)
+
+
+def test_a_table_that_is_cut_short_tells_of_its_nodes():
+    model = chain("ADD", "RELU", "ADD", "ROUND", "ADD")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))), has_summary=False)
+    cut = text[: text.index(":3\n", text.rindex("Run Order"))]
+    found = reconcile(model, read_log(cut))
+    assert found.evidence == "partial"
+    assert any("cut short" in note for note in found.notes)
+
+
+def test_old_tables_without_node_indices():
+    model = chain("ADD", "RELU", "ADD", "RELU", "ROUND")
+    text = write_log(model, Device(HiddenDriver(HiddenRule("RELU"))))
+    for index in range(len(model.subgraphs[0].nodes) + 3):
+        text = text.replace(f"]:{index}\n", "]\n")
+    assert causes(reconcile(model, read_log(text))) == {1: "driver", 3: "driver", 4: "refused"}
+
+
+def test_a_log_of_another_model():
+    log = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device()))
+    with pytest.raises(ReconcileError, match="the log lists CEIL as node 2 of subgraph 0, which the model does not have"):
+        reconcile(chain(*MIXED), log)
+    summary = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device(), has_run_order=False))
+    with pytest.raises(ReconcileError, match="subgraph 0 does not have; was the log taken with this model"):
+        reconcile(chain(*MIXED), summary)
+    found = reconcile(chain(*MIXED), read_log(SYNAP))
+    assert found.status == "unexplained"
+    assert any("31 nodes" in note for note in found.notes)
+
+
+def test_a_log_that_shows_no_delegate():
+    log = read_log("== Run\n" + "=" * 30 + " Run Order " + "=" * 30 + "\nRELU, 0.1, 0.1, 1%, 1%, 0, 1, [a]:0\n\n")
+    with pytest.raises(ReconcileError, match="does not show which delegate was applied; give --delegate"):
+        setting_of(log)
+    assert setting_of(log, "gpu").delegate.name == "gpu"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "delegate"),
+    [
+        ("INFO: Use NNAPI: [1]\n", "nnapi"),
+        ("INFO: Use gpu: [1]\n", "gpu"),
+        ("INFO: Use CoreML: [1]\n", "coreml"),
+        ("INFO: Use Hexagon: [1]\n", "hexagon"),
+        ("INFO: External delegate path: [libvx_delegate.so]\n", "vx"),
+        ("INFO: Use xnnpack: [1]\n", "xnnpack"),
+        ("INFO: Use gpu: [1]\nINFO: Use xnnpack: [1]\n", "gpu"),
+        ("INFO: Use NNAPI: [0]\nINFO: Use xnnpack: [true]\n", "xnnpack"),
+        ("WARN: Operator ADD (v1) refused by NNAPI delegate: no\n", "nnapi"),
+    ],
+)
+def test_the_delegate_that_was_switched_on(parameters, delegate):
+    assert setting_of(read_log(f"INFO: STARTING!\n{parameters}")).delegate.name == delegate
+
+
+@pytest.mark.parametrize(
+    ("delegate", "parameter", "option", "value"),
+    [
+        ("nnapi", "Disallow NNAPI cpu: [0]", "disallow_nnapi_cpu", False),
+        ("nnapi", "Allow fp16 in NNAPI: [1]", "allow_fp16", True),
+        ("gpu", "Enable running quant models in gpu: [0]", "allow_quant_ops", False),
+        ("gpu", "GPU backend: [gl]", "backend", "opengl"),
+        ("gpu", "GPU backend: [metal]", "backend", None),
+        ("gpu", "Index of the first node that could be delegated: [3]", "first_delegate_node_index", 3),
+        ("gpu", "Index of the last node that could be delegated: [5]", "last_delegate_node_index", 5),
+        ("coreml", "CoreML version: [3]", "coreml_version", 3),
+        ("coreml", "Min nodes per partition: [4]", "min_nodes_per_partition", 4),
+        ("hexagon", "Max number of delegated partitions: [2]", "max_delegated_partitions", 2),
+        ("xnnpack", "xnnpack_force_fp16: [1]", "force_fp16", True),
+    ],
+)
+def test_parameters_are_options(delegate, parameter, option, value):
+    setting = setting_of(read_log(f"INFO: STARTING!\nINFO: {parameter}\n"), delegate)
+    assert (option in setting.known) == (value is not None)
+    assert value is None or setting.options[option] == value
+
+
+def test_a_partition_below_the_minimum_is_left_out_by_a_limit():
+    model = chain("ADD", "ADD", "ROUND", "ADD")
+    line = "Replacing 2 out of 4 node(s) with delegate (TfLiteCoreMlDelegate) node, yielding 2 partitions for the whole graph."
+    found = reconcile(model, read_log(f"INFO: {line}\n"))
+    assert (found.setting.delegate.name, found.status) == ("coreml", "reproduced")
+    assert causes(found) == {2: "refused", 3: "limit"}
+
+
+def test_refusals_of_another_delegate_are_not_compared():
+    model = chain("ADD", "RELU")
+    log = read_log(write_log(model, Device(), has_refusals=True) + "WARN: Operator ADD (v1) refused by NNAPI delegate: no\n")
+    assert reconcile(model, log, setting_of(log, "nnapi")).refusals
+    assert not reconcile(model, log, setting_of(log, "gpu")).refusals
+
+
+def test_options_of_the_log_and_what_overrides_them():
+    text = (
+        "INFO: STARTING!\nINFO: Max number of delegated partitions: [3]\nINFO: Use NNAPI: [1]\nINFO: NNAPI accelerator name: []\n"
+        "INFO: Disable NNAPI cpu: [0]\nINFO: Allow dynamic dimensions in NNAPI: [1]\nINFO: Min nodes per partition: [x]\n"
+    )
+    setting = setting_of(read_log(text))
+    assert setting.options["max_number_delegated_partitions"] == 3
+    assert not setting.options["disallow_nnapi_cpu"]
+    assert setting.options["allow_dynamic_dimensions"]
+    overridden = setting_of(
+        read_log(text), options={"disallow_nnapi_cpu": True, "max_number_delegated_partitions": 1}, runtime="tf-2.15"
+    )
+    assert overridden.options["max_number_delegated_partitions"] == 1
+    assert overridden.options["disallow_nnapi_cpu"]
+    assert [str(release) for release in overridden.releases] == ["tf-2.15"]
+    broken = setting_of(read_log(text.replace("partitions: [3]", "partitions: [\x1b[1mx\u202e]")))
+    assert any("max_number_delegated_partitions is ignored" in note for note in broken.notes)
+
+
+COMPILATION = """\
+STARTING!
+Graph: [/data/local/tmp/model.tflite]
+Use NNAPI: [1]
+Loaded model /data/local/tmp/model.tflite
+INFO: Created TensorFlow Lite delegate for NNAPI.
+{line}ERROR: NN API returned error ANEURALNETWORKS_OP_FAILED at line 3779 while completing NNAPI compilation.
+
+ERROR: Node number {node} (TfLiteNnapiDelegate) failed to prepare.
+
+ERROR: Restored original execution plan after delegate application failure.
+Failed to apply NNAPI delegate.
+Benchmarking failed.
+"""
+REPLACING = (
+    "INFO: Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.\n"
+)
+
+
+@pytest.mark.parametrize("line", ["", REPLACING])
+def test_a_kernel_that_the_driver_cannot_compile_with_and_without_the_line_of_the_replacement(line):
+    found = reconcile(chain(*["ADD"] * 31), read_log(COMPILATION.format(line=line, node=31)))
+    assert (found.status, found.account.kind) == ("explained", "compilation")
+    assert "(kernel 1 of 1)" in found.account.text
+    assert found.device == Tally(found.device.lines, 0, 0, 0, 0), "nothing runs after the benchmark failed"
+    assert [error.kind for error in found.errors] == ["api-error", "node-error", "benchmark-failed"]
+
+
+@pytest.mark.parametrize("node", [30, 32, 248])
+def test_a_kernel_with_a_number_that_the_model_cannot_have_shows_another_model(node):
+    found = reconcile(chain(*["ADD"] * 31), read_log(COMPILATION.format(line="", node=node)))
+    assert found.status == "unexplained"
+    assert any(f"node {node}" in note and "was the log taken with this model?" in note for note in found.notes)
+
+
+def test_counts_are_never_negative():
+    line = (
+        "Replacing 970 out of 1009 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 77 partitions for subgraph 0.\n"
+    )
+    found = reconcile(chain("ADD", "ADD"), read_log(line))
+    assert (found.device.delegated, found.device.on_cpu) == (970, None)
+    assert any("was the log taken with this model?" in note for note in found.notes)
+
+
+LISTED = """\
+ERROR: Following operations are not supported by GPU delegate:
+{op}: Operation is not supported.
+{taken} operations will run on the GPU, and the remaining {left} operations will run on the CPU.
+"""
+
+
+def test_operators_that_a_delegate_lists_as_refused():
+    model = chain("ADD", "RELU", "ADD", "ADD", "ROUND", "ADD")
+    found = reconcile(model, read_log(LISTED.format(op="ROUND", taken=4, left=2)))
+    assert (found.setting.delegate.name, found.status) == ("gpu", "reproduced")
+    assert [(each.op, each.nodes, each.is_same) for each in found.listed_refusals] == [("ROUND", 1, True)]
+    assert (found.device.delegated, found.device.on_cpu) == (4, 2)
+
+
+def test_refusals_and_counts_that_differ():
+    model = chain("ADD", "RELU", "ADD", "ADD", "ROUND", "ADD")
+    found = reconcile(model, read_log(LISTED.format(op="RELU", taken=5, left=1)))
+    assert found.status == "unexplained"
+    assert found.differences == (
+        "the delegate says that it runs 5 of 6 nodes, and in the simulation 4 of 6",
+        "only the device refuses RELU",
+        "only the simulation refuses ROUND",
+    )
+
+
+def test_an_operator_that_the_model_does_not_have_shows_another_model():
+    found = reconcile(chain("ADD"), read_log(LISTED.format(op="WHERE", taken=0, left=1)))
+    assert any("lists WHERE as refused, which the model does not have" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("count", "status"),
+    [("0 nodes delegated out of 2 nodes with 0", "reproduced"), ("1 nodes delegated out of 2 nodes with 1", "unexplained")],
+)
+def test_a_count_of_the_delegate_itself(count, status):
+    found = reconcile(chain("ROUND", "ROUND"), read_log(f"INFO: TfLiteHexagonDelegate delegate: {count} partitions.\n"))
+    assert (found.setting.delegate.name, found.status) == ("hexagon", status)
+
+
+def test_a_log_that_tells_nothing_of_the_outcome_is_not_compared():
+    found = reconcile(chain("ADD"), read_log("INFO: Created TensorFlow Lite delegate for GPU.\n"))
+    assert (found.status, found.account) == ("not-compared", None)
+    assert found.device == Tally((), None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_older"),
+    [
+        ("Replacing 2 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions.", True),
+        (REPLACING.strip(), False),
+        ("Tensorflow Version : 2.9.1", True),
+    ],
+)
+def test_releases_older_than_those_that_are_known(line, is_older):
+    log = read_log(f"Use NNAPI: [1]\n{line}\n")
+    assert setting_of(log).may_be_older is is_older
+
+
+def test_lines_of_another_kernel_say_nothing_about_the_delegate_that_is_asked_for():
+    log = read_log("VERBOSE: Replacing 1 out of 2 node(s) with delegate (OTHER) node, yielding 2 partitions for subgraph 0.\n")
+    found = reconcile(chain("ADD", "ADD"), log, setting_of(log, "gpu"))
+    assert found.device == Tally(found.device.lines, None, None, None, None)
+    assert any("the lines of the log are of OTHER" in note for note in found.notes)
+
+
+def test_a_runtime_that_takes_what_the_newest_refuses_is_simulated():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    shape = (1, 1, 1, 2, 2)
+    middle, result = graph.tensor("m", "FLOAT32", shape), graph.tensor("y", "FLOAT32", shape)
+    graph.node("RELU", [graph.input("x", "FLOAT32", shape)], [middle])
+    graph.node("LOGISTIC", [middle], [result])
+    graph.outputs(result)
+    model = delegate_sim.load(builder.bytes())
+    log = read_log(write_log(model, Device(HiddenDriver(), {"feature_level": 29, "nnapi_runtime": "10"}), "desktop"))
+    found = reconcile(model, log, setting_of(log, options={"feature_level": 29}))
+    assert found.status == "reproduced"
+    assert found.setting.options["nnapi_runtime"] == "10"
+    assert any("android 13 would refuse this model" in note for note in found.notes)
+    known = setting_of(log, options={"feature_level": 29, "nnapi_runtime": "13"})
+    assert reconcile(model, log, known).status == "unexplained"

@@ -1,0 +1,74 @@
+"""A log of another model is said to be one, in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.device.compare.reconcile import reconcile
+from delegate_sim.device.parse.log import read_log
+from tests.support.models import chain_model
+
+QUESTION = "was the log taken with this model?"
+
+
+def notes_on(log, *ops, delegate="Created TensorFlow Lite XNNPACK delegate for CPU."):
+    found = reconcile(delegate_sim.load(chain_model(ops).bytes()), read_log(f"INFO: {delegate}\n{log}\n"))
+    return [note for note in found.notes if QUESTION in note]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (
+            "Replacing 31 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.",
+            "counts 31 nodes as replaced",
+        ),
+        (
+            "Replacing 2 out of 31 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for subgraph 0.",
+            "counts 31 nodes, and the model has 2",
+        ),
+        ("Node number 1 (RESHAPE) failed to prepare.", "is RESHAPE in the log, and in the model it is MUL"),
+        ("Node number 7 (RESHAPE) failed to invoke.", "is not there"),
+        (
+            "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
+            "(tensor#900 is a dynamic-sized tensor).",
+            "names tensor 900 as dynamic",
+        ),
+    ],
+)
+def test_a_log_of_another_model(line, what):
+    (note,) = notes_on(line, "ADD", "MUL")
+    assert what in note
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Replacing 2 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.",
+        "Node number 1 (MUL) failed to prepare.",
+        "Node number 2 (TfLiteXNNPackDelegate) failed to prepare.",
+    ],
+)
+def test_a_log_that_may_be_of_the_model(line):
+    assert notes_on(line, "ADD", "MUL") == []
+
+
+def test_several_signs_are_one_line():
+    log = (
+        "Following operations are not supported by GPU delegate:\nSPLIT: Operation is not supported.\n"
+        "97 operations will run on the GPU, and the remaining 3 operations will run on the CPU.\n"
+        "Node number 100 (TfLiteGpuDelegateV2) failed to prepare.\n"
+    )
+    assert len(notes_on(log, "ADD", "MUL", delegate="Created TensorFlow Lite delegate for GPU.")) == 1
+
+
+def test_a_node_of_the_model_that_fails_is_no_error_of_a_driver():
+    line = "Node number 1 (MUL) failed to prepare.\nRestored original execution plan after delegate application failure.\n"
+    found = reconcile(
+        delegate_sim.load(chain_model(("ADD", "MUL")).bytes()),
+        read_log(f"INFO: Created TensorFlow Lite delegate for NNAPI.\n{line}"),
+    )
+    assert found.status == "unexplained"
+    assert not any("driver" in note for note in found.notes)
+    assert [error.node for error in found.errors] == [1]

@@ -1,0 +1,306 @@
+"""Lines as releases from TensorFlow 1.13 to LiteRT 2.3, vendors and tools word them, and what they say by themselves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from delegate_sim.device.parse.log import read_log, read_runs
+from delegate_sim.device.parse.log_summary import summary_of
+
+
+class Case(NamedTuple):
+    """A log, and what it says."""
+
+    text: str
+    delegate: str
+    outcome: str
+    title: str = ""
+    counts: tuple[tuple[str, int | None, int | None], ...] = ()
+    """Whose count it is, nodes delegated, nodes in all."""
+    errors: tuple[str, ...] = ()
+    words: str = ""
+    """What the meaning of an error has."""
+    refused: tuple[str, ...] = ()
+
+
+CASES = {
+    "the first GPU delegate": Case(
+        "    java.lang.IllegalArgumentException: Internal error: Failed to apply delegate: GpuDelegate Prepare: "
+        "Shader compilation "
+        "failed: ERROR: 0:6: 'unknown' : not supported\n    Node number 31 (TfLiteGpuDelegate) failed to prepare.\n",
+        "gpu",
+        "failed",
+        errors=("preparation-error", "node-error"),
+        words="at most 31",
+    ),
+    "a count that begins with First": Case(
+        "E/tflite: Next operations are not supported by GPU delegate:\n    SPLIT: Operation is not supported.\n"
+        "    First 0 operations will run on the GPU, and the remaining 64 on the CPU.\n",
+        "gpu",
+        "none",
+        counts=(("split", 0, 64),),
+        refused=("SPLIT",),
+    ),
+    "Apple's GPU delegate": Case(
+        "INFO: Created TensorFlow Lite delegate for Metal.\n"
+        "INFO: Replacing 112 node(s) with delegate (TfLiteMetalDelegate) node, yielding 1 partitions.\n",
+        "gpu",
+        "whole",
+        title="TfLiteMetalDelegate",
+        counts=(("replacement", 112, None),),
+    ),
+    "Apple's GPU delegate, created alone": Case("Created TensorFlow Lite delegate for Metal.\n", "gpu", "created"),
+    "ML Drift's Metal": Case(
+        "INFO: Replacing 5 out of 5 node(s) with delegate (LITERT_METAL) node, yielding 1 partitions for subgraph 0.\n",
+        "mldrift",
+        "whole",
+        title="LITERT_METAL",
+        counts=(("replacement", 5, 5),),
+    ),
+    "refusals of LiteRT 2's GPU": Case(
+        "INFO: [auto_registration.cc:270] GPU accelerator registered.\n"
+        "ERROR: Following operations are not supported by GPU delegate:\nGATHER_ND: Operation is not supported.\n"
+        "10 operations will run on the GPU, and the remaining 5 operations will run on the CPU.\n",
+        "mldrift",
+        "part",
+        counts=(("split", 10, 15),),
+        refused=("GATHER_ND",),
+    ),
+    "Hexagon without its libraries": Case(
+        "Use Hexagon: [1]\nINFO: Hexagon Delegate is not supported.\n\nCould not create Hexagon delegate: platform "
+        "may not support "
+        "delegate or required libraries are missing\n",
+        "hexagon",
+        "not-created",
+        errors=("not-created", "not-created"),
+        words="not there on this device",
+    ),
+    "a Hexagon kernel by the delegate's own count": Case(
+        "INFO: TfLiteHexagonDelegate delegate: 70 nodes delegated out of 77 nodes with 4 partitions.\n"
+        "ERROR: Node number 79 (TfLiteHexagonDelegate) failed to prepare.\n",
+        "hexagon",
+        "failed",
+        counts=(("own", 70, 77),),
+        errors=("node-error",),
+        words="kernel 3",
+    ),
+    "Core ML without a Neural Engine": Case(
+        "2021-02-03 12:34:56.789012+0900 App[1:2] This device does not have Neural Engine, so Core ML delegate will not be "
+        "enabled. If you want to run Core ML delegate anyway, set enabled_devices to TfLiteCoreMlDelegateAllDevices.\n"
+        "INFO: COREML delegate created.\n",
+        "coreml",
+        "not-created",
+        errors=("not-created",),
+    ),
+    "a library that is not there": Case(
+        "ValueError: Failed to load delegate from libedgetpu.so.1\n",
+        "",
+        "not-created",
+        title="Edge TPU",
+        errors=("library-error",),
+        words="nothing is applied",
+    ),
+    "the Edge TPU's compiler": Case(
+        "Number of operations that will run on Edge TPU: 64\nNumber of operations that will run on CPU: 2\n"
+        "CONV_2D                        36         Mapped to Edge TPU\n"
+        "QUANTIZE                       2          Operation is otherwise supported, but not mapped due to some unspecified "
+        "limitation\n",
+        "",
+        "part",
+        title="Edge TPU",
+        counts=(("split", 64, 66),),
+        refused=("QUANTIZE",),
+    ),
+    "a custom operator of the Edge TPU": Case(
+        "RuntimeError: Encountered unresolved custom op: edgetpu-custom-op.Node number 0 (edgetpu-custom-op) failed "
+        "to prepare.\n",
+        "",
+        "failed",
+        title="Edge TPU",
+        errors=("custom-error", "node-error"),
+        words="needs Edge TPU",
+    ),
+    "Ethos-U": Case(
+        "INFO: EXTERNAL delegate created.\nINFO: EthosuDelegate: 1 nodes delegated out of 3 nodes with 1 partitions.\n\n"
+        "INFO: Explicitly applied EXTERNAL delegate, and the model graph will be partially executed by the delegate "
+        "w/ 1 delegate "
+        "kernels.\n",
+        "",
+        "part",
+        title="Ethos-U",
+        counts=(("own", 1, 3), ("application", None, None)),
+    ),
+    "QNN, whole": Case(
+        "INFO: External delegate path: [/data/local/tmp/libQnnTFLiteDelegate.so]\n"
+        "INFO: TfLiteQnnDelegate delegate: 126 nodes delegated out of 126 nodes with 1 partitions.\n"
+        "VERBOSE: Replacing 126 out of 126 node(s) with delegate (TfLiteQnnDelegate) node, yielding 1 partitions for "
+        "subgraph 0.\n",
+        "",
+        "whole",
+        title="QNN",
+        counts=(("own", 126, 126), ("replacement", 126, 126)),
+    ),
+    "Arm NN's fall-back": Case(
+        "INFO: TfLiteArmnnDelegate: Created TfLite ArmNN delegate.\nWarning: WARNING: Layer of type Convolution2d is "
+        "not supported "
+        "on requested backend CpuAcc for input data type Float32 and output data type Float32 (reason: in validate_arguments), "
+        "falling back to the next backend.\n",
+        "",
+        "created",
+        title="Arm NN",
+        refused=("Convolution2d",),
+    ),
+    "operators of TensorFlow's own": Case(
+        "RuntimeError: Regular TensorFlow ops are not supported by this interpreter. Make sure you apply/link the Flex delegate "
+        "before inference.Node number 7 (FlexTensorListReserve) failed to prepare.\n",
+        "",
+        "failed",
+        title="Flex",
+        errors=("flex-error", "node-error"),
+        words="link the Flex delegate",
+    ),
+    "an operator that is too new": Case(
+        "ValueError: Didn't find op for builtin opcode 'FULLY_CONNECTED' version '12'. An older version of this builtin might be "
+        "supported. Are you using an old TFLite binary with a newer model?\nRegistration failed.\n",
+        "",
+        "not-loaded",
+        errors=("builtin-error",),
+        words="older than the model",
+    ),
+    "a check of a CPU kernel": Case(
+        "RuntimeError: tensorflow/lite/kernels/conv.cc:343 input->dims->data[3] != filter->dims->data[3] (3 != 1)Node number 0 "
+        "(CONV_2D) failed to prepare.\n",
+        "",
+        "not-loaded",
+        errors=("other-error", "node-error"),
+    ),
+    "what XNNPACK says in the same line": Case(
+        "VERBOSE: Replacing 100 out of 120 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 9 partitions "
+        "for subgraph "
+        "0.\nERROR: failed to create XNNPACK runtimeNode number 121 (TfLiteXNNPackDelegate) failed to prepare.\n",
+        "xnnpack",
+        "failed",
+        counts=(("replacement", 100, 120),),
+        errors=("other-error", "node-error"),
+        words="kernel 2",
+    ),
+    "NNAPI before names of codes": Case(
+        "E/tflite: NN API returned error (4, line 870).\n", "nnapi", "failed", errors=("api-error",), words="BAD_DATA"
+    ),
+    "NNAPI and scalars": Case(
+        "E/tflite: NNAPI doesn't support tensors with rank 0 (index 321 name a/b)\n"
+        "E/tflite: Returning error since TFLite returned failure nnapi_delegate.cc:735.\n"
+        "E/tflite: Failed to build graph for NNAPI\n",
+        "nnapi",
+        "failed",
+        errors=("kernel-error", "kernel-error", "kernel-error"),
+    ),
+    "an operation that no device takes": Case(
+        "I ExecutionPlan: Device dsp can't do operation RESIZE_BILINEAR:0\n"
+        "E ExecutionPlan: No driver can do operation RESIZE_BILINEAR\n"
+        "E tflite  : NN API returned error ANEURALNETWORKS_BAD_DATA at line 4131 while completing NNAPI compilation.\n",
+        "nnapi",
+        "failed",
+        errors=("runtime-error", "api-error"),
+        words="none of the devices",
+    ),
+    "MediaTek's Neuron": Case(
+        "I tflite  : TfLiteNeuronDelegate delegate: 60 nodes delegated out of 64 nodes with 3 partitions.\n",
+        "",
+        "part",
+        title="Neuron",
+        counts=(("own", 60, 64),),
+    ),
+    "a delegate that nothing is known of": Case(
+        "I tflite  : Replacing 60 out of 66 node(s) with delegate (TfLiteEnnDelegate) node, yielding 3 partitions for the whole "
+        "graph.\n",
+        "",
+        "part",
+        title="TfLiteEnnDelegate",
+        counts=(("replacement", 60, 66),),
+    ),
+}
+
+
+def test_a_delegate_that_failed_and_was_applied_later():
+    text = (
+        "Failed to apply GPU delegate.\nINFO: Created TensorFlow Lite delegate for NNAPI.\n"
+        "Explicitly applied NNAPI delegate, and the model graph will be completely executed by the delegate.\n"
+    )
+    found = summary(text)
+    assert (found.delegate.name, found.delegate.outcome) == ("gpu", "failed")
+    assert [(other.name, other.outcome) for other in found.others] == [("nnapi", "whole")]
+
+
+NOISE = (
+    "<h1>It does not work</h1>\nHello, I tried this:\n\n",
+    "\n\n**bob** commented\nWith --use_gpu=false it is fast. Any idea?\n",
+)
+
+
+def summary(text):
+    return summary_of(read_runs(text.splitlines(keepends=True))[-1])
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("noise", [("", ""), NOISE], ids=["alone", "in a page"])
+def test_what_the_lines_say(name, noise):
+    case = CASES[name]
+    found = summary(noise[0] + case.text + noise[1])
+    assert (found.delegate.name, found.delegate.outcome) == (case.delegate, case.outcome)
+    assert case.title in found.delegate.title
+    assert tuple((each.source, each.delegated, each.total) for each in found.delegate.counts) == case.counts
+    assert tuple(error.kind for error in found.errors) == case.errors
+    assert any(case.words in error.meaning for error in found.errors) or not case.words
+    assert tuple(op for op, _, _ in found.refusals) == case.refused
+
+
+@pytest.mark.parametrize(
+    ("line", "option", "value"),
+    [
+        (
+            "Replacing 1 out of 1 node(s) with delegate (LITERT_WEBGPU) node, yielding 1 partitions for subgraph 0.",
+            "backend",
+            "webgpu",
+        ),
+        (
+            "Replacing 1 out of 1 node(s) with delegate (LITERT_METAL) node, yielding 1 partitions for subgraph 0.",
+            "backend",
+            "metal",
+        ),
+        ("Created TensorFlow Lite delegate for GPU.\nInitialized OpenGL-based API.", "backend", "opengl"),
+    ],
+)
+def test_kernels_and_interfaces_tell_options(line, option, value):
+    from delegate_sim.device.parse.applied_target import setting_of
+
+    setting = setting_of(read_runs([f"INFO: {each}\n" for each in line.split("\n")])[-1])
+    assert (setting.options[option], option in setting.known) == (value, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "values"),
+    [
+        ("WARNING: PAD: not supported by armnn: in IsPadSupported", "operator-refused", {"op": "PAD", "name": "armnn"}),
+        ("INFO: Created 2 GPU delegate kernels.", "kernels", {"count": "2", "name": "GPU"}),
+        (
+            "RuntimeError: Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make "
+            'sure you apply/link the Flex delegate before inference. For the Android, it can be resolved by adding "org.x:y" '
+            "dependency. See instructions: https://example.org/ops_selectNode number 34 (FlexErf) failed to prepare.",
+            "flex-error",
+            {},
+        ),
+        ("[a.cc:1] You should provide the `DispatchLibraryDir` option to use NPU.", "not-registered", {"name": "NPU"}),
+        ("W0501 10:00:00.123456 9 dispatch.cc:9] [b.cc:1] Failed to create a dispatch delegate kernel", "failure", {}),
+        ("E20240501 12:00:00.123456  123 graph.cc:456] INTERNAL: Run() failed", "other-error", {}),
+    ],
+)
+def test_more_lines_are_understood_and_used_up(line, kind, values):
+    log = read_log(f"{line}\n")
+    found = [each for each in log.statements if each.kind == kind]
+    assert len(found) == 1
+    assert values.items() <= found[0].values.items()
+    assert log.unused_count == 0
+    assert not any(each.kind == "other-error" for each in log.statements if each is not found[0])

@@ -1,0 +1,94 @@
+"""Which settings of a converter causes ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.diagnosis.advice.converter_settings import OF_CONVERSIONS, OF_FEATURES, OF_FORMS, ConverterSetting, settings_for
+from delegate_sim.diagnosis.advice.layer_rewrites import REWRITES
+from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS
+from delegate_sim.versions.features import FEATURES
+from fixtures.builder import ModelBuilder
+from tests.support.diagnoses import diagnosed
+from tests.support.models import chain_model
+
+
+def asked(model, delegate="nnapi", **options):
+    found = diagnosed(model, delegate, **options)
+    return [settings_for(found.model, found.target.delegate, each.cause) for each in found.findings]
+
+
+def names(alternatives):
+    return [sorted(each.value for each in together) for together in alternatives]
+
+
+def dense(scales, *, op="FULLY_CONNECTED", shape=(4, 2)):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "INT8", (1, 2), scale=0.5), graph.tensor("y", "INT8", (1, 4), scale=0.5)
+    weights = graph.tensor("w", "INT8", shape, data=[1] * 8, scale=scales)
+    graph.node(op, (source, weights), (result,), options={})
+    graph.outputs(result)
+    return builder
+
+
+def test_tables_name_what_there_is():
+    assert set(OF_CONVERSIONS) == set(CONVERSIONS)
+    assert set(OF_FEATURES) <= set(FEATURES)
+    assert set(OF_FORMS) == {"float", "float16", "dynamic-range", "int16", "integer"}
+    told = {way.setting for ways in REWRITES.values() for way in ways} - {""}
+    assert told <= {each.value for each in ConverterSetting}
+    assert told
+
+
+def test_inputs_of_unknown_size_ask_for_fixed_ones():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4])
+    shape, flat = graph.tensor("shape", "INT32", [2]), graph.tensor("flat", "FLOAT32", [1, 4], signature=[-1, 4])
+    packed = graph.tensor("packed", "INT32", [1, 2])
+    sizes = graph.tensor("sizes", "INT32", [2])
+    two = graph.tensor("two", "INT32", [1], data=[2])
+    graph.node("SHAPE", [source], [shape], 1, {"out_type": 2})
+    graph.node("PACK", [shape], [packed], 1, {"values_count": 1, "axis": 0})
+    graph.node("RESHAPE", [packed, two], [sizes], 1, None)
+    graph.node("RESHAPE", [source, sizes], [flat], 1, None)
+    graph.outputs(flat)
+    assert names(asked(builder)[0]) == [["fixed-shapes"]]
+
+
+def test_a_scale_for_each_channel_of_a_dense_layer_asks_for_one():
+    (found,) = asked(dense([0.5] * 4), nnapi_runtime="13")
+    assert names(found)[0] == ["dense-per-tensor"]
+    assert "per-tensor" not in [each for together in names(found) for each in together]
+
+
+def test_a_delegate_of_integers_asks_for_them():
+    found = asked(chain_model(["ADD", "ADD", "LOGISTIC"]), "hexagon")
+    assert ["int8"] in names(found[0])
+
+
+def test_a_version_asks_for_what_its_features_come_from():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", (1, 2)), graph.tensor("y", "FLOAT32", (1, 4))
+    weights = graph.tensor("w", "INT8", (4, 2), data=[1] * 8, scale=[0.5] * 4)
+    graph.node("FULLY_CONNECTED", (source, weights), (result,), 12, {"asymmetric_quantize_inputs": True})
+    graph.outputs(result)
+    alternatives = [together for found in asked(builder) for together in names(found)]
+    assert ["float"] in alternatives
+    assert ["int8"] in alternatives
+
+
+@pytest.mark.parametrize(("delegate", "expected"), [("hexagon", [["unfold-batch-matmul"]]), ("coreml", [])])
+def test_products_of_matrices_ask_to_be_unfolded_where_the_delegate_has_what_comes_of_it(delegate, expected):
+    """Core ML has no SPLIT."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    one, other = graph.input("x", "FLOAT32", (2, 3, 4)), graph.input("y", "FLOAT32", (2, 4, 5))
+    result = graph.tensor("z", "FLOAT32", (2, 3, 5))
+    graph.node("BATCH_MATMUL", (one, other), (result,), 1, {})
+    graph.outputs(result)
+    found = asked(builder, delegate)
+    assert found
+    assert [together for each in found for together in names(each)] == expected

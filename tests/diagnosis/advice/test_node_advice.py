@@ -1,0 +1,55 @@
+"""The hints of an analysis are those of a diagnosis."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim import load
+from delegate_sim.diagnosis.advice.node_advice import advise
+from delegate_sim.results.report.cpu_nodes import on_cpu
+from tests.support.diagnoses import diagnosed, target
+from tests.support.models import chain_model
+from tests.support.type_conversions import convolutions, open_batch
+
+
+def advice(builder, delegate="nnapi", **options):
+    return advise(load(builder.bytes()), target(delegate, options))
+
+
+def test_of_an_open_batch_the_input_is_named():
+    found = advice(open_batch())
+    assert "fixed batch" in found.refusal
+    assert found.refusal == diagnosed(open_batch()).findings[0].cause.change
+
+
+@pytest.mark.parametrize(("builder", "delegate"), [(convolutions(), "hexagon"), (chain_model(["ADD", "ADD 4", "CEIL"]), "nnapi")])
+def test_each_refused_node_has_the_change_of_its_cause(builder, delegate):
+    found, diagnosis = advice(builder, delegate), diagnosed(builder, delegate)
+    changes = {finding.cause.change.partition("; taken by")[0] for finding in diagnosis.findings}
+    for subgraph, index, reasons in on_cpu(diagnosis.run):
+        told = {change for reason in reasons for change in found.changes(subgraph.graph.index, [index], reason.code)}
+        assert told
+        assert told <= changes
+
+
+def test_a_version_that_is_too_low_is_not_advised_to_be_lowered():
+    from fixtures.suggestion_cases import EXAMPLES
+
+    example = next(example for example in EXAMPLES if example.code == "raise-version")
+    found = advice(example.before(), example.delegate)
+    changes = {change for changes in found.by_reason.values() for change in changes}
+    assert any("newer version" in change for change in changes)
+    assert not any("older version" in change for change in changes)
+
+
+def test_of_a_plugin_that_fails_the_option_is_named_that_it_fails_for():
+    found = advice(open_batch(), "npu-google", soc="Tensor_X")
+    assert found.refusal == "--option soc=Tensor_G5: name a SoC that the plugin knows"
+
+
+def test_other_options_stay_as_they_are_where_one_is_tried():
+    filters = 'filters { op_name_pattern: "no" }'
+    diagnosis = diagnosed(chain_model(["RELU", "ABS"]), "npu-google", soc="Tensor_X", op_filters=filters)
+    assert [finding.cause.name for finding in diagnosis.findings] == ["target-level:soc=Tensor_G5"]
+    unreadable = diagnosed(chain_model(["RELU", "ABS"]), "npu-google", soc="Tensor_X", op_filters="none")
+    assert "target-level:npu-filter-file" in [finding.cause.name for finding in unreadable.findings]

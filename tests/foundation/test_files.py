@@ -1,0 +1,51 @@
+"""Files are opened with ``delegate_sim/foundation/files.py`` only."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OPENER = "delegate_sim/foundation/files.py"
+METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "NamedTemporaryFile", "memmap", "fromfile", "genfromtxt"}
+OF_THEIR_OWN = {
+    "delegate_sim/bundles/archives.py": "the member of an archive that is open, and a temporary file without a name",
+    "delegate_sim/conversion/convert.py": "a temporary folder that a converter's process works in",
+    "delegate_sim/conversion/supervisor.py": "the kernel's own files about processes",
+    "delegate_sim/inference/difference.py": "a temporary folder that a process shares with one that it starts",
+    "delegate_sim/inference/worker.py": "the same folder, seen from the other process",
+    "delegate_sim/live/accelerator_engine.py": "a temporary folder that a process shares with one that it starts",
+    "delegate_sim/live/execution_plans.py": "the same folder, seen from the other process",
+    "delegate_sim/live/plugin_engine.py": "a temporary folder that a process shares with one that it starts",
+    "delegate_sim/live/runtime_engine.py": "a temporary folder that a process shares with one that it starts",
+    "delegate_sim/page/document.py": "what the package brings along",
+    "delegate_sim/page/viewer.py": "the browser, which opens an address",
+    "cli/terminal.py": "the null device, in place of a closed standard output",
+}
+"""Modules that open what no user names."""
+
+
+def openings(source):
+    """Return the lines of a module that open a file."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if (name == "open" or name in METHODS) and not ast.unparse(node.func).startswith("formatter."):
+                lines.append(node.lineno)
+    return lines
+
+
+def test_no_other_module_opens_files():
+    paths = [path for folder in ("delegate_sim", "cli") for path in sorted((ROOT / folder).rglob("*.py"))]
+    lines = {path.relative_to(ROOT).as_posix(): openings(path.read_text("utf-8")) for path in paths}
+    opening = {name: found for name, found in lines.items() if found and name != OPENER}
+    assert {name: found for name, found in opening.items() if name not in OF_THEIR_OWN} == {}
+    assert opening.keys() == OF_THEIR_OWN.keys()
+
+
+@pytest.mark.parametrize("source", ["open(p)", "Path(p).read_bytes()", "os.open(p, 0)", "tempfile.NamedTemporaryFile()"])
+def test_openings_are_found(source):
+    assert openings(source) == [1]

@@ -1,0 +1,168 @@
+"""Limits on what is taken of a file, and the variable that raises them."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from delegate_sim import load
+from delegate_sim.bundles import member, members
+from delegate_sim.bundles.member import BundleError
+from delegate_sim.device.parse import log
+from delegate_sim.errors import ModelError, OptionError
+from delegate_sim.foundation import files
+from delegate_sim.foundation.limits import VARIABLE, raised
+from delegate_sim.gate.baseline import packing
+from delegate_sim.inference import inputs
+from delegate_sim.model import flatbuffer, parsing
+from delegate_sim.model import name_repetition as repetition
+from delegate_sim.prepare import preparation
+from delegate_sim.results.compare.model_outline import outline
+from fixtures.builder import ModelBuilder
+from fixtures.bundles import zip_bytes
+from tests.support.models import chain_model
+
+MODEL = chain_model(["ADD"] * 40).bytes()
+RAISES = f"; {VARIABLE}=10 raises every limit tenfold"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 7), ("1", 7), ("0", 7), ("10", 70), ("-3", 7), ("two", 7), ("\u0663", 7), ("9999999", 7_000_000), ("9" * 5000, 7)],
+)
+def test_limits_are_raised_by_a_number(monkeypatch, text, expected):
+    monkeypatch.setenv(VARIABLE, text)
+    assert raised(7) == expected
+
+
+def read_text(folder):
+    (folder / "text").write_bytes(bytes(100))
+    files.read_whole(str(folder / "text"), 99)
+
+
+def read_structure(folder):
+    load(MODEL)
+
+
+def list_models(folder):
+    (folder / "a.zip").write_bytes(zip_bytes({"a": MODEL, "b": MODEL}))
+    members.models_in(str(folder / "a.zip"))
+
+
+def list_inner_models(folder):
+    inner = zip_bytes({"m": MODEL, "filler": bytes(1 << 20)})
+    (folder / "b.zip").write_bytes(zip_bytes({"inner.zip": inner}))
+    members.models_in(str(folder / "b.zip"))
+
+
+def decompress(folder):
+    content = zip_bytes({"m": MODEL + bytes(2 << 20)}, zipfile.ZIP_DEFLATED)
+    (folder / "c.zip").write_bytes(content)
+    load(str(folder / "c.zip!/m"))
+
+
+def read_rank(folder):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.outputs(graph.input("x", "FLOAT32", [1] * 12))
+    load(builder.bytes())
+
+
+def say_names_often(folder):
+    load(chain_model(["ADD"] * 20).bytes())
+
+
+def open_nested(folder):
+    (folder / "d.zip").write_bytes(zip_bytes({"e.zip": zip_bytes({"m.tflite": MODEL})}))
+    load(str(folder / "d.zip!/e.zip!/m.tflite"))
+
+
+def read_nodes(folder):
+    packing.read_ranges("0-49,0-49")
+
+
+def read_outline(folder):
+    packing.unpacked(packing.packed(outline(load(MODEL))))
+
+
+def read_profile(folder):
+    log._message(io.BytesIO(bytes(100)))
+
+
+def make_up_inputs(folder):
+    model = load(MODEL)
+    inputs.made_up(model, model.subgraphs[0], 1, dict.fromkeys(model.subgraphs[0].inputs, (1001,)))
+
+
+@pytest.mark.parametrize(
+    ("action", "module", "name", "limit", "error"),
+    [
+        (read_text, files, "MOST_TEXT", 99, OSError),
+        (read_structure, flatbuffer, "_GREATEST_STRUCTURE", 500, ModelError),
+        (list_models, members, "_MOST_MODELS", 1, BundleError),
+        (list_inner_models, members, "_MOST_UNPACKED", 1 << 20, BundleError),
+        (decompress, member, "_ALWAYS", 1 << 20, ModelError),
+        (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
+        (read_rank, parsing, "_GREATEST_RANK", 2, ModelError),
+        (say_names_often, repetition, "_MOST_SAID", 60, ModelError),
+        (open_nested, members, "_DEEPEST", 1, ModelError),
+        (read_nodes, packing, "_MOST_NODES", 99, ValueError),
+        (read_outline, packing, "_LARGEST", 1_000, ValueError),
+        (read_profile, log, "_LARGEST_MESSAGE", 50, OSError),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_exceeds_a_limit_says_how_to_raise_it(monkeypatch, tmp_path, action, module, name, limit, error):
+    monkeypatch.setattr(repetition, "_MOST_SAID_FOR_A_BYTE", 0)  # the higher one of the two counts
+    monkeypatch.setattr(module, name, limit)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(error, match=RAISES):
+        action(tmp_path)
+    monkeypatch.setenv(VARIABLE, "10")
+    action(tmp_path)
+
+
+def test_a_process_that_is_stopped_for_its_time():
+    from delegate_sim.live.process import Finished
+
+    assert Finished(None, "").words == f"it was stopped after 120 seconds{RAISES}"
+
+
+DOCUMENTED = re.findall(r"\| ([\d,]+) \| `([\w.]+)\.(\w+)` \|", (Path(__file__).parents[2] / "SECURITY.md").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("value", "module", "name"), DOCUMENTED, ids=lambda value: value)
+def test_documented_limits(value, module, name):
+    assert f"{getattr(importlib.import_module(f'delegate_sim.{module}'), name):,}" == value
+
+
+def test_every_limit_is_documented():
+    source = Path(files.__file__).parents[1]
+    uses = re.compile(r"\b(?:raised|read_whole)\((?:path, )?(_?[A-Z][A-Z_]+)\)")
+    found = {
+        (".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__"), name)
+        for path in source.rglob("*.py")
+        for name in uses.findall(path.read_text("utf-8"))
+    }
+    assert found <= {(module, name) for _, module, name in DOCUMENTED}
+    assert len(found) >= 14
+
+
+def test_calls_of_subgraphs(monkeypatch):
+    monkeypatch.setattr(preparation, "_MOST_CALLS", 0)
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    condition, source = graph.input("c", "BOOL", [1]), graph.input("x", "FLOAT32", [1])
+    result = graph.tensor("y", "FLOAT32", [1])
+    graph.node("IF", [condition, source], [result], options={"then_subgraph_index": 1, "else_subgraph_index": 1})
+    graph.outputs(result)
+    body = builder.subgraph("body")
+    source, result = body.input("x", "FLOAT32", [1]), body.tensor("y", "FLOAT32", [1])
+    body.node("ABS", [source], [result])
+    body.outputs(result)
+    assert preparation.prepare(load(builder.bytes()))[0].failure.message.endswith(f"too often{RAISES}")

@@ -1,0 +1,311 @@
+"""The verdict on a model and a target, given what the baseline says of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.gate.baseline.baseline import EntryKey, Fallback
+from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
+from delegate_sim.gate.configuration import ConfiguredTarget
+from delegate_sim.gate.judgment import judge, run_target, take_entry, update_command
+from delegate_sim.gate.results import BETTER, FAILED, PASSED
+from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.results.compare.model_outline import outline
+from delegate_sim.results.report.findings import ERROR, NOTE, WARNING
+from delegate_sim.version import __version__
+from fixtures.builder import ModelBuilder
+from tests.support.gate_models import classifier, reshaper
+from tests.support.models import MIXED, chain_model
+
+NOT_LOADED = chain_model(["RELU", "LOGISTIC 9"])
+
+
+def target(name="nnapi", *, release="litert-2.3", defaults="benchmark", has_own_resolver=False, **options):
+    delegate = find_delegate(name)
+    values = parse_options(delegate.name, delegate.options, options, defaults)
+    return ConfiguredTarget(
+        "phone", "phone", delegate, values, parse_release(release), defaults, None, Budgets(), has_own_resolver
+    )
+
+
+PHONE = target()
+
+
+def entry_of(builder, on=PHONE, **changed):
+    """Return a baseline's entry, in which some measures are perhaps others than those that were found."""
+    model = load(builder.bytes())
+    entry = take_entry(run_target(model, on), model, on)
+    return replace(entry, measures=replace(entry.measures, **changed))
+
+
+def judged(builder, entry, on=PHONE, budgets=Budgets()):  # noqa: B008
+    model = load(builder.bytes())
+    return judge(EntryKey("m.tflite", "phone"), "sub/m.tflite", run_target(model, on), model, on, entry, budgets)
+
+
+def codes(case, level):
+    return [finding.code for finding in case.findings if finding.level == level]
+
+
+def statements(case, code):
+    return [finding.statement for finding in case.findings if finding.code == code]
+
+
+def other_rules(entry):
+    return replace(entry, rule_set="000000000000", tool="0.0.9")
+
+
+# Against the baseline
+
+
+def test_what_is_as_it_was_passes_without_a_word():
+    case = judged(classifier(), entry_of(classifier()))
+    assert (case.status, case.findings, case.notes, case.changes) == (PASSED, (), (), ())
+    assert case.measures == case.baseline
+    assert (case.model, case.path, case.target, case.delegate, case.runtime) == (
+        "m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3",
+    )  # fmt: skip
+
+
+def test_other_rules_with_the_same_result_pass_without_a_word():
+    assert judged(classifier(), other_rules(entry_of(classifier()))).notes == ()
+
+
+def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
+    case = judged(classifier(9), entry_of(classifier()))
+    assert case.status == FAILED
+    assert codes(case, ERROR) == [
+        "more-partitions", "more-fallback-nodes", "more-border-bytes", "smaller-delegated-share", "nnapi-operator-version",
+    ]  # fmt: skip
+    assert statements(case, "nnapi-operator-version") == [
+        "fell back to the CPU: version 9; needs version at most 5 (changed: version 1 -> 9)"
+    ]
+    assert [(change.what, change.old, change.new) for change in case.changes] == [("version", "1", "9")]
+    assert case.notes == ()
+
+
+def test_a_node_that_was_on_the_cpu_already_is_not_named():
+    before, now = chain_model(MIXED), chain_model([*MIXED[:-1], "ADD 4"])
+    found = statements(judged(now, entry_of(before)), "nnapi-operator-version")
+    assert found == ["fell back to the CPU: version 4; needs version at most 2 (changed: version 1 -> 4)"]
+
+
+def test_a_new_node_is_not_one_that_fell_back():
+    case = judged(chain_model(["RELU", "LOGISTIC", "RELU 3"]), entry_of(chain_model(["RELU", "LOGISTIC"])))
+    assert statements(case, "nnapi-operator-version") == ["is new and stays on the CPU: version 3; needs version at most 2"]
+
+
+def test_a_refusal_of_the_whole_graph_is_named_once_with_the_nodes_that_it_affects():
+    case = judged(reshaper(is_dynamic=True), entry_of(reshaper()))
+    (said,) = statements(case, "dynamic-tensors")
+    assert said.endswith("; 3 nodes fall back with it (changed: input 1 constant INT32[2] -> computed)")
+    assert "worse-outcome" in codes(case, ERROR)
+
+
+def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegated():
+    before = chain_model(["ROUND", "LOGISTIC 3"])
+    case = judged(chain_model(["ROUND", "LOGISTIC 9"]), entry_of(before))
+    assert "worse-outcome" in codes(case, ERROR)
+    (said,) = statements(case, "operator-not-loaded")
+    assert said == ("litert-2.3 does not load LOGISTIC version 9: it knows versions 1 to 3 (changed: version 3 -> 9)")
+
+
+def test_borders_that_moved_are_told_where_no_node_fell_back():
+    case = judged(classifier(), entry_of(classifier(), border_bytes=0))
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
+    assert case.notes == ("no previously delegated node fell back: the borders between partitions have moved",)
+
+
+def test_what_is_better_passes_and_says_how_to_keep_it():
+    case = judged(classifier(), entry_of(classifier(9)))
+    assert (case.status, case.findings) == (BETTER, ())
+    assert case.notes == (
+        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; bytes across borders 96 -> 64; delegated share "
+        "75.00% -> 100.00%",
+        "to keep it that way: delegate-sim check --update sub/m.tflite",
+    )
+
+
+def test_what_is_better_in_one_respect_and_worse_in_another_fails():
+    case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2))
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
+    assert not any("better" in note for note in case.notes)
+
+
+def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_than_passed():
+    budgets = Budgets(tolerance=Tolerance(border_bytes=Allowance(64)))
+    case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2), budgets=budgets)
+    assert (case.status, codes(case, NOTE)) == (PASSED, ["more-border-bytes"])
+    assert case.notes == ("worse than the baseline, within the tolerance",)
+    assert statements(case, "more-border-bytes") == ["bytes across borders: 0 -> 64 (allowed: 64)"]
+
+
+def test_within_the_tolerance_nodes_that_fell_back_are_warnings():
+    tolerance = Tolerance(Allowance(1), None, Allowance(1), 0.25, Allowance(32))
+    case = judged(classifier(9), entry_of(classifier()), budgets=Budgets(tolerance=tolerance))
+    assert case.status == PASSED
+    assert (codes(case, ERROR), codes(case, WARNING)) == ([], ["nnapi-operator-version"])
+
+
+def test_one_measure_beyond_the_tolerance_fails():
+    tolerance = Tolerance(Allowance(1), None, Allowance(1), 0.25)
+    case = judged(classifier(9), entry_of(classifier()), budgets=Budgets(tolerance=tolerance))
+    assert case.status == FAILED
+    assert codes(case, ERROR) == ["more-border-bytes", "nnapi-operator-version"]
+    assert not any("tolerance" in note for note in case.notes)
+
+
+def test_another_model_with_the_same_result_is_told():
+    case = judged(classifier(names="v2/"), entry_of(classifier()))
+    assert (case.status, case.notes) == (PASSED, ("the model changed since the baseline, with the same result",))
+
+
+@pytest.mark.parametrize(
+    ("before", "start"),
+    [
+        (
+            classifier(9),
+            "the model is the same as in the baseline: the rules of the tool changed (delegate-sim 0.0.9, rule set 0",
+        ),
+        (classifier(), "the model changed, and so did the rules of the tool (delegate-sim 0.0.9, rule set 000000000000 -> "),
+    ],
+    ids=["same model", "another model"],
+)
+def test_rules_that_changed_are_told_where_something_is_worse(before, start):
+    entry = replace(other_rules(entry_of(before)), fallback=())
+    entry = replace(entry, measures=entry_of(classifier()).measures)
+    (note,) = judged(classifier(9), entry).notes
+    assert note.startswith(start)
+
+
+def test_rules_that_changed_are_told_where_something_is_better():
+    notes = judged(classifier(), other_rules(entry_of(classifier(9)))).notes
+    assert [note.partition(":")[0].partition(" (")[0] for note in notes] == [
+        "the model changed, and so did the rules of the tool", "better than the baseline", "to keep it that way",
+    ]  # fmt: skip
+
+
+# The target
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "note"),
+    [
+        (target(), target(feature_level=28), "--feature-level 1000008 -> 28"),
+        (target(), target(release="tf-2.15"), "runtime litert-2.3 -> tf-2.15"),
+        (target(max_number_delegated_partitions=3), target(), "--max_delegated_partitions 3 -> 0"),
+        (target(release="tf-2.15"), target(allow_fp16=True), "runtime tf-2.15 -> litert-2.3, --nnapi_allow_fp16 False -> True"),
+    ],
+)  # fmt: skip
+def test_a_target_that_changed_is_told_before_all_else(then, now, note):
+    case = judged(classifier(), entry_of(classifier(9), then), now)
+    assert case.notes[0] == f"the target changed since the baseline: {note}"
+    assert case.notes[1].startswith("better than the baseline")
+
+
+def test_another_delegate_is_told_without_options_that_only_one_of_them_has():
+    (note,) = [note for note in judged(classifier(), entry_of(classifier()), target("gpu")).notes if "target changed" in note]
+    assert "delegate nnapi -> gpu" in note
+    assert "feature-level" not in note
+
+
+def test_other_defaults_are_told():
+    found = judged(classifier(), entry_of(classifier(), target(defaults="api")))
+    assert "defaults api -> benchmark" in found.notes[0]
+
+
+# A model that does not run
+
+
+def test_a_model_that_does_not_run_fails_without_an_entry():
+    case = judged(NOT_LOADED, None)
+    assert (case.status, codes(case, ERROR), case.baseline) == (FAILED, ["operator-not-loaded"], None)
+    (finding,) = case.findings
+    assert finding.statement.startswith("the model does not run (refused, not loaded): litert-2.3 does not load LOGISTIC")
+    assert (finding.location.node, finding.location.op) == (1, "LOGISTIC")
+
+
+def test_an_entry_agrees_to_a_model_that_does_not_run():
+    case = judged(NOT_LOADED, entry_of(NOT_LOADED))
+    assert (case.status, codes(case, ERROR), codes(case, WARNING)) == (PASSED, [], ["operator-not-loaded"])
+
+
+def test_a_model_that_ran_before_is_said_once_not_to_run():
+    case = judged(NOT_LOADED, entry_of(chain_model(["RELU", "LOGISTIC"])))
+    assert [finding.code for finding in case.findings].count("operator-not-loaded") == 1
+    assert statements(case, "operator-not-loaded")[0].startswith("litert-2.3 does not load")
+
+
+def test_a_refused_graph_runs_on_the_cpu_and_fails_only_against_a_baseline():
+    assert judged(reshaper(is_dynamic=True), None).status == PASSED
+
+
+def test_a_refused_graph_that_the_baseline_has_too_passes_without_a_word():
+    case = judged(reshaper(is_dynamic=True), entry_of(reshaper(is_dynamic=True)))
+    assert (case.status, case.findings, case.notes) == (PASSED, (), ())
+
+
+def test_an_application_may_have_kernels_that_the_runtime_lacks():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [4]), graph.tensor("y", "FLOAT32", [4])
+    graph.node("CUSTOM", [source], [result], custom="Mine")
+    graph.outputs(result)
+    assert codes(judged(builder, None), ERROR) == ["operator-not-registered"]
+    assert judged(builder, None, target(has_own_resolver=True)).status == PASSED
+
+
+# Budgets
+
+
+def test_budgets_fail_without_an_entry():
+    budgets = Budgets(max_partitions=1, max_fallback=0, min_delegated_share=0.8)
+    case = judged(classifier(9), None, budgets=budgets)
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["budget-partitions", "budget-fallback", "budget-delegated-share"])
+
+
+def test_budgets_fail_what_the_baseline_agrees_to():
+    case = judged(classifier(9), entry_of(classifier(9)), budgets=Budgets(max_fallback=0))
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["budget-fallback"])
+
+
+def test_what_is_better_still_fails_beyond_a_budget():
+    case = judged(chain_model(["RELU", "RELU 3"]), entry_of(chain_model(["RELU 3", "RELU 3"])), budgets=Budgets(max_fallback=0))
+    assert case.status == FAILED
+    assert any("better than the baseline" in note for note in case.notes)
+
+
+@pytest.mark.parametrize(("forbidden", "named"), [(("ROUND",), ["ROUND"]), (("RELU", "MUL"), []), (("ADD",), ["ADD"]), ((), [])])
+def test_operators_that_must_not_stay_on_the_cpu(forbidden, named):
+    case = judged(chain_model(MIXED), None, budgets=Budgets(forbid_fallback_ops=forbidden))
+    found = [finding for finding in case.findings if finding.code == "budget-fallback-op"]
+    assert [finding.location.op for finding in found] == named
+    assert case.status == (FAILED if named else PASSED)
+    assert all("stays on the CPU, which forbid-fallback-ops does not allow" in finding.statement for finding in found)
+
+
+# Entries
+
+
+def test_an_entry_holds_what_the_run_did():
+    model = load(chain_model(["ROUND", "RELU", "ADD 4", "ROUND", "RELU"]).bytes())
+    run = run_target(model, PHONE)
+    entry = take_entry(run, model, PHONE)
+    assert entry.fallback == (
+        Fallback(0, "nnapi-operator", frozenset({0, 3})),
+        Fallback(0, "nnapi-operator-version", frozenset({2})),
+    )
+    assert entry.on_cpu(0) == {0, 2, 3}
+    assert entry.on_cpu(1) == frozenset()
+    assert (entry.sha256, entry.delegate, entry.runtime, entry.defaults) == (model.sha256, "nnapi", "litert-2.3", "benchmark")
+    assert (entry.tool, entry.outline, entry.options["feature_level"]) == (__version__, outline(model), 1000008)
+
+
+def test_the_command_that_accepts_a_model_is_one_for_a_shell():
+    assert update_command("a/b.tflite") == "delegate-sim check --update a/b.tflite"
+    assert update_command("my model.tflite") == "delegate-sim check --update 'my model.tflite'"

@@ -1,0 +1,281 @@
+"""What a full integer quantisation makes of a model: types, scales, and where tensors are converted in between."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from delegate_sim import load
+from delegate_sim.hypothetical.hypothetical_changes import Supposition, changed
+from delegate_sim.model.model import OPTIONAL_TENSOR
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.runtime.unloadable_tensors import invalid_tensors
+from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
+from tests.support.type_conversions import convolutions
+
+
+def build(make):
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    make(layers, layers.input("FLOAT32", 1, 4, 4, 2))
+    layers.finish()
+    return load(builder.bytes())
+
+
+class Quantized:
+    """A model made by a function and quantised; nodes by operator, tensors by what they are."""
+
+    def __init__(self, make, conversion="int8"):
+        self.edited = changed(build(make), Supposition(conversion=conversion))
+        (self.subgraph,) = self.edited.model.subgraphs
+        self.ops = [node.op for node in self.subgraph.nodes]
+
+    def nodes(self, op):
+        return [node for node in self.subgraph.nodes if node.op == op]
+
+    def tensors(self, indices):
+        return [self.subgraph.tensors[index] for index in indices]
+
+    def result(self, op):
+        (node,) = self.nodes(op)
+        return self.subgraph.tensors[node.outputs[0]]
+
+
+@pytest.mark.parametrize(
+    ("op", "scale", "zero_point"),
+    [
+        ("LOGISTIC", 1 / 256, -128),
+        ("SOFTMAX", 1 / 256, -128),
+        ("TANH", 1 / 128, 0),
+        ("LOG_SOFTMAX", 1 / 16, 127),
+        ("L2_NORMALIZATION", 1 / 128, 0),
+    ],
+)
+def test_results_have_the_scale_that_their_kernel_demands(op, scale, zero_point):
+    found = Quantized(lambda layers, x: layers.node(op, (x,))).result(op)
+    assert (found.type, found.scale, found.zero_point) == ("INT8", scale, zero_point)
+    assert (found.quantization.scales.tolist(), found.quantization.zero_points.tolist()) == ([scale], [zero_point])
+    assert found.quantization.dimension == 0
+
+
+def test_what_only_moves_elements_keeps_the_scale():
+    found = Quantized(lambda layers, x: layers.node("RELU", (layers.node("LOGISTIC", (x,)),)))
+    assert (found.result("RELU").scale, found.result("RELU").zero_point) == (1 / 256, -128)
+    assert found.ops == ["QUANTIZE", "LOGISTIC", "RELU", "DEQUANTIZE"]
+
+
+def test_the_scale_is_that_of_the_first_quantised_operand():
+    def make(layers, x):
+        gate = layers.node("LOGISTIC", (x,))
+        layers.node("MAXIMUM", (gate, layers.node("TANH", (x,))))
+
+    found = Quantized(make).result("MAXIMUM")
+    assert (found.scale, found.zero_point) == (1 / 256, -128)
+
+
+def test_a_condition_has_no_scale_to_give():
+    def make(layers, x):
+        gate, other = layers.node("LOGISTIC", (x,)), layers.node("LOGISTIC", (x,))
+        layers.node("SELECT_V2", (layers.node("LESS", (x, x), "BOOL"), gate, other), "FLOAT32")
+
+    found = Quantized(make).result("SELECT_V2")
+    assert (found.scale, found.zero_point) == (1 / 256, -128)
+
+
+def test_other_results_have_a_scale_that_only_data_would_tell():
+    found = Quantized(lambda layers, x: layers.node("ADD", (layers.node("LOGISTIC", (x,)), x))).result("ADD")
+    assert (found.scale, found.zero_point) == (float(np.float32(0.05)), 0)
+
+
+def test_joined_operands_are_brought_to_the_scale_of_the_result():
+    def make(layers, x):
+        other = layers.node("LOG_SOFTMAX", (x,))
+        layers.node("CONCATENATION", (layers.node("LOGISTIC", (x,)), layers.node("ADD", (x, x)), x, other), shape=(1, 4, 4, 8))
+
+    found = Quantized(make)
+    (joined,) = found.nodes("CONCATENATION")
+    assert {(tensor.scale, tensor.zero_point) for tensor in found.tensors((*joined.inputs, *joined.outputs))} == {
+        (float(np.float32(0.05)), 0)
+    }
+    assert found.ops.count("QUANTIZE") == 3, "at the input, behind LOGISTIC and LOG_SOFTMAX; the others have the scale"
+
+
+def test_a_node_that_stays_in_float_reads_and_writes_float():
+    found = Quantized(lambda layers, x: layers.node("RELU", (layers.node("SIN", (layers.node("RELU", (x,)),)),)))
+    assert found.ops == ["QUANTIZE", "RELU", "DEQUANTIZE", "SIN", "QUANTIZE", "RELU", "DEQUANTIZE"]
+    (sine,) = found.nodes("SIN")
+    assert {tensor.type for tensor in found.tensors((*sine.inputs, *sine.outputs))} == {"FLOAT32"}
+    assert found.edited.origins == ((-1, 0, -1, 1, -1, 2, -1),)
+
+
+def test_a_tensor_is_converted_once_for_all_its_readers():
+    def make(layers, x):
+        inner = layers.node("RELU", (x,))
+        for op in ("SIN", "SIN"):
+            layers.node(op, (inner,))
+        layers.node("ADD", (x, inner))
+
+    assert Quantized(make).ops == ["QUANTIZE", "RELU", "DEQUANTIZE", "SIN", "SIN", "ADD", "DEQUANTIZE"]
+
+
+def test_what_is_asked_for_its_shape_is_not_converted():
+    found = Quantized(
+        lambda layers, x: layers.node("SHAPE", (layers.node("RELU", (x,)),), "INT32", (4,), options={"out_type": 2})
+    )
+    assert found.ops == ["QUANTIZE", "RELU", "SHAPE"]
+    (shape,) = found.nodes("SHAPE")
+    assert [tensor.type for tensor in found.tensors((*shape.inputs, *shape.outputs))] == ["INT8", "INT32"]
+
+
+def test_results_of_other_types_stay_as_they_are():
+    found = Quantized(
+        lambda layers, x: layers.node("ARG_MAX", (x, layers.constant("INT32", 3)), "INT64", (1, 4, 4), options={"output_type": 4})
+    )
+    assert found.ops == ["QUANTIZE", "ARG_MAX"]
+    assert (found.result("ARG_MAX").type, found.result("ARG_MAX").quantization) == ("INT64", None)
+
+
+def test_the_first_tensor_of_the_file_is_an_operand_as_any_other():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    inner, source, result = (
+        graph.tensor("inner", "FLOAT32", [4]),
+        graph.input("x", "FLOAT32", [4]),
+        graph.tensor("y", "FLOAT32", [4]),
+    )
+    graph.node("LOGISTIC", [source], [inner])
+    graph.node("RELU", [inner], [result])
+    graph.outputs(result)
+    model = changed(load(builder.bytes()), Supposition(conversion="int8")).model
+    moved = next(node for node in model.subgraphs[0].nodes if node.op == "RELU")
+    assert [model.subgraphs[0].tensors[index].scale for index in (*moved.inputs, *moved.outputs)] == [1 / 256] * 2
+
+
+def test_inputs_and_outputs_stay_float():
+    found = Quantized(lambda layers, x: layers.node("LOGISTIC", (x,)))
+    ends = found.tensors((*found.subgraph.inputs, *found.subgraph.outputs))
+    assert [(tensor.type, tensor.quantization) for tensor in ends] == [("FLOAT32", None)] * 2
+
+
+def connected(channels, has_bias=True):
+    def make(layers, x):
+        flat = layers.node("RESHAPE", (x, layers.constant("INT32", (1, 32))), shape=(1, 32))
+        bias = layers.weights("FLOAT32", channels) if has_bias else OPTIONAL_TENSOR
+        layers.node("FULLY_CONNECTED", (flat, layers.weights("FLOAT32", channels, 32), bias), shape=(1, channels))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("channels", "conversion", "count"), [(1, "int8", 1), (2, "int8", 2), (3, "int8", 3), (3, "int8-per-tensor", 1)]
+)
+def test_weights_and_bias_have_a_scale_for_each_of_several_channels(channels, conversion, count):
+    found = Quantized(connected(channels), conversion)
+    (layer,) = found.nodes("FULLY_CONNECTED")
+    weights, bias = found.tensors(layer.inputs[1:])
+    assert (weights.type, bias.type) == ("INT8", "INT32")
+    for tensor in (weights, bias):
+        assert len(tensor.quantization.scales) == len(tensor.quantization.zero_points) == count
+        assert set(tensor.quantization.scales.tolist()) == {float(np.float32(0.01))}
+        assert set(tensor.quantization.zero_points.tolist()) == {0}
+        assert tensor.scale == (float(np.float32(0.01)) if count == 1 else 0.0)
+        assert tensor.quantization.dimension == 0
+        assert tensor.is_constant
+        assert not tensor.value.any()
+
+
+def test_a_bias_that_is_left_out_stays_so():
+    (layer,) = Quantized(connected(2, has_bias=False)).nodes("FULLY_CONNECTED")
+    assert layer.inputs[2] == OPTIONAL_TENSOR
+
+
+def test_operands_of_other_types_stay_as_they_are():
+    found = Quantized(connected(2))
+    (reshape,) = found.nodes("RESHAPE")
+    assert [tensor.type for tensor in found.tensors(reshape.inputs)] == ["INT8", "INT32"]
+
+
+# Back to float
+
+
+def test_a_small_quantised_constant_has_the_values_that_it_stands_for():
+    def make(layers, x):
+        quantized = layers.node("QUANTIZE", (x,), "INT8", scale=0.5, zero_point=3)
+        stored = layers.constant("INT8", [[[[1, 3, 5, -7]]]], scale=0.25, zero_point=3)
+        layers.node("ADD", (quantized, stored), shape=(1, 4, 4, 4), scale=0.5, zero_point=3)
+
+    model = changed(build(make), Supposition(conversion="float")).model
+    (added,) = model.subgraphs[0].nodes
+    source, stored, result = (model.subgraphs[0].tensors[index] for index in (*added.inputs, *added.outputs))
+    assert list(stored.value) == [-0.5, 0.0, 0.5, -2.5]
+    assert [(tensor.type, tensor.quantization, tensor.scale, tensor.zero_point) for tensor in (source, stored, result)] == [
+        ("FLOAT32", None, 0.0, 0)
+    ] * 3
+    assert (source.value, result.value) == (None, None)
+
+
+def test_a_constant_with_a_scale_for_each_channel_has_its_stored_elements():
+    def make(layers, x):
+        quantized = layers.node("QUANTIZE", (x,), "INT8", scale=0.5, zero_point=0)
+        stored = layers.constant("INT8", [[[[2, 4]]]], scale=[0.5, 0.25], zero_point=[0, 0], axis=3)
+        layers.node("ADD", (quantized, stored), scale=0.5, zero_point=0)
+
+    model = changed(build(make), Supposition(conversion="float")).model
+    (added,) = model.subgraphs[0].nodes
+    assert list(model.subgraphs[0].tensors[added.inputs[1]].value) == [2.0, 4.0]
+
+
+def test_constants_have_the_zero_point_0():
+    model = changed(load(convolutions().bytes()), Supposition(conversion="int8")).model
+    constants = [tensor for tensor in model.subgraphs[0].tensors if tensor.is_constant and tensor.quantization is not None]
+    assert {tensor.type for tensor in constants} == {"INT8", "INT32"}
+    assert {tensor.zero_point for tensor in constants} == {0}
+    assert {int(zero_point) for tensor in constants for zero_point in tensor.quantization.zero_points} == {0}
+
+
+@pytest.mark.parametrize("conversion", ["float", "int8", "int8-per-tensor"])
+def test_the_runtime_loads_the_tensors_of_what_is_converted(conversion):
+    model = load(convolutions().bytes())
+    assert invalid_tensors(changed(model, Supposition(conversion=conversion)).model, NEWEST) == ()
+
+
+# Known shapes in a model with float16 weights
+
+
+def test_what_becomes_a_constant_is_kept_in_float16_as_the_weights_are():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.input("FLOAT32", 1, 4, signature=(-1, 4))
+    weights = layers.node("DEQUANTIZE", (layers.weights("FLOAT16", 4),), "FLOAT32", (4,), version=3)
+    shape = layers.node("SHAPE", (x,), "INT32", (2,), options={"out_type": 2})
+    sizes = layers.node("CAST", (shape,), "FLOAT32", (2,))
+    count = layers.node("CAST", (layers.node("RANK", (x,), "INT32", ()),), "FLOAT32", ())
+    scaled = layers.node("MUL", (layers.node("ADD", (x, weights), signature=(-1, 4)), count), signature=(-1, 4))
+    layers.node("SUB", (sizes, layers.node("SUM", (scaled, layers.constant("INT32", [0, 1])), shape=())), shape=(2,))
+    layers.finish()
+    edited = changed(load(builder.bytes()), Supposition(batch=3))
+    (subgraph,) = edited.model.subgraphs
+    made = [node for node in subgraph.nodes if node.op == "DEQUANTIZE"]
+    assert [node.version for node in made] == [3, 3]
+    narrow = [subgraph.tensors[node.inputs[0]] for node in made]
+    assert [(tensor.type, tensor.is_constant) for tensor in narrow] == [("FLOAT16", True)] * 2
+    assert [tensor.value.tolist() for tensor in narrow if tensor.value is not None] == [[3.0, 4.0]]
+    order = [node.op for node in subgraph.nodes]
+    assert order[:2] == ["DEQUANTIZE", "DEQUANTIZE"]
+    product = next(node for node in subgraph.nodes if node.op == "MUL")
+    single = subgraph.tensors[product.inputs[1]]
+    assert (single.type, single.is_constant, float(single.value)) == ("FLOAT32", True, 2.0), "a single number is not widened"
+
+
+def test_what_became_a_constant_is_widened_before_the_first_node_reads_it():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.input("FLOAT32", 1, 2, signature=(-1, 2))
+    shape = layers.node("SHAPE", (x,), "INT32", (2,), options={"out_type": 2})
+    scaled = layers.node("MUL", (x, layers.node("CAST", (shape,), "FLOAT32", (2,))), signature=(-1, 2))
+    layers.node("ADD", (scaled, layers.node("DEQUANTIZE", (layers.weights("FLOAT16", 2),), "FLOAT32", (2,), version=3)))
+    layers.finish()
+    (subgraph,) = changed(load(builder.bytes()), Supposition(batch=3)).model.subgraphs
+    assert [node.op for node in subgraph.nodes] == ["DEQUANTIZE", "MUL", "DEQUANTIZE", "ADD"]
+    assert subgraph.nodes[0].outputs[0] in subgraph.nodes[1].inputs

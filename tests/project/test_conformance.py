@@ -1,0 +1,118 @@
+"""Verdicts of the real delegates' own code over public and converted models, on a fixed sample.
+
+The recorded verdicts lie beside the repository, in ../shared; without them these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+TOOL = SHARED / "tools" / "conformance.py"
+SAMPLE = {"real": 40, "keras": 20, "fuzz": 600}
+COUNTED = {"nodes", "kinds", "lines", "refusals"}
+
+pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="the recorded verdicts (../shared) are not here")
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("conformance", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+DELEGATE_ALONE = {"nnapi": {"nnapi_runtime": "none"}}
+"""Options without a stage behind the delegate, which the records do not have."""
+
+
+def only_validated(delegate, record):
+    """Whether a record is of NNAPI's Validate alone, never applied to an interpreter, so that its outcome says nothing.
+
+    Where such a record has a twin that was applied with the same options and the limit that is NNAPI's default, the twin is
+    "restored" for every model whose kernels cannot be built; both can only be right if the outcome of the first is none.
+    """
+    return delegate == "nnapi" and "max_number_delegated_partitions" not in record["options"]
+
+
+@pytest.mark.parametrize("corpus", SAMPLE)
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
+    oracle = SHARED / "oracle" / delegate / f"{corpus}.jsonl.gz"
+    archive = SHARED / "corpus" / f"{corpus}.zip"
+    if not (oracle.exists() and archive.exists()):
+        pytest.skip(f"no recorded verdicts of {delegate} over {corpus}")
+    grouped = tool.read_oracle(oracle)
+    names = random.Random(7).sample(sorted(grouped), min(SAMPLE[corpus], len(grouped)))
+    compared, differences = Counter(), []
+    with zipfile.ZipFile(archive) as files:
+        for name in names:
+            scored = [record for record in grouped[name] if record["outcome"] in ("partitioned", "restored", "dynamic-tensors")]
+            if not scored:
+                continue
+            model = delegate_sim.load(files.read(name))
+            for record in scored:
+                options = {**record["options"], **DELEGATE_ALONE.get(delegate, {})}
+                run = delegate_sim.analyze(model, delegate=delegate, options=options).to_dict()["runs"][0]
+                for count, equal, what in tool.compare(record, run):
+                    if count not in COUNTED or (count == "refusals" and only_validated(delegate, record)):
+                        continue
+                    compared[count] += 1
+                    if not equal:
+                        differences.append(f"{count}: {name} {record['options']}: {what}")
+    assert compared["nodes"] > 500
+    assert not differences, "\n".join(differences[:20])
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "runtime", "line"),
+    [
+        (
+            ("real", "mobilenet_v1_0.25_224_quant.tflite"),
+            {},
+            "tf-2.15",
+            "Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.",
+        ),
+        (
+            ("keras", "distilbert_batch8.dyn_unfold.tf215.tflite"),
+            {"feature_level": 30, "max_number_delegated_partitions": 0},
+            "tf-2.10",
+            "Replacing 2028 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 62 partitions.",
+        ),
+        (
+            ("keras", "distilbert_batch8.f32_unfold.tf215.tflite"),
+            {"feature_level": 30, "max_number_delegated_partitions": 0},
+            "litert-2.3",
+            "Replacing 3217 out of 3223 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 13 partitions "
+            "for subgraph 0 (main).",
+        ),
+    ],
+    ids=["mobilenet", "distilbert dynamic range", "distilbert float"],
+)
+def test_the_public_lines(model, options, runtime, line):
+    corpus, name = model
+    with zipfile.ZipFile(SHARED / "corpus" / f"{corpus}.zip") as files:
+        path = next(path for path in files.namelist() if path.endswith(name))
+        report = delegate_sim.analyze(files.read(path), "nnapi", options, runtime=runtime)
+    assert report.to_dict()["runs"][0]["log_lines"] == [line]
+
+
+def test_the_public_story_refuses_fully_connected_for_its_version():
+    with zipfile.ZipFile(SHARED / "corpus" / "keras.zip") as files:
+        content = files.read("distilbert_batch8.dyn_unfold.tf215.tflite")
+    report = delegate_sim.analyze(content, "nnapi", {"feature_level": 30, "max_number_delegated_partitions": 0})
+    nodes = report.to_dict()["runs"][0]["subgraphs"][0]["nodes"]
+    assert len(nodes) == 3224
+    refused = [node for node in nodes if node["op"] == "FULLY_CONNECTED" and not node["supported"]]
+    assert len(refused) == 1190
+    assert {tuple(reason["kind"] for reason in node["reasons"]) for node in refused} == {("kUnsupportedOperatorVersion",)}

@@ -1,0 +1,64 @@
+"""The generated documentation stands as the rules make it."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import delegate_sim
+from benchmarks import releases
+from benchmarks.api_page import page as api_page
+from benchmarks.fix import passes_table, with_section
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.releases.catalogue import KNOWN_RELEASES
+from delegate_sim_cli.commands.rules import command
+from fixtures.suggestions_page import page
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_the_rules_are_documented_as_they_are(delegate):
+    made = CliRunner().invoke(command, ["--delegate", delegate, "--format", "markdown"])
+    assert made.exit_code == 0
+    assert (DOCS / "rules" / f"{delegate}.md").read_text(encoding="utf-8") == made.output, "run `make docs`"
+
+
+def test_the_python_interface_is_documented_as_it_is():
+    written = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert written == api_page(), "run `make docs`"
+    assert [name for name in delegate_sim.__all__ if name != "__version__" and f"### {name}\n" not in written] == [
+        name for name in delegate_sim.__all__ if name.endswith("Error")
+    ]
+    assert all(f"| `{name}` |" in written for name in delegate_sim.__all__ if name.endswith("Error"))
+
+
+def test_the_passes_of_fix_are_documented_as_they_are():
+    written = (DOCS / "fix.md").read_text(encoding="utf-8")
+    assert written == with_section(written, "passes", passes_table()), "run `make fix-table ARGS='--seconds 0'`"
+
+
+def test_the_suggestions_are_documented_as_they_are():
+    assert (DOCS / "suggestions.md").read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_every_release_that_installs_is_measured_and_loads_what_is_said():
+    rows = [line.strip("| ").split(" | ") for line in (DOCS / "loading.md").read_text(encoding="utf-8").splitlines()]
+    measured = {row[0]: row[2:5] for row in rows if len(row) == 7 and row[2].isdigit()}
+    assert {(models, differences) for models, _, differences in measured.values()} == {("200", "0")}
+    families = {"ai-edge-litert": "litert", "tensorflow-cpu": "tf", "tflite-runtime": "tf"}
+    releases = [(families[name], version) for name, version in map(str.split, measured)]
+    not_on_the_index = {"litert-1.4.1"}
+    for release in set(KNOWN_RELEASES) - not_on_the_index:
+        family, _, version = release.partition("-")
+        assert any(each == family and f"{found}.".startswith(f"{version}.") for each, found in releases), release
+
+
+@pytest.mark.skipif(not releases.MODELS.exists(), reason="the converted models (../shared) are not here")
+def test_the_page_of_releases_is_as_the_tool_makes_it():
+    """The first of three models, for time's sake."""
+    made = "\n".join(islice(releases.sections(), 2))
+    assert (DOCS / "releases.md").read_text(encoding="utf-8").startswith(made), "run `make releases`"

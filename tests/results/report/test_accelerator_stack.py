@@ -1,0 +1,140 @@
+"""What CompiledModel gives to NPU, GPU and CPU, and what it does about failures."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
+from delegate_sim.results.report.report import placements
+from tests.delegates.mldrift.test_model_build import CASES, model_of
+from tests.support.delegates.npu_models import chain, compiled, with_composites
+
+ALL = ("npu", "gpu", "cpu")
+
+
+def result(builder, accelerators=ALL, soc="mediatek:mt6991", **options):
+    return simulate_stack(delegate_sim.load(builder.bytes()), Stack(accelerators, soc), NEWEST, options)
+
+
+def places(found, subgraph=0):
+    return [place for _, place in placements(found.report.runs)[subgraph]]
+
+
+def test_each_takes_what_those_before_it_leave():
+    found = result(chain(["TANH", "TANH", "ELU", "CEIL", "SIGN", "TANH", "ELU", "SIGN"]))
+    assert places(found) == ["npu-mediatek"] * 2 + ["mldrift"] * 3 + ["npu-mediatek", "xnnpack", "cpu"]
+    assert found.is_created
+    assert [line for run in found.report.runs for line in run.log_lines] == [
+        "Partition strategy: 0",
+        "Partitioned subgraph<0>, selected 3 ops, from a total of 8 ops. resulted in 2 partitions.",
+        "Replacing 2 out of 7 node(s) with delegate (DispatchDelegate) node, yielding 4 partitions for subgraph 0 (main).",
+        "Following operations are not supported by GPU delegate:",
+        "DELEGATE DispatchDelegate: Operation is not supported.",
+        "3 operations will run on the GPU, and the remaining 4 operations will run on the CPU.",
+        "Replacing 3 out of 7 node(s) with delegate (LITERT_CL) node, yielding 3 partitions for subgraph 0 (main).",
+        "Replacing 1 out of 5 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0 (main).",
+    ]
+
+
+def test_the_gpu_that_cannot_be_applied_is_no_failure_of_the_plugin():
+    found = result(chain(["TANH", "ELU"]), hint_fully_delegated=True)
+    assert not found.is_created
+    assert [run.delegate.name for run in found.report.runs] == ["npu-mediatek", "mldrift"]
+    assert found.notes == ("mldrift cannot be applied, so CompiledModel is not created: nothing is tried after it",)
+
+
+def test_kernels_that_cannot_be_made_fail_the_model():
+    case = next(case for case in CASES if case.op == "PRELU" and case.code is not None)
+    model = delegate_sim.load(model_of(case))
+    for backend in ("webgpu", "opencl"):
+        found = simulate_stack(model, Stack(("gpu", "cpu")), NEWEST, {"backend": backend})
+        assert (found.is_created, bool(found.places())) == ((backend == "opencl"),) * 2
+        assert [run.outcome for run in found.report.runs] == ["delegated"]
+        assert found.notes == (
+            () if found.is_created else ("the kernels of mldrift cannot be made, so CompiledModel is not created",)
+        )
+
+
+def test_nodes_of_bodies_are_placed_where_they_run():
+    found = result(with_composites(["TANH", ("other", 1, b"")], [["TANH", "CEIL"]]), ("npu", "cpu"))
+    assert places(found) == ["npu-mediatek", "cpu"]
+    assert places(found, 1) == ["npu-mediatek", "xnnpack"]
+
+
+def test_nothing_selected():
+    found = result(chain(["CEIL"]))
+    assert found.is_created
+    assert any("selects no node" in note for note in found.notes)
+
+
+def test_a_plugin_that_fails_leaves_everything_to_the_others():
+    found = result(chain(["TANH"]), soc="mediatek:mt0")
+    assert places(found) == ["mldrift"]
+    assert found.is_created
+    assert any("the plugin fails (Unexpected SoC model: mt0)" in note for note in found.notes)
+
+
+def test_more_islands_than_allowed():
+    found = result(chain(["TANH", "ELU", "TANH"]), max_partitions=1)
+    assert "npu-mediatek" not in places(found)
+    assert any("exceeds the maximum allowed (1)" in note for note in found.notes)
+
+
+def test_a_model_that_litert_does_not_load():
+    found = result(chain(["RELU"], variable=True))
+    assert not found.is_created
+    assert any("LiteRT cannot load the model" in note for note in found.notes)
+    assert len(found.report.runs) == 1
+
+
+def test_without_the_cpu_everything_must_be_taken():
+    assert result(chain(["TANH"]), ("npu",)).is_created
+    found = result(chain(["TANH", "CEIL"]), ("npu",))
+    assert not found.is_created
+    assert any("which is not among the accelerators: 1" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("soc", "is_told"), [("google:Tensor_G5", False), ("google:Tensor_G4", True), ("mediatek:mt6991", True)])
+def test_code_for_another_soc_is_told(soc, is_told):
+    for accelerators in (("npu", "gpu", "cpu"), ("npu",)):
+        notes = result(compiled(), accelerators, soc).notes
+        words = f"the compiled code is for Tensor_G5, and nothing says that it runs on {soc}"
+        assert any(words in note for note in notes) == is_told
+
+
+def test_a_compiled_model_is_not_given_to_a_plugin_again():
+    found = result(compiled())
+    assert [run.delegate.name for run in found.report.runs] == ["mldrift", "xnnpack"]
+    assert places(found)[1] == "npu"
+    assert any("already compiled for Google Tensor_G5" in note for note in found.notes)
+
+
+def test_the_cpu_alone():
+    assert places(result(chain(["TANH"]), ("cpu",), "")) == ["xnnpack"]
+
+
+def test_json():
+    entry = result(chain(["TANH"])).to_dict()
+    assert entry["compiled_model"]["soc"] == "mediatek:mt6991"
+    assert entry["compiled_model"]["created"] is True
+    assert entry["runs"][0]["state"] == "selected"
+
+
+def test_accelerators_come_in_their_own_order():
+    assert parse_accelerators("cpu, npu") == ("npu", "cpu")
+    for text in ("", "tpu"):
+        with pytest.raises(delegate_sim.OptionError, match="known are npu, gpu, cpu"):
+            parse_accelerators(text)
+
+
+@pytest.mark.parametrize("soc", ["", "qualcomm:SM8750", ":x", "acme:1", "google", "mediatek:", "mediatek: "])
+def test_the_vendor_and_the_soc_must_be_named(soc):
+    with pytest.raises(delegate_sim.OptionError, match=r"VENDOR:SOC|known vendors|cannot be simulated|name the SoC"):
+        result(chain(["TANH"]), soc=soc)
+
+
+def test_a_plugin_comes_first():
+    with pytest.raises(delegate_sim.OptionError, match="name it first"):
+        delegate_sim.simulate(chain(["TANH"]).bytes(), [("gpu", {}), ("npu-google", {})])

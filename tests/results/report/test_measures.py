@@ -1,0 +1,41 @@
+"""The outcome of a run, told apart by whether the model then runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import delegate_sim
+from delegate_sim.results.report.measures import NOT_RUNNING, measure
+from tests.runtime.test_interpreter_preparation import model
+from tests.support.models import chain_model
+
+
+def simulated(builder, delegate, options=None):
+    return delegate_sim.analyze(builder.bytes(), delegate, options).runs[0]
+
+
+@pytest.mark.parametrize(
+    ("builder", "delegate", "reported", "measured"),
+    [
+        (chain_model(["RELU"]), "nnapi", "delegated", "delegated"),
+        (chain_model(["SIGN"]), "nnapi", "none", "none"),
+        (chain_model(["RELU", "LOGISTIC 9"]), "nnapi", "refused", "refused, not loaded"),
+        (model(), "nnapi", "refused", "refused, not prepared"),
+        (model(), "xnnpack", "delegated", "delegated, then fails"),
+        (model(first="SIGN"), "xnnpack", "none", "none, then fails"),
+    ],
+)
+def test_outcomes(builder, delegate, reported, measured):
+    run = simulated(builder, delegate, {"flags": 0} if delegate == "xnnpack" else {})
+    found = measure(run).outcome
+    assert (run.outcome, found) == (reported, measured)
+    assert (found in NOT_RUNNING) == (run.refusal is not None)
+
+
+def test_a_prediction_is_that_all_is_undone():
+    run = simulated(model(), "xnnpack")
+    predicted = replace(run, refusal=replace(run.refusal, code="mldrift-build", is_predicted=True))
+    found = measure(predicted)
+    assert (found.outcome, found.delegated_nodes) == ("restored, as predicted", 0)

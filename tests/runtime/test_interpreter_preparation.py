@@ -1,0 +1,107 @@
+"""Models of which a CPU kernel refuses a node: before the delegate is asked, or in what it left to the CPU."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+import delegate_sim
+from fixtures.builder import ModelBuilder
+from tests.support.dynamic_cases import behind_dynamic, kernel_behind_dynamic
+
+REASON = "ai-edge-litert is not installed"
+
+
+def model(first="RELU", broken="CEIL"):
+    """A node that all take, and one that no CPU kernel prepares: its result has another type than its operand."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, middle = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("m", "FLOAT32", [1, 4])
+    result = graph.tensor("y", "UINT8", [1, 4], scale=1.0, zero_point=0)
+    graph.node(first, [source], [middle])
+    odd = graph.tensor("odd", "UINT8", [1, 4], scale=1.0, zero_point=0)
+    graph.node("QUANTIZE", [middle], [odd])
+    graph.node(broken, [odd], [result])
+    graph.outputs(result)
+    return builder
+
+
+def run(builder, delegate, options=None, **arguments):
+    return delegate_sim.analyze(builder.bytes(), delegate, options, **arguments).to_dict()["runs"][0]
+
+
+@pytest.mark.parametrize("delegate", ["nnapi", "gpu", "hexagon", "coreml"])
+def test_a_static_delegate_is_never_asked(delegate):
+    found = run(model(), delegate)
+    assert found["outcome"] == "refused"
+    assert found["log_lines"] == ["Node number 2 (CEIL) failed to prepare."]
+    refusal = found["refusal"]
+    assert (refusal["code"], refusal["subgraph"], refusal["node"]) == ("cpu-kernel-not-prepared", 0, 2)
+    assert not any(node["delegated"] for node in found["subgraphs"][0]["nodes"])
+
+
+def test_verdicts_stay_in_the_report():
+    assert run(model(), "nnapi", {"feature_level": 31})["subgraphs"][0]["nodes"][0]["supported"]
+
+
+def test_benchmark_model_cannot_apply_the_delegate():
+    assert run(model(), "nnapi", defaults="benchmark")["log_lines"][-1] == "Failed to apply NNAPI delegate."
+
+
+def test_a_dynamic_delegate_is_asked_and_the_rest_then_fails():
+    found = run(model(), "xnnpack", defaults="benchmark")
+    assert (found["outcome"], found["refusal"]["code"]) == ("delegated", "cpu-kernel-not-prepared")
+    assert found["log_lines"][-2:] == ["Node number 2 (CEIL) failed to prepare.", "Failed to allocate tensors!"]
+    assert found["subgraphs"][0]["nodes"][0]["delegated"]
+
+
+def test_a_node_that_the_delegate_takes_is_not_asked_of_the_cpu():
+    found = run(model(broken="ABS"), "vx")
+    assert found["outcome"] == "delegated"
+    assert found["refusal"] is None
+    assert run(model(broken="ABS"), "xnnpack")["refusal"]["code"] == "cpu-kernel-not-prepared"
+
+
+def test_a_chain_is_prepared_once_all_are_applied():
+    runs = delegate_sim.simulate(model(broken="ABS").bytes(), [("xnnpack", {}), ("vx", {})]).to_dict()["runs"]
+    assert [one["outcome"] for one in runs] == ["delegated", "delegated"]
+    runs = delegate_sim.simulate(model(broken="ABS").bytes(), [("xnnpack", {}), ("xnnpack", {})]).to_dict()["runs"]
+    assert [one["refusal"]["code"] for one in runs] == ["cpu-kernel-not-prepared"] * 2
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ai_edge_litert") is None, reason=REASON)
+@pytest.mark.parametrize("broken", ["CEIL", "ABS"])
+def test_the_runtime_says_so_too(broken):
+    interpreter = importlib.import_module("ai_edge_litert.interpreter")
+    for resolver in (interpreter.OpResolverType.AUTO, interpreter.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES):
+        made = interpreter.Interpreter(model_content=model(broken=broken).bytes(), experimental_op_resolver_type=resolver)
+        with pytest.raises(RuntimeError, match=rf"Node number 2 \({broken}\) failed to prepare"):
+            made.allocate_tensors()
+
+
+def test_what_partitioning_moves_in_front_of_a_dynamic_tensor_is_prepared():
+    found = delegate_sim.analyze(behind_dynamic(moves=True), "xnnpack", defaults="benchmark").to_dict()["runs"][0]
+    assert (found["refusal"]["code"], found["refusal"]["node"]) == ("cpu-kernel-not-prepared", 3)
+    assert found["log_lines"][-2:] == ["Node number 3 (FLOOR_DIV) failed to prepare.", "Failed to allocate tensors!"]
+    assert delegate_sim.analyze(behind_dynamic(moves=False), "xnnpack").runs[0].refusal is None
+
+
+def test_a_delegate_s_kernel_behind_a_dynamic_tensor_fails_when_the_model_runs():
+    found = delegate_sim.analyze(kernel_behind_dynamic(), "xnnpack").to_dict()["runs"][0]
+    assert found["refusal"]["is_at_invoke"]
+    assert found["refusal"]["message"].startswith("Invoke will fail: node 1 (SLICE): ")
+    assert not any("failed to prepare" in line for line in found["log_lines"])
+
+
+def test_nodes_that_the_runtime_does_not_add_are_not_counted_in_the_order():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("ADD", [source, source], [source])
+    graph.node("RELU", [source], [result])
+    graph.node("GATHER_ND", [], [graph.tensor("z", "FLOAT32", [1, 4])])
+    graph.outputs(result)
+    found = run(builder, "xnnpack")
+    assert [node["op"] for node in found["subgraphs"][0]["nodes"]] == ["RELU", "GATHER_ND"]
+    assert found["log_lines"][-1] == "Node number 1 (GATHER_ND) failed to prepare."

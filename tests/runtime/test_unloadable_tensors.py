@@ -1,0 +1,147 @@
+"""Tensors that the runtime does not load; what it says of each was seen with ai-edge-litert 2.3.0.
+
+What it says with a line of its source is left out.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import NEWEST, parse_release
+from delegate_sim.runtime.unloadable_tensors import invalid_tensors
+from fixtures.builder import ModelBuilder
+
+LARGE = 2**31 - 1
+INVALID = "Tensor 0 is invalidly specified in schema."
+ELEMENTS = "tflite/util.cc BytesRequired number of elements overflowed."
+BYTES = "tflite/util.cc BytesRequired number of bytes overflowed."
+WITH_BUFFER = "Tensor 0 is a variable tensor with buffer or external buffer. It's not supported now."
+
+
+def found(*tensor, release=NEWEST, **arguments):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.tensor("odd", *tensor, **arguments)
+    graph.tensor("fine", "FLOAT32", [2])
+    return invalid_tensors(load(builder.bytes()), release)
+
+
+@pytest.mark.parametrize(
+    ("type", "shape", "size", "words"),
+    [
+        ("FLOAT32", [4], 15, "it has 15 bytes of data of the 16 that its shape and type need"),
+        ("FLOAT32", None, 2, "it has 2 bytes of data of the 4 that its shape and type need"),
+        ("FLOAT32", [4], 0, "it has 0 bytes of data of the 16 that its shape and type need"),
+        ("INT4", [5], 2, "it has 2 bytes of data of the 3 that its shape and type need"),
+        ("INT2", [5], 1, "it has 1 bytes of data of the 2 that its shape and type need"),
+    ],
+)
+def test_constants_without_enough_data(type, shape, size, words):
+    (wrong,) = found(type, shape, b"\0" * size)
+    assert (wrong.subgraph, wrong.tensor, wrong.message, wrong.lines) == (0, 0, words, (INVALID,))
+
+
+@pytest.mark.parametrize(
+    ("type", "shape", "size"),
+    [("FLOAT32", [4], 16), ("FLOAT32", [4], 32), ("INT4", [5], 3), ("INT2", [5], 2), ("STRING", [5], 4), ("FLOAT32", [0], 0)],
+)
+def test_constants_with_enough_data(type, shape, size):
+    assert not found(type, shape, b"\0" * size)
+
+
+@pytest.mark.parametrize(
+    ("type", "shape", "lines"),
+    [
+        ("FLOAT32", [-1], (ELEMENTS, INVALID)),
+        ("FLOAT32", [0, -1], (ELEMENTS, INVALID)),
+        ("FLOAT32", [LARGE, LARGE, 8], (ELEMENTS, INVALID)),
+        ("FLOAT32", [LARGE, LARGE, LARGE, 0], (ELEMENTS, INVALID)),
+        ("FLOAT32", [LARGE, LARGE, 3], (BYTES, INVALID)),
+        ("INT64", [LARGE, LARGE], (BYTES, INVALID)),
+        ("FLOAT32", [2**30, 2**30, 4], (BYTES, INVALID)),
+        ("INT4", [2**30, 2**30, 8], None),
+        ("FLOAT32", [LARGE, LARGE], None),
+        ("BOOL", [LARGE, LARGE, 4], None),
+        ("FLOAT32", [0, LARGE, LARGE, LARGE], None),
+        ("STRING", [-1], None),
+    ],
+)
+def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
+    wrong = found(type, shape)
+    assert [one.lines for one in wrong] == ([] if lines is None else [lines])
+    assert all(one.message == f"its shape is {shape}" for one in wrong)
+
+
+@pytest.mark.parametrize(("axis", "is_refused"), [(-1, True), (0, False), (1, False), (2, True), (3, True)])
+def test_the_dimension_that_is_quantised(axis, is_refused):
+    wrong = found("INT8", [4, 4], scale=[1.0] * 4, axis=axis)
+    line = f"quantized_dimension must be in range [0, 2). Was {axis}."
+    assert [one.lines[0] for one in wrong] == ([line] if is_refused else [])
+
+
+def test_negative_sizes_of_constants():
+    for data in (b"\0" * 4, b"\0" * 64):
+        assert found("INT8", [-1], data)[0].lines == (ELEMENTS, INVALID)
+    assert not found("STRING", [-1], b"\0" * 8)
+    sparse = ([0, 1], [], [(True, 1), (True, 4)])
+    assert not found("FLOAT32", [-1, 4], b"\0" * 8, sparsity=sparse)
+    assert found("FLOAT32", [-1, 4], sparsity=sparse)[0].lines == (ELEMENTS, INVALID), "no data, so not a sparse constant"
+
+
+def test_variables_with_data():
+    (wrong,) = found("FLOAT32", [1], b"\0" * 4, variable=True)
+    assert (wrong.message, wrong.lines) == ("it has data and is a variable", (WITH_BUFFER,))
+    (old,) = found("FLOAT32", [1], b"\0" * 4, variable=True, release=parse_release("litert-2.1.1"))
+    assert old.lines == ("Tensor 0 is a variable tensor with buffer. It's not supported now.",)
+    assert not found("FLOAT32", [1], variable=True)
+
+
+def test_data_in_a_file_of_its_own_and_in_the_model():
+    (wrong,) = found("FLOAT32", [4], b"\0" * 4, external_buffer=1)
+    assert (wrong.message, wrong.lines) == ("it has data and is in an external buffer", (WITH_BUFFER,))
+    assert not found("FLOAT32", [4], external_buffer=1)
+    before = parse_release("litert-2.1.1")
+    assert not found("FLOAT32", [1], b"\0" * 4, external_buffer=1, release=before)
+    assert found("FLOAT32", [4], b"\0" * 4, external_buffer=1, release=before)[0].lines == (INVALID,)
+
+
+@pytest.mark.parametrize("type", ["STRING", "RESOURCE", "VARIANT"])
+def test_variables_without_a_size(type):
+    (wrong,) = found(type, [4], variable=True)
+    assert (wrong.message, wrong.lines) == (
+        f"it is a variable of type {type}",
+        ("String variable tensor isn't supported.", INVALID),
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "line"),
+    [
+        ((2, -1, 0, [0]), "scales tensor index must be in range [0, 2). Was 2."),
+        ((3, -1, 0, [0]), "scales tensor index must be in range [0, 2). Was 3."),
+        ((-1, -1, 0, [0]), "scales tensor index must be in range [0, 2). Was -1."),
+        ((0, 2, 0, [0]), "zero_points tensor index must be in range [0, 2), or -1 if optional. Was 2."),
+        ((0, 1, -2, [0]), "block_size must be non-negative. Was -2."),
+        ((1, -1, 0, [0]), None),
+        ((0, 1, 32, [0]), None),
+    ],
+)
+def test_multi_axis_quantisation(parameters, line):
+    wrong = found("INT8", [4], multi_axis=parameters)
+    expected = [] if line is None else [(f"MultiAxisQuantization {line}", "Tensor 0 has invalid quantization parameters.")]
+    assert [one.lines for one in wrong] == expected
+    assert not found("INT8", [4], multi_axis=parameters, release=parse_release("litert-2.1.6"))
+
+
+def test_blockwise_quantisation_is_not_looked_at():
+    assert not found("INT8", [4], blockwise=(99, 99, -1))
+
+
+def test_all_that_is_wrong_with_a_tensor():
+    (wrong,) = found("INT8", [4], b"\0", scale=[1.0, 1.0], variable=True)
+    assert wrong.message == (
+        "it has 2 scales along a dimension of size 4 and it has data and is a variable and it has 1 bytes of data of the 4 that "
+        "its shape and type need"
+    )
+    assert wrong.lines[1:] == ("Tensor 0 has invalid quantization parameters.", WITH_BUFFER, INVALID)

@@ -1,0 +1,104 @@
+"""Models whose kernels fail over shapes when tensors are allocated, each with a twin whose kernels can be prepared."""
+
+from __future__ import annotations
+
+from delegate_sim.delegates.xnnpack.rules.stablehlo import ATTENTION
+from tests.support.delegates.xnnpack_sketch import Sketch
+
+EMPTY_MAP = bytes.fromhex("00002401")
+"""A flexbuffer with an empty map."""
+
+
+def reduced(axes, shape=(2, 2), op="MEAN", internal=None):
+    sketch = Sketch()
+    source = sketch.input(shape=shape)
+    if internal is not None:
+        source = sketch.node("ABS", [source], shape=internal)
+    axes = sketch.constant("INT32", (len(axes),), axes)
+    return finished(sketch, sketch.node(op, [source, axes], shape=(), options={"keep_dims": False}))
+
+
+def quantized_at_run_time(shape):
+    sketch = Sketch()
+    weights = sketch.constant("INT8", (2, 4), scale=0.5, zero_point=0)
+    return finished(sketch, sketch.node("FULLY_CONNECTED", [sketch.input(shape=shape), weights], shape=(1, 2), options={}))
+
+
+def attention(query, key, value, mask=None):
+    sketch = Sketch()
+    shapes = [shape for shape in (query, key, value, mask) if shape is not None]
+    result = sketch.node(
+        "STABLEHLO_COMPOSITE",
+        [sketch.input(shape=shape) for shape in shapes],
+        shape=query,
+        options={"name": ATTENTION, "decomposition_subgraph_index": 1, "composite_attributes": EMPTY_MAP, "version": 1},
+    )
+    body = sketch.builder.subgraph("body")
+    operands = [body.input("operand", "FLOAT32", shape) for shape in shapes]
+    found = body.tensor("result", "FLOAT32", query)
+    body.node("ABS", operands[:1], [found])
+    body.outputs(found)
+    return finished(sketch, result)
+
+
+def unpacked(type, stored, declared, op="FULLY_CONNECTED"):
+    sketch = Sketch()
+    quantization = {"scale": 0.5, "zero_point": 0} if type == "INT8" else {}
+    weights = sketch.node("DEQUANTIZE", [sketch.constant(type, stored, **quantization)], shape=declared)
+    shape = (1, 4) if op == "FULLY_CONNECTED" else (2, 4)
+    return finished(sketch, sketch.node(op, [sketch.input(shape=shape), weights], shape=(1, 2), options={}))
+
+
+def variable(op, operands, *, other_reader=False, is_output=False):
+    """``operands`` names the value that is read as ``v``, a constant as ``k``."""
+    sketch = Sketch()
+    handle, value = sketch.graph.tensor("handle", "RESOURCE", ()), sketch.graph.tensor("value", "FLOAT32", (2, 2))
+    sketch.graph.node("VAR_HANDLE", [], [handle], options={"shared_name": "variable"})
+    sketch.graph.node("READ_VARIABLE", [handle], [value])
+    constant = sketch.constant()
+    shape = (2 * len(operands), 2) if op == "CONCATENATION" else (2, 2)
+    options = {"axis": 0} if op == "CONCATENATION" else {}
+    outputs = [sketch.node(op, [{"v": value, "k": constant}[name] for name in operands], shape=shape, options=options)]
+    if other_reader:
+        outputs.append(sketch.node("ABS", [value]))
+    return finished(sketch, *outputs, *([value] if is_output else []))
+
+
+def finished(sketch, *outputs):
+    sketch.graph.outputs(*outputs)
+    return sketch.builder.bytes()
+
+
+HEADS = (1, 6, 4, 8)
+MASK = (1, 1, 6, 6)
+CASES = {
+    "axis": ("axes", reduced([2]), reduced([1])),
+    "axis-below-0": ("axes", reduced([-3]), reduced([-2])),
+    "axis-of-scalar": ("axes", reduced([-1], shape=(), op="SUM"), reduced([0], op="SUM")),
+    "axis-of-unknown-rank": (None, None, reduced([1], internal=())),
+    "axis-named-twice": (None, None, reduced([1, -1], op="REDUCE_MAX")),
+    "dynamic-scalar": ("scalar", quantized_at_run_time(()), quantized_at_run_time((4,))),
+    "heads": ("attention", attention(HEADS, (1, 6, 3, 8), (1, 6, 3, 8)), attention(HEADS, (1, 6, 2, 8), (1, 6, 2, 8), MASK)),
+    "rank-of-query": ("attention", attention((6, 4, 8), (6, 4, 8), (6, 4, 8)), attention(HEADS, HEADS, HEADS)),
+    "rank-of-value": ("attention", attention(HEADS, HEADS, (1, 6, 8)), attention(HEADS, HEADS, HEADS, (6, 6))),
+    "heads-of-value": ("attention", attention(HEADS, HEADS, (1, 6, 2, 8)), attention(HEADS, (1, 6, 2, 8), HEADS)),
+    "one-head": (
+        "attention",
+        attention((2, 6, 4, 8), (2, 6, 1, 8), (2, 6, 1, 8), MASK),
+        attention(HEADS, (1, 6, 1, 8), (1, 6, 1, 8), MASK),
+    ),
+    "length": ("attention", attention(HEADS, HEADS, (1, 5, 4, 8)), attention((1, 3, 4, 8), HEADS, HEADS, (1, 1, 3, 6))),
+    "mask": ("attention", attention(HEADS, HEADS, HEADS, (1, 1, 5, 6)), attention(HEADS, HEADS, HEADS, (1, 6, 6))),
+    "unpacked-smaller": ("unpacked-shape", unpacked("FLOAT16", (2, 4), (1, 1)), unpacked("FLOAT16", (2, 4), (2, 4))),
+    "unpacked-flat": ("unpacked-shape", unpacked("FLOAT16", (8,), (2, 4)), unpacked("FLOAT16", (1, 1), (2, 4), "MUL")),
+    "variable": ("variable-twice", variable("CONCATENATION", "vkv"), variable("CONCATENATION", "vk")),
+    "variable-output": (None, None, variable("CONCATENATION", "vv", is_output=True)),
+    "variable-in-product": ("variable-twice", variable("BATCH_MATMUL", "vv"), variable("BATCH_MATMUL", "vv", other_reader=True)),
+    "variable-as-scalar": (None, None, variable("ADD", "vv")),
+}
+"""By name: the code of the failure, a model that fails, and one that does not."""
+
+CRASHES = {
+    "unpacked-int8": ("unpacked-size", unpacked("INT8", (2, 4), (1, 1)), unpacked("INT8", (2, 2), (2, 4))),
+}
+"""The same for models with which the process ends."""

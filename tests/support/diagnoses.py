@@ -1,0 +1,27 @@
+"""A diagnosis of a model that is made on the spot."""
+
+from __future__ import annotations
+
+from delegate_sim import load
+from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.diagnosis.examiner import Examiner
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
+from delegate_sim.runtime.target import Target
+
+
+def target(delegate="nnapi", options=None, runtime=DEFAULT_RELEASE, own_resolver=False):
+    found = find_delegate(delegate)
+    values = parse_options(delegate, found.options, options or {}, "benchmark")
+    return Target(found, values, parse_release(runtime), "benchmark", own_resolver)
+
+
+def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, own_resolver=False, **options):
+    """The diagnosis of a builder's model, or of the bytes of one."""
+    return diagnose(load(model if isinstance(model, bytes) else model.bytes()), target(delegate, options, runtime, own_resolver))
+
+
+def cost_without(diagnosis, causes):
+    examiner = Examiner(diagnosis.model, diagnosis.target)
+    return examiner.simulate(*diagnosis.blockers.without(causes)).cost()

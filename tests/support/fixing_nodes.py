@@ -1,0 +1,283 @@
+"""For each pass a node that it rewrites, among random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests.support.integer_nodes import INTEGERS
+from tests.support.live_graphs import random_step
+from tests.support.live_sketch import Sketch, SketchTensor
+from tests.support.wide_nodes import WIDE
+
+Maker = Callable[[Sketch], None]
+
+
+def _shape(sketch: Sketch, lowest: int = 1, highest: int = 4) -> tuple[int, ...]:
+    return tuple(sketch.choice((1, 2, 3, 5)) for _ in range(sketch.number(lowest, highest)))
+
+
+def _floats(sketch: Sketch, *shape: int) -> SketchTensor:
+    """Return a tensor of floats: an input, or one that a node before makes."""
+    return sketch.input_of("FLOAT32", shape or _shape(sketch))
+
+
+def _values(sketch: Sketch, shape: tuple[int, ...]) -> Any:
+    return np.random.default_rng(sketch.number(0, 99)).standard_normal(shape).astype(np.float32)
+
+
+def _unary(op: str, options: Mapping[str, Any] | None = None) -> Maker:
+    def make(sketch: Sketch) -> None:
+        operand = _floats(sketch)
+        sketch.node(op, [operand], "FLOAT32", operand.shape, None if options is None else dict(options))
+
+    return make
+
+
+def _rsqrt(sketch: Sketch) -> None:
+    operand = _floats(sketch)
+    sketch.node("SQUARE", [operand], "FLOAT32", operand.shape, {})
+    sketch.node("RSQRT", [sketch.operand(types=("FLOAT32",)) or operand], "FLOAT32", operand.shape)
+
+
+def _binary(op: str, *, options: bool = True) -> Maker:
+    def make(sketch: Sketch) -> None:
+        first = _floats(sketch)
+        activation = {"fused_activation_function": sketch.choice((0, 0, 1, 3))} if options else {}
+        second = (
+            _floats(sketch, *first.shape)
+            if sketch.chance(2)
+            else sketch.constant("FLOAT32", first.shape, _values(sketch, first.shape))
+        )
+        sketch.node(op, [first, second], "FLOAT32", first.shape, activation)
+
+    return make
+
+
+def _div(sketch: Sketch) -> None:
+    operand = _floats(sketch)
+    divisor = sketch.constant("FLOAT32", (1,), [sketch.choice((0.3, 7.0, -2.5))])
+    sketch.node("DIV", [operand, divisor], "FLOAT32", operand.shape, {"fused_activation_function": sketch.choice((0, 1))})
+
+
+def _leaky(sketch: Sketch) -> None:
+    operand = _floats(sketch)
+    sketch.node("LEAKY_RELU", [operand], "FLOAT32", operand.shape, {"alpha": sketch.choice((0.0, 0.1, 0.25, 1.0))})
+
+
+def _mean(axes: tuple[int, ...]) -> Maker:
+    def make(sketch: Sketch) -> None:
+        operand = _floats(sketch, 2, 3, 4, 5)
+        keeps = sketch.chance(2)
+        shape = [1 if axis in axes else size for axis, size in enumerate(operand.shape) if keeps or axis not in axes]
+        index = sketch.constant("INT32", (len(axes),), axes)
+        sketch.node("MEAN", [operand, index], "FLOAT32", shape, {"keep_dims": keeps})
+
+    return make
+
+
+def _bias(sketch: Sketch) -> None:
+    """Other layers do not run on the CPU without a bias."""
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
+    if sketch.chance(2):
+        operand = sketch.input_of(kind, (2, 8), **scales)
+        weights = sketch.constant(kind, (3, 8), _weights(sketch, kind, (3, 8)), **scales)
+        sketch.node("FULLY_CONNECTED", [operand, weights, -1], kind, (2, 3), {}, quantization=scales)
+    else:
+        operand = sketch.input_of(kind, (1, 4, 4, 3), **scales)
+        weights = sketch.constant(kind, (2, 1, 1, 3), _weights(sketch, kind, (2, 1, 1, 3)), **scales)
+        inputs = [sketch.constant("INT32", (4,), (1, 4, 4, 2)), weights, operand]
+        options = {"stride_w": 1, "stride_h": 1, "padding": 0}
+        sketch.node("TRANSPOSE_CONV", inputs, kind, (1, 4, 4, 2), options, quantization=scales)
+
+
+def _weights(sketch: Sketch, kind: str, shape: tuple[int, ...]) -> Any:
+    values = _values(sketch, shape)
+    return values if kind == "FLOAT32" else np.clip(values * 40, -127, 127).astype(np.int8)
+
+
+def _matrix(sketch: Sketch) -> None:
+    operand = _floats(sketch, *sketch.choice(((2, 3, 8), (4, 8), (1, 2, 3, 8))))
+    swaps = sketch.chance(2)
+    shape = (5, 8) if swaps else (8, 5)
+    weights = sketch.constant("FLOAT32", shape, _values(sketch, shape))
+    sketch.node("BATCH_MATMUL", [operand, weights], "FLOAT32", (*operand.shape[:-1], 5), {"adj_y": swaps})
+
+
+def _layer(sketch: Sketch) -> None:
+    operand = _floats(sketch, *sketch.choice(((2, 3, 8), (1, 2, 3, 8), (1, 1, 8), (2, 1, 2, 3, 8))))
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    weights = sketch.constant(
+        kind, (5, 8), _weights(sketch, kind, (5, 8)), **({"scale": 0.02, "zero_point": 0} if kind == "INT8" else {})
+    )
+    options = {"keep_num_dims": True, "asymmetric_quantize_inputs": sketch.chance(2)}
+    sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (*operand.shape[:-1], 5), options, version=9)
+
+
+def _dense(sketch: Sketch) -> None:
+    """A layer whose weights have one scale, or one for each channel."""
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
+    operand = sketch.input_of(kind, sketch.choice(((4, 8), (2, 3, 8), (1, 8))), **scales)
+    own: dict[str, Any] = {"scale": [0.02, 0.1, 0.05], "zero_point": [0, 0, 0]} if kind == "INT8" and sketch.chance(2) else scales
+    weights = sketch.constant(kind, (3, 8), _weights(sketch, kind, (3, 8)), **own)
+    bias = sketch.constant("FLOAT32", (3,), (1, -2, 3)) if kind == "FLOAT32" and sketch.chance(2) else -1
+    options = {"keep_num_dims": True, "fused_activation_function": sketch.choice((0, 1))}
+    sketch.node(
+        "FULLY_CONNECTED", [operand, weights, bias], kind, (*operand.shape[:-1], 3), options, version=5, quantization=scales
+    )
+
+
+def _dynamic_range(sketch: Sketch) -> None:
+    operand = _floats(sketch, 4, 16)
+    weights = sketch.constant("INT8", (8, 16), _weights(sketch, "INT8", (8, 16)), scale=0.02, zero_point=0)
+    sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (4, 8), {"asymmetric_quantize_inputs": True}, version=9)
+
+
+def _own_versions(sketch: Sketch) -> None:
+    operand = _floats(sketch, 4, 16)
+    weights = sketch.constant("FLOAT32", (8, 16), _values(sketch, (8, 16)))
+    sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (4, 8), {}, version=sketch.choice((2, 4, 9)))
+
+
+def _widened(kind: str) -> Maker:
+    def make(sketch: Sketch) -> None:
+        operand = _floats(sketch, 2, 4)
+        packed = sketch.unpacked(kind, (2, 4))
+        sketch.node("ADD", [operand, packed], "FLOAT32", (2, 4), {})
+
+    return make
+
+
+def _cancel(sketch: Sketch) -> None:
+    what = sketch.choice(("TRANSPOSE", "RESHAPE", "QUANTIZE"))
+    if what == "TRANSPOSE":
+        operand = _floats(sketch, 2, 3, 4)
+        order = sketch.constant("INT32", (3,), (2, 0, 1))
+        back = sketch.constant("INT32", (3,), (1, 2, 0))
+        sketch.node("TRANSPOSE", [operand, order], "FLOAT32", (4, 2, 3), {})
+        sketch.node("TRANSPOSE", [sketch.last(), back], "FLOAT32", (2, 3, 4), {})
+    elif what == "RESHAPE":
+        operand = _floats(sketch, 2, 3, 4)
+        sketch.node("RESHAPE", [operand, sketch.constant("INT32", (2,), (6, 4))], "FLOAT32", (6, 4), {})
+        sketch.node("RESHAPE", [sketch.last(), sketch.constant("INT32", (1,), (24,))], "FLOAT32", (24,), {})
+    else:
+        scales = {"scale": 0.25, "zero_point": 3}
+        operand = sketch.input_of("INT8", (2, 3), **scales)
+        sketch.node("DEQUANTIZE", [operand], "FLOAT32", (2, 3), {})
+        sketch.node("QUANTIZE", [sketch.last()], "INT8", (2, 3), {}, quantization=scales)
+    last = sketch.last()
+    sketch.node("NEG" if last.type == "FLOAT32" else "DEQUANTIZE", [last], "FLOAT32", last.shape, {})
+
+
+def _any_type(sketch: Sketch, *shape: int) -> SketchTensor:
+    kind = sketch.choice(("FLOAT32", "INT8", "INT32"))
+    return sketch.input_of(kind, shape or _shape(sketch), **({"scale": 0.5, "zero_point": 3} if kind == "INT8" else {}))
+
+
+def _expand(sketch: Sketch) -> None:
+    operand = _any_type(sketch)
+    axis = sketch.constant("INT32", (1,), (-1,))
+    sketch.node("EXPAND_DIMS", [operand, axis], operand.type, (*operand.shape, 1), {}, quantization=operand.quantization)
+
+
+def _squeeze(sketch: Sketch) -> None:
+    operand = _any_type(sketch, 1, 3, 1, 2)
+    sketch.node("SQUEEZE", [operand], operand.type, (3, 2), {"squeeze_dims": [0, 2]}, quantization=operand.quantization)
+
+
+def _pack(sketch: Sketch) -> None:
+    operand = _any_type(sketch, 2, 3)
+    axis = sketch.number(-3, 2)
+    shape = [2, 3]
+    shape.insert(axis % 3, 2)
+    options = {"values_count": 2, "axis": axis}
+    sketch.node("PACK", [operand, operand], operand.type, shape, options, quantization=operand.quantization)
+
+
+def _unpack(sketch: Sketch) -> None:
+    operand = _any_type(sketch, 2, 3, 4)
+    axis = sketch.number(-3, 2)
+    shape = [size for place, size in enumerate(operand.shape) if place != axis % 3]
+    count = operand.shape[axis]
+    options = {"num": count, "axis": axis}
+    sketch.node("UNPACK", [operand], operand.type, shape, options, quantization=operand.quantization, outputs=count)
+
+
+def _split(sketch: Sketch) -> None:
+    operand = _any_type(sketch, 2, 6, 4)
+    axis = sketch.choice((1, -2))
+    if sketch.chance(2):
+        dimension = sketch.constant("INT32", (), axis)
+        inputs: list[Any] = [dimension, operand]
+        sketch.node("SPLIT", inputs, operand.type, (2, 2, 4), {"num_splits": 3}, quantization=operand.quantization, outputs=3)
+    else:
+        inputs = [operand, sketch.constant("INT32", (3,), (2, 2, 2)), sketch.constant("INT32", (), axis)]
+        sketch.node("SPLIT_V", inputs, operand.type, (2, 2, 4), {"num_splits": 3}, quantization=operand.quantization, outputs=3)
+
+
+def _strided(sketch: Sketch) -> None:
+    operand = _any_type(sketch, 4, 5, 3)
+    begin = sketch.constant("INT32", (3,), (sketch.choice((0, 1, -3)), 1, sketch.choice((0, 2, -1))))
+    last = sketch.choice((4, -1, 9))
+    end = sketch.constant("INT32", (3,), (4, last, 3))
+    strides = sketch.constant("INT32", (3,), (1, 1, 1))
+    options = {"begin_mask": 1, "end_mask": sketch.choice((1, 3)), "shrink_axis_mask": 4}
+    size = 5 if options["end_mask"] == 3 or last == 9 else 4
+    sketch.node("STRIDED_SLICE", [operand, begin, end, strides], operand.type, (4, size - 1), options,
+                quantization=operand.quantization)  # fmt: skip
+
+
+MAKERS: Mapping[str, Maker] = MappingProxyType(
+    {
+        "own-versions": _own_versions,
+        "pairs-that-cancel": _cancel,
+        "float16-widened": _widened("FLOAT16"),
+        "constants-dequantized": _widened("INT8"),
+        "bias-of-zeros": _bias,
+        "matrix-product-as-layer": _matrix,
+        "symmetric-activations": _dynamic_range,
+        "weights-widened": _dynamic_range,
+        "expand-dims-as-reshape": _expand,
+        "squeeze-as-reshape": _squeeze,
+        "pack-as-concatenation": _pack,
+        "unpack-as-split": _unpack,
+        "unpack-as-slices": _unpack,
+        "split-as-slices": _split,
+        "split-as-strided-slices": _split,
+        "strided-slice-without-masks": _strided,
+        "strided-slice-as-slice": _strided,
+        "square-as-mul": _unary("SQUARE", {}),
+        "neg-as-mul": _unary("NEG", {}),
+        "squared-difference-as-sub-mul": _binary("SQUARED_DIFFERENCE", options=False),
+        "sub-as-add": _binary("SUB"),
+        "div-as-mul": _div,
+        "rsqrt-as-sqrt-div": _rsqrt,
+        "leaky-relu-as-maximum": _leaky,
+        "hard-swish-written-out": _unary("HARD_SWISH"),
+        "gelu-written-out": _unary("GELU", {"approximate": True}),
+        "gelu-by-exponential": _unary("GELU", {"approximate": False}),
+        "gelu-approximated": _unary("GELU", {"approximate": False}),
+        "mean-as-pool": _mean((1, 2)),
+        "mean-one-axis-at-a-time": _mean((1, 3)),
+        "layer-of-rows": _layer,
+        "layer-as-convolution": _dense,
+        **WIDE,
+        **INTEGERS,
+    }
+)
+
+
+@st.composite
+def models_around(draw: Callable[[st.SearchStrategy[Any]], Any], name: str) -> bytes:
+    """A model with a node that a pass rewrites, and up to three random ones around it."""
+    sketch = Sketch(draw)
+    MAKERS[name](sketch)
+    for _ in range(sketch.number(0, 3)):
+        random_step(sketch)
+    return sketch.bytes()
