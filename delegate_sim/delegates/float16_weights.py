@@ -9,7 +9,7 @@ from ..graph.graph import Graph, NodeView
 from ..model.model import Node
 from ..rules.book import RuleBook
 from ..rules.kinds import FLOAT16_DEQUANTIZE
-from ..rules.rule import Reason, Verdict
+from ..rules.rule import ACCEPTED, Reason, Verdict
 
 FLOAT16_WIDENING = Verdict(
     False,
@@ -53,12 +53,20 @@ class Float16Remapping:
         candidates = [graph.view(nodes[index]) for index in plan if nodes[index].op == "DEQUANTIZE"]
         if not any(view.is_constant_float16_dequantize for view in candidates):
             return rules.verdicts(graph, plan, target)
-        found = {}
+        known = graph.results.get("float16 verdicts", (rules, target), dict[int, Verdict])
+        unassuming = graph.assuming(frozenset())
+        verdicts = {}
         for index in plan:
             node = nodes[index]
-            is_widening = node.op == "DEQUANTIZE" and self.notice(graph.view(node))
-            found[index] = FLOAT16_WIDENING if is_widening else rules.validate(graph.view(self.remapped(node)), target)
-        return found
+            if node.op == "DEQUANTIZE" and self.notice(graph.view(node)):
+                verdicts[index] = FLOAT16_WIDENING
+            elif index in graph.assumed:
+                verdicts[index] = ACCEPTED
+            else:
+                if index not in known:
+                    known[index] = rules.validate(unassuming.view(self.remapped(node)), target)
+                verdicts[index] = known[index]
+        return verdicts
 
     def remapped(self, node: Node) -> Node:
         """Return the node with the constants as operands."""
@@ -75,4 +83,6 @@ class Float16Remapping:
             for node in graph.nodes
             if node.index in chosen and (changed := self.remapped(node)) is not node
         }
-        return graph.with_inputs(inputs) if inputs else graph
+        if not inputs:
+            return graph
+        return graph.results.get("float16", (inputs,), lambda: graph.with_inputs(inputs)).assuming(graph.assumed)
