@@ -18,14 +18,14 @@ def folder(tmp_path, monkeypatch):
     """Three models, of which rules fail on the second; the working directory holds a configuration."""
     for name in ("a", "bad", "c"):
         chain_model(MIXED).write(tmp_path / f"{name}.tflite")
-    validate = RuleBook.validate
+    judge = RuleBook._judge
 
     def failing(book, node, target):
         if str(node.graph.model.path).endswith("bad.tflite"):
             raise IndexError("tuple index out of range")
-        return validate(book, node, target)
+        return judge(book, node, target)
 
-    monkeypatch.setattr(RuleBook, "validate", failing)
+    monkeypatch.setattr(RuleBook, "_judge", failing)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
