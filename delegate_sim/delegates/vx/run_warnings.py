@@ -6,9 +6,11 @@ VeriSilicon/tflite-vx-delegate), and ``CreateVxDelegateFromOptions`` (``vx_deleg
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator
 
 from ...graph.graph import DynamicTensor, Graph
+from ...model.model import Model
 from ...prepare.preparation import prepare
 from ...releases.catalogue import Release
 from ..base import Decision, OptionValues
@@ -43,10 +45,15 @@ def decision_warnings(decision: Decision, options: OptionValues, release: Releas
             f"subgraph {graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: only the "
             "first kernel can use it, and the others load a network that is not theirs"
         )
-    prepared = graph.results.get("prepare", (release,), lambda: prepare(graph.model, False, release))
-    dynamic = prepared[graph.index].dynamic
+    dynamic = _prepared(graph.model, release)[graph.index].dynamic
     if dynamic is not None:
         yield _dynamic_warning(graph, dynamic, decision.nodes)
+
+
+@functools.lru_cache(maxsize=2)
+def _prepared(model: Model, release: Release) -> tuple[Graph, ...]:
+    """Prepare a model once for all of its subgraphs, each of which asks."""
+    return prepare(model, False, release)
 
 
 def _dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
