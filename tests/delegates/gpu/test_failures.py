@@ -10,8 +10,7 @@ from delegate_sim.delegates.gpu.failures import WORDINGS
 from delegate_sim.delegates.gpu.rules import RULES, custom
 from delegate_sim.model.operator_families import FAMILY_OF
 
-from . import test_build
-from .build import test_parsers as test_build_further
+from . import test_build, test_parsers
 
 
 def test_every_operator_that_is_accepted_has_a_parser():
@@ -32,6 +31,6 @@ def test_every_failure_has_a_kind_of_its_own():
 
 
 def test_every_code_has_a_test():
-    tested = " ".join(name for module in (test_build, test_build_further) for name in vars(module) if name.startswith("test_"))
+    tested = " ".join(name for module in (test_build, test_parsers) for name in vars(module) if name.startswith("test_"))
     missing = {code for code in WORDINGS if code.replace("-", "_") not in tested}
     assert not missing
