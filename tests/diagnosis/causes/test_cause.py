@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
@@ -75,7 +75,6 @@ def test_nothing_to_find():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
-@settings(max_examples=30)
 @given(ops=st.lists(st.sampled_from(OPS), min_size=1, max_size=8))
 def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(delegate, ops):
     options = {"min_nodes_per_partition": 1} if delegate in ("coreml", "hexagon") else {}

@@ -46,7 +46,7 @@ def test_in_converted_models(corpus):
         pytest.skip("../shared is not there")
     with zipfile.ZipFile(archive) as files:
         names = [entry for entry in files.infolist() if entry.filename.endswith(".tflite") and entry.file_size < 1_000_000]
-        for entry in random.Random(5).sample(names, 3):
+        for entry in random.Random(5).sample(names, 6):
             model = load(files.read(entry))
             for delegate in DELEGATE_NAMES:
                 assert without_cause(diagnose(model, target(delegate))) == [], (entry.filename, delegate)

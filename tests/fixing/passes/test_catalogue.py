@@ -24,7 +24,7 @@ from delegate_sim.inference.inputs import made_up
 from fixtures.comparisons import one_process
 from tests.support.fixing_nodes import MAKERS, models_around
 
-EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "30"))
 
 
 @pytest.fixture(scope="module", autouse=True)
