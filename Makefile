@@ -104,7 +104,7 @@ schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed 
 	$(BIN)/python -m tools.schema
 
 sources: setup  ## whether every place that a rule names exists upstream (TREES="OWNER/NAME=PATH ...", git trees)
-	$(BIN)/python -m benchmarks.sources $(addprefix --tree ,$(TREES))
+	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES))
 
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
 	$(BIN)/python -m benchmarks.gpu_comparison --write
