@@ -48,7 +48,7 @@ test: setup lint  ## lint, types, unit tests, property tests, conformance on a s
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 matrix: setup  ## unit tests on every Python that is there, with the lowest versions on the oldest, else the newest (ARGS=--help)
-	$(BIN)/python -m benchmarks.matrix $(ARGS)
+	$(BIN)/python -m tools.packaging.matrix $(ARGS)
 
 # Debian's Chromium for the tests of the report page, where it is missing and can be installed; they are skipped without it.
 browser:
@@ -57,7 +57,7 @@ browser:
 	} > /dev/null 2>&1 || echo "no Chromium here, and it cannot be installed: the browser tests are skipped"
 
 screenshots: setup  ## remake the pictures in docs/pictures with Chromium
-	$(BIN)/python -m benchmarks.screenshots
+	$(BIN)/python -m tools.docs.screenshots
 
 page-figures: setup  ## size, time and frames per second of the report page
 	$(BIN)/python -m benchmarks.page_figures
@@ -72,13 +72,13 @@ stores: setup  ## models in S3, as moto serves it
 
 site: setup  ## the documentation as pages with search, in site/
 	$(PIP_INSTALL) 'mkdocs>=1.6'
-	$(BIN)/python -m benchmarks.site
+	$(BIN)/python -m tools.docs.site
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
-	$(BIN)/python -m benchmarks.wheel
+	$(BIN)/python -m tools.packaging.wheel
 
 installs: setup  ## install beside TensorFlow 2.17, numpy 1.26 and ai-edge-litert: what they need stays as it is
-	$(BIN)/python -m benchmarks.installs
+	$(BIN)/python -m tools.packaging.installs
 
 lint: setup
 	$(BIN)/ruff check .
@@ -96,9 +96,9 @@ docs: setup  ## remake docs/rules and docs/suggestions.md from the rules, docs/a
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
-	$(BIN)/python -m fixtures.suggestions_page > docs/suggestions.md
-	$(BIN)/python -m benchmarks.api_page > docs/api.md
-	$(BIN)/python -m benchmarks.architecture
+	$(BIN)/python -m tools.docs.suggestions > docs/suggestions.md
+	$(BIN)/python -m tools.docs.api > docs/api.md
+	$(BIN)/python -m tools.docs.architecture
 
 schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed tflite package
 	$(BIN)/python -m tools.schema
@@ -107,56 +107,56 @@ sources: setup  ## whether every place that a rule names exists upstream (TREES=
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES))
 
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
-	$(BIN)/python -m benchmarks.gpu_comparison --write
+	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write
 
 fix-table: setup  ## remake the tables of docs/fix.md, where ../shared exists (ARGS=--help)
-	$(BIN)/python -m benchmarks.fix --write $(ARGS)
+	$(BIN)/python -m tools.corpus_tables.fixes --write $(ARGS)
 
 SWEEP ?= sweep-models
 
 sweep-models:  ## write the source models of docs/sweep.md (TENSORFLOW and TORCH are Pythons with these)
-	$(TENSORFLOW) -m benchmarks.sweep_models $(SWEEP) keras
-	$(TORCH) -m benchmarks.sweep_models $(SWEEP) torch onnx
+	$(TENSORFLOW) -m tools.sweep.source_models $(SWEEP) keras
+	$(TORCH) -m tools.sweep.source_models $(SWEEP) torch onnx
 
 sweep-table: setup  ## remake the tables of docs/sweep.md from these (ARGS='--python PATH ...' names the converters)
-	$(BIN)/python -m benchmarks.sweep --models $(SWEEP) --write $(ARGS)
+	$(BIN)/python -m tools.sweep.table --models $(SWEEP) --write $(ARGS)
 
 peers: setup  ## remake the table in docs/analyzer.md that compares with TensorFlow's analyzer
-	for version in $$($(BIN)/python -c 'from benchmarks.peers import VERSIONS as v; print(*v)'); do \
+	for version in $$($(BIN)/python -c 'from tools.upstream.model_analyzer import VERSIONS as v; print(*v)'); do \
 	  test -x .venv-tensorflow-$$version/bin/python || { \
 	    $(PYTHON) -m venv .venv-tensorflow-$$version && \
 	    .venv-tensorflow-$$version/bin/python -m pip install --quiet --disable-pip-version-check tensorflow-cpu==$$version; \
 	  } || exit 1; \
 	done
-	$(BIN)/python -m benchmarks.peers --write
+	$(BIN)/python -m tools.upstream.model_analyzer --write
 
 peer-costs: setup  ## remake benchmarks/peer_costs.md: time and memory of other tools, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m benchmarks.peer_costs --write $(ARGS)
 
 rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFLOW is a Python with it and this package's needs)
-	$(TENSORFLOW) -m benchmarks.$@ $(if $(filter advice,$@),--write)
+	$(TENSORFLOW) -m tools.upstream.$@ $(if $(filter advice,$@),--write)
 
 model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
-	$(BIN)/python -m benchmarks.model_types
+	$(BIN)/python -m tools.corpus_tables.model_types
 
 android-releases: setup  ## remake the table in docs/targets.md of what Android's NNAPI runtime accepts, where ../shared exists
-	$(BIN)/python -m benchmarks.android_releases
+	$(BIN)/python -m tools.corpus_tables.android_releases
 
 releases: setup  ## remake docs/releases.md from the converted models, where ../shared exists
-	$(BIN)/python -m benchmarks.releases
+	$(BIN)/python -m tools.corpus_tables.releases
 
 driver-profiles: setup  ## how many driver profiles learnt from logs reproduce the device
-	$(BIN)/python -m benchmarks.driver_profiles
+	$(BIN)/python -m tools.driver_profiles
 
 fuzz: setup  ## mutants of models through every part of the program (TIME=seconds SEED=1 MODELS="FOLDER ...")
-	$(BIN)/python -m benchmarks.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+	$(BIN)/python -m tools.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
 faults: setup  ## full disks, programs killed at random points (KILLS=100), files that are not what they should be or shrink
 	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/foundation/test_files.py tests/bundles/test_shrinking_files.py tests/scan/test_scan.py
 
 mutation: setup  ## whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
 	$(PIP_INSTALL) --target .venv-mutation --upgrade cosmic-ray coverage
-	PYTHONPATH=.venv-mutation $(BIN)/python -m benchmarks.mutation $(ARGS)
+	PYTHONPATH=.venv-mutation $(BIN)/python -m tools.mutation $(ARGS)
 
 coverage: setup  ## lines and branches of delegate_sim that the tests run (ARGS=tests/FOLDER)
 	$(PIP_INSTALL) --target .venv-coverage --upgrade coverage
@@ -166,7 +166,7 @@ coverage: setup  ## lines and branches of delegate_sim that the tests run (ARGS=
 # atheris has wheels for Python 3.11 to 3.13.
 fuzz-guided: setup  ## the same, guided by the code that a mutant reaches
 	$(PIP_INSTALL) --target .venv-atheris --upgrade atheris
-	PYTHONPATH=.venv-atheris $(BIN)/python -m benchmarks.fuzz.guided --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+	PYTHONPATH=.venv-atheris $(BIN)/python -m tools.fuzz.guided --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
 audit: setup  ## known vulnerabilities of what the lock names
 	$(PYTHON) -m venv .venv-audit

@@ -1,1 +1,1 @@
-"""What delegate-sim costs, measured on generated models."""
+"""Measure the time, memory and size of commands."""

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .browser import chromium, distilbert, page_of
-from .graphs import image_model
+from fixtures.image_models import image_model
+from tools.docs.browser import chromium, distilbert, page_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

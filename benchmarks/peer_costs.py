@@ -1,4 +1,4 @@
-"""What other tools that look at a model cost beside this one, as whole processes: benchmarks/peer_costs.md.
+"""Measure other tools that look at a model beside this one, as whole processes: benchmarks/peer_costs.md.
 
 Run by ``make peer-costs``, where ../shared exists. Each tool gets an environment of its own; one that cannot be installed is
 said to be missing.

@@ -1,4 +1,4 @@
-"""How fast a scan of many models is with several processes and with Dask, and how much memory it takes: benchmarks/scan.md.
+"""Measure the rate and memory of scans with several processes and with Dask: benchmarks/scan.md.
 
 Run by ``make bench-scan``, on two cores of the machine; it takes some minutes. Nothing is asserted.
 """
@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.graphs import image_model
 from benchmarks.machine import described
+from fixtures.image_models import image_model
 
 PAGE = Path(__file__).with_suffix(".md")
 MODELS, FEWER = 2_000, 200

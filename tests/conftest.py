@@ -15,7 +15,7 @@ def system_chromium():
     """Start the system's Chromium, once for all tests, since Playwright can be started only once."""
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     # Here, since it brings much along that most tests do without.
-    from benchmarks.browser import FLAGS, chromium_path
+    from tools.docs.browser import FLAGS, chromium_path
 
     path = chromium_path()
     if path is None:

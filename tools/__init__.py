@@ -1,1 +1,1 @@
-"""Programs that write parts of this repository from what other projects publish."""
+"""Generators and checks: programs that write parts of this repository, or hold it against other projects."""

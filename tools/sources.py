@@ -1,4 +1,4 @@
-"""Whether each place that a rule names upstream exists at the pinned commit.
+"""Check that each place that a rule names upstream exists at the pinned commit.
 
 ``python -m tools.sources --tree google-ai-edge/LiteRT=PATH ...`` takes git directories (or clones) of the upstream
 repositories and looks for every file and symbol that a rule or check of any delegate names. Nothing of them is copied.

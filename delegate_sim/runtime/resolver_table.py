@@ -1,8 +1,8 @@
 """Versions of builtin operators that ``BuiltinOpResolver`` loads: the oldest release of each family, then the changes.
 
-Every release on offer was asked for every version (``benchmarks/resolver_versions.py``): the wheels of TensorFlow from 2.10 on,
-those of ``tflite-runtime`` 2.10 to 2.14, which load the same, and those of ``ai-edge-litert``. ``core/kernels/register.cc`` at
-LiteRT's tags from 1.1.0 on says the same; it alone speaks of LiteRT 1.4.1, which has no wheel. No release takes back a version.
+``tools/upstream/resolver_versions.py`` asked every release for every version: the wheels of TensorFlow from 2.10 on, those of
+``tflite-runtime`` 2.10 to 2.14, which load the same, and those of ``ai-edge-litert``. ``core/kernels/register.cc`` at LiteRT's
+tags from 1.1.0 on says the same; it alone speaks of LiteRT 1.4.1, which has no wheel. No release takes back a version.
 """
 
 from __future__ import annotations

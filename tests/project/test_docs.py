@@ -9,13 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 import delegate_sim
-from benchmarks import releases
-from benchmarks.api_page import page as api_page
-from benchmarks.fix import passes_table, with_section
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import KNOWN_RELEASES
 from delegate_sim_cli.commands.rules import command
-from fixtures.suggestions_page import page
+from tools.corpus_tables import releases
+from tools.corpus_tables.fixes import passes_table
+from tools.docs.api import page as api_page
+from tools.docs.sections import with_section
+from tools.docs.suggestions import page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

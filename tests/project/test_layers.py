@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from benchmarks.architecture import PAGE, page_with_picture, rooms_imported
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.rules import kinds
 from tests.support.models import chain_model
+from tools.docs.architecture import PAGE, page_with_picture, rooms_imported
 
 ROOT = Path(__file__).resolve().parents[2]
 

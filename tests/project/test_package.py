@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import setuptools
 
-from benchmarks import environments, installs, matrix, wheel
 from delegate_sim.foundation import toml
+from tools.packaging import environments, installs, matrix, wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

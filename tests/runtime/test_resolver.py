@@ -201,7 +201,7 @@ def test_agrees_with_the_facts_read_from_every_release():
 
 
 def test_agrees_with_what_the_wheels_answered():
-    """Measured with ``benchmarks/resolver_versions.py``; of each release there is what differs from the one before it."""
+    """Measured with ``tools/upstream/resolver_versions.py``; of each release there is what differs from the one before it."""
     known = {}
     for name, changed in json.loads(MEASURED.read_text("utf-8")).items():
         release = parse_release(name)

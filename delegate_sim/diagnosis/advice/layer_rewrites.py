@@ -1,7 +1,7 @@
 """Ways to rewrite layers with other operators, for operators that delegates often lack.
 
-Every one was converted with TensorFlow (``benchmarks/rewrites.py``): the converter does not make the operator of it again, and
-the results are the same unless the words say otherwise.
+``tools/upstream/rewrites.py`` converts every one with TensorFlow: the converter does not make the operator of it again, and the
+results are the same unless the words say otherwise.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from benchmarks.driver_profiles import REPRODUCED, outcome, pairs
 from delegate_sim.delegates.driver import OperationSignature
 from delegate_sim.delegates.driver_profile import DriverProfile, Rejection, read_profile
 from delegate_sim.device.compare.reconcile import reconcile
@@ -13,6 +12,7 @@ from delegate_sim.device.learn.driver_profile import LearningError, learn, profi
 from delegate_sim.device.parse.log import read_log
 from fixtures.builder import ModelBuilder
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
+from tools.driver_profiles import REPRODUCED, outcome, pairs
 
 PAIRS = 60
 SEED = 2

@@ -1,4 +1,4 @@
-"""The rewrites that a diagnosis suggests, held against what TensorFlow's converter made of them (``benchmarks/rewrites.py``)."""
+"""Suggested rewrites against what TensorFlow's converter made of them (``tools/upstream/rewrites.py``)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Mutants of models, aware of the format, against every part of the program: ``python -m benchmarks.fuzz``."""

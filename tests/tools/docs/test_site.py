@@ -1,0 +1,54 @@
+"""The documentation as a site, which ``make site`` makes."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from urllib.parse import unquote
+
+import pytest
+
+import delegate_sim
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from tools.docs.site import GALLERY, build
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("mkdocs", reason="the package mkdocs (the extra [docs]) is not installed")
+    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    assert build(folder) == 0
+    return folder
+
+
+def test_search_knows_the_interface_and_the_rules_of_every_delegate(site):
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    found = {entry["location"] for entry in index["docs"]}
+    assert {f"api.html#{name.lower()}" for name in delegate_sim.__all__ if callable(getattr(delegate_sim, name))} - found == {
+        f"api.html#{name.lower()}" for name in delegate_sim.__all__ if name.endswith("Error")
+    }
+    assert {f"rules/{name}.html" for name in DELEGATE_NAMES} <= found
+    assert 'id="mkdocs_search_modal"' in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_gallery_has_the_reports_that_it_lists(site):
+    listed = (site / "gallery" / "index.html").read_text(encoding="utf-8")
+    assert GALLERY
+    for name, delegates in GALLERY:
+        assert f'href="{name}.html"' in listed
+        page = (site / "gallery" / f"{name}.html").read_text(encoding="utf-8")
+        assert all(f'"delegate":"{delegate}"' in page for delegate in delegates)
+
+
+def test_links_lead_to_pages_of_the_site(site):
+    missing = []
+    for page in site.rglob("*.html"):
+        if page.name == "404.html" or (page.parent.name == "gallery" and page.name != "index.html"):
+            continue
+        for target in re.findall(r'(?:href|src)="([^"]*)"', page.read_text(encoding="utf-8")):
+            path = unquote(html.unescape(target)).partition("#")[0]
+            if path and not re.match(r"[a-z]+:|//", path) and not (page.parent / path).exists():
+                missing.append((page.relative_to(site).as_posix(), target))
+    assert missing == []

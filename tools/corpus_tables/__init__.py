@@ -1,0 +1,1 @@
+"""Generators of documentation tables that simulate the public models in ``../shared``."""

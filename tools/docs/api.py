@@ -1,0 +1,156 @@
+"""Print docs/api.md: the Python interface, from the docstrings (``make docs``).
+
+The sources are read, not imported: a page is the same on every Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2] / "delegate_sim"
+
+FUNCTIONS = "api/functions.py"
+ERRORS = "errors.py"
+CLASSES = (
+    ("results/report/report.py", ("Report",)),
+    ("runtime/run.py", ("Run", "Refusal")),
+    ("results/report/measures.py", ("Measures",)),
+    ("diagnosis/diagnose.py", ("Diagnosis", "RankedCause")),
+    ("diagnosis/examiner.py", ("Cost",)),
+    ("diagnosis/causes/cause.py", ("Cause",)),
+    ("results/compare/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),
+    ("fixing/fix.py", ("Fixed",)),
+    ("fixing/search.py", ("FixPlan", "FixStep", "Trial")),
+    ("fixing/score.py", ("Standing",)),
+    ("inference/difference.py", ("Difference", "TensorDifference")),
+    ("sweeping/sweep.py", ("Swept",)),
+    ("sweeping/rows.py", ("SweepRow", "SweepTarget", "Origin")),
+    ("conversion/convert.py", ("Conversion", "Failure")),
+    ("gate/check.py", ("Checked", "Update")),
+    ("gate/results.py", ("Results", "Case")),
+    ("results/report/findings.py", ("Finding", "Location")),
+    ("device/compare/reconciliation.py", ("Reconciliation",)),
+    ("device/compare/outcome_counts.py", ("Tally",)),
+    ("device/compare/trial_simulations.py", ("Account",)),
+    ("device/compare/cpu_reasons.py", ("CpuNode",)),
+)
+"""What the functions return, and what that is made of."""
+MORE_ERRORS = (
+    ("gate/configuration.py", ("ConfigurationError",)),
+    ("gate/baseline/entries.py", ("BaselineError",)),
+    ("device/parse/log_contents.py", ("LogError", "ReconcileError", "UnknownDelegateError")),
+)
+
+_HEAD = """\
+# The Python interface
+
+```python
+import delegate_sim
+```
+
+Functions are `delegate_sim.NAME`, typed, and say which errors they raise: each is a `DelegateSimError`, whose text is one line
+that says what is wrong and what is possible. `ModelLike` is what `load` returns, the path of a model, or its bytes; `NodeLike` is
+the index of a node in the first subgraph, or (subgraph, index).
+
+Every result has a `repr` in one line, shows itself as a table in a notebook, and becomes data frames where pandas is installed:
+`to_pandas()` is the first of its tables, `to_pandas(NAME)` another one. This page is made from the docstrings (`make docs`).
+"""
+
+_TABLES = """\
+## Tables
+
+| result | tables of `to_pandas` |
+|---|---|
+| `Report` | `nodes`, `partitions`, `runs`, `on_cpu` (nodes on the CPU by operator and reason); of a chain `placement` |
+| `Diagnosis` | `causes`, and those of a report of the run as it is |
+| `Comparison` | `nodes` (those that differ), `runs` |
+| `Swept` | `rows` (a row for each conversion), `targets` (one for each on each target) |
+| `Checked`, `Results` | `cases`, `findings` |
+| `Reconciliation` | `nodes` (those that ran on the device's CPU), `tally` |
+"""
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    functions = [node for node in _tree(FUNCTIONS).body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    parts = [_HEAD, "## Functions\n", *[_function(node, "###") for node in functions], _TABLES, "## Results\n"]
+    parts += [_class(node) for path, names in CLASSES for node in _classes(path, names)]
+    rows = [f"| `{node.name}` | {_one_line(node)} |" for node in _classes(ERRORS, None)]
+    rows += [
+        f"| `{_place(path)}.{node.name}` | {_one_line(node)} |" for path, names in MORE_ERRORS for node in _classes(path, names)
+    ]
+    parts += ["## Errors\n", "\n".join(["| error | when |", "|---|---|", *rows]) + "\n"]
+    return "\n".join(parts)
+
+
+def _tree(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def _classes(path: str, names: tuple[str, ...] | None) -> list[ast.ClassDef]:
+    found = {node.name: node for node in _tree(path).body if isinstance(node, ast.ClassDef)}
+    return [found[name] for name in (found if names is None else names)]
+
+
+def _function(node: ast.FunctionDef, heading: str) -> str:
+    return f"{heading} {node.name}\n\n```python\n{_signature(node)}\n```\n\n{_paragraphs(node)}\n"
+
+
+def _signature(node: ast.FunctionDef) -> str:
+    """Return the signature, a line for each argument."""
+    given = node.args
+    defaults: list[ast.expr | None] = [*[None] * (len(given.args) - len(given.defaults)), *given.defaults]
+    lines = [_argument(each, default) for each, default in zip(given.args, defaults, strict=True)]
+    if given.kwonlyargs:
+        lines.append("*")
+    lines += [_argument(each, default) for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return "\n".join([f"{node.name}(", *[f"    {line}," for line in lines], f"){returned}"])
+
+
+def _argument(argument: ast.arg, default: ast.expr | None) -> str:
+    kind = f": {ast.unparse(argument.annotation)}" if argument.annotation else ""
+    return f"{argument.arg}{kind}" if default is None else f"{argument.arg}{kind} = {ast.unparse(default)}"
+
+
+def _class(node: ast.ClassDef) -> str:
+    rows = [f"| `{name}` | {_cell(kind, code=True)} | {_cell(text)} |" for name, kind, text in _members(node)]
+    return "\n".join([f"### {node.name}", "", _paragraphs(node), "", "| attribute | type | |", "|---|---|---|", *rows, ""])
+
+
+def _members(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
+    """Return fields, properties and methods that are public: name, type and what is said of them."""
+    for number, each in enumerate(node.body):
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            after = node.body[number + 1] if number + 1 < len(node.body) else None
+            value = after.value if isinstance(after, ast.Expr) else None
+            text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+            yield each.target.id, ast.unparse(each.annotation), inspect.cleandoc(text)
+        elif isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
+            returned = ast.unparse(each.returns) if each.returns else ""
+            is_property = any("property" in ast.unparse(decorator) for decorator in each.decorator_list)
+            yield (each.name if is_property else f"{each.name}()"), returned, ast.get_docstring(each) or ""
+
+
+def _paragraphs(node: ast.FunctionDef | ast.ClassDef) -> str:
+    return (ast.get_docstring(node) or "").replace("``", "`")
+
+
+def _place(path: str) -> str:
+    return f"delegate_sim.{path.removesuffix('.py').replace('/', '.')}"
+
+
+def _one_line(node: ast.ClassDef) -> str:
+    return _cell(ast.get_docstring(node) or "")
+
+
+def _cell(text: str, *, code: bool = False) -> str:
+    text = " ".join(text.split()).replace("``", "`")
+    return f"`{text}`".replace("|", "\\|") if code and text else text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(page(), end="")

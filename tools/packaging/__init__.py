@@ -1,0 +1,1 @@
+"""Checks of the built wheel: in clean environments, beside other packages, and on every Python."""

@@ -1,0 +1,1 @@
+"""Source models for ``docs/sweep.md``, and the generator of its tables."""
