@@ -34,7 +34,7 @@ def format_of(beginning: bytes, name: str) -> str | None:
 
 
 def is_bundle(path: str) -> bool:
-    """Whether a file begins as an archive or a bundle does, and not as a model; False if it cannot be read."""
+    """Return whether a file begins as an archive or a bundle does, and not as a model; False if it cannot be read."""
     try:
         if not os.path.isfile(path):
             return False

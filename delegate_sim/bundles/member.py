@@ -16,7 +16,7 @@ _GREATEST = 1 << 30
 _ALWAYS = 256 << 20
 """Bytes that may come out of the smallest content: weights that are all alike, as in models made for tests, shrink to nothing."""
 _RATIO = 100
-"""How many times larger content may become: trained weights seldom shrink to a half."""
+"""Number of times larger content may become: trained weights seldom shrink to a half."""
 _PIECE = 1 << 20
 
 

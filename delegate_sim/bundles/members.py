@@ -18,7 +18,7 @@ from .ranged import Content, RangedView
 from .stores import RemoteFile, is_url
 
 _DEEPEST = 4
-"""How many bundles may lie in each other."""
+"""Number of bundles may lie in each other."""
 _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
 """Bytes of the bundles inside one file."""

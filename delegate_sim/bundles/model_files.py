@@ -22,7 +22,7 @@ _MAGIC = frozenset("*?[")
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a path has a wildcard: ``*``, ``?``, ``[...]``, or ``**`` for any number of folders."""
+    """Return whether a path has a wildcard: ``*``, ``?``, ``[...]``, or ``**`` for any number of folders."""
     return not _MAGIC.isdisjoint(path)
 
 
@@ -62,7 +62,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
 
 
 def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether the parts of a path match those of a pattern; ``**`` matches any number of folders, including none.
+    """Return whether the parts of a path match those of a pattern; ``**`` matches any number of folders, including none.
 
     >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"])
     True
@@ -137,7 +137,7 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 
 def stands_for_many(path: str) -> bool:
-    """Whether a path is a folder, or a pattern and not the name of a file."""
+    """Return whether a path is a folder, or a pattern and not the name of a file."""
     if is_url(path):
         return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))

@@ -12,7 +12,7 @@ from .member import BundleError
 
 
 def is_url(path: str) -> bool:
-    """Whether a path names something in a store: ``s3://``, ``gs://``, ``hf://``, ``https://``, ``memory://`` and so on."""
+    """Return whether a path is a URL, such as ``s3://``, ``gs://``, ``hf://``, ``https://`` or ``memory://``."""
     return "://" in path and re.match(r"[a-z][a-z0-9+.-]+://", path) is not None
 
 

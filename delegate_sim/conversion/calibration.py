@@ -50,7 +50,7 @@ class Calibration:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the data is made up."""
+        """True if the data is made up."""
         return self.kind is CalibrationKind.DRAWN
 
     @property

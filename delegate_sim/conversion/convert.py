@@ -86,7 +86,7 @@ class Conversion:
     printed: str = ""
     """The end of what the converter printed, safe to print line by line."""
     is_kept: bool = False
-    """Whether it was kept from an earlier run, so that nothing ran."""
+    """True if it was kept from an earlier run, so that nothing ran."""
 
 
 def convert(
@@ -208,7 +208,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Whether the same would fail again: not what the system, or somebody, ended."""
+    """Return whether the same would fail again: not what the system, or somebody, ended."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 
@@ -231,7 +231,7 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return what was printed without colours, and of lines that were overwritten the last state."""
+    """Return what was printed without colors, and of lines that were overwritten the last state."""
     clean = _COLOURS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 

@@ -76,13 +76,13 @@ class Converter:
 
     @property
     def is_missing(self) -> bool:
-        """Whether no interpreter has it."""
+        """True if no interpreter has it."""
         return not self.version
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way from a source to a ``.tflite`` file: a converter, and perhaps a quantiser that goes on from its float model."""
+    """A way from a source to a ``.tflite`` file: a converter, and perhaps a quantizer that goes on from its float model."""
 
     converter: Converter
     quantizer: Converter | None = None
@@ -104,7 +104,7 @@ class Route:
 
     @property
     def is_missing(self) -> bool:
-        """Whether one of them is missing."""
+        """True if one of them is missing."""
         return any(step.is_missing for step in self.steps)
 
 

@@ -41,7 +41,7 @@ inputs = [(name, list(each["shape"]), each["dtype"]) for name, each in details.i
 
 
 def quantizer_text(settings: Settings, calibration: Calibration, model: str, result: str, *, moves_channels: bool) -> str:
-    """Return the script that reads a float model and writes a quantised one.
+    """Return the script that reads a float model and writes a quantized one.
 
     ``moves_channels`` says that the float model has its channels last where that of the user has them second.
     """

@@ -19,7 +19,7 @@ from .torch_script import torch_text
 RESULT = "model.tflite"
 """What a script writes."""
 FLOAT_MODEL = "float.tflite"
-"""What a quantiser's script reads."""
+"""What a quantizer's script reads."""
 
 _TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] = MappingProxyType(
     {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}

@@ -26,7 +26,7 @@ class QuantizationMode:
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
     calibrates: bool = False
-    """Whether ranges of data are measured."""
+    """True if ranges of data are measured."""
     integer_type: str = ""
     """The type of inputs and outputs where they are integers."""
 
@@ -96,7 +96,7 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
 )
 """In the order in which a name has them."""
 _OF_CONVERTER = ("fixed", "unfolded", "channels-last")
-"""Options of the step that makes the float model; the others are the quantiser's, where one follows."""
+"""Options of the step that makes the float model; the others are the quantizer's, where one follows."""
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
 
@@ -138,18 +138,18 @@ class Settings:
         return replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
-        """Return the same with another quantisation, without the options that do not go with it."""
+        """Return the same with another quantization, without the options that do not go with it."""
         kept = tuple([option for option in self.options if goes_with(option, name)])
         return replace(self, quantization=name, options=kept)
 
     @property
     def calibrates(self) -> bool:
-        """Whether data is needed to measure ranges with."""
+        """True if data is needed to measure ranges with."""
         return QUANTIZATIONS[self.quantization].calibrates
 
     @property
     def of_float_model(self) -> Settings:
-        """The settings of the float model that a quantiser goes on from."""
+        """The settings of the float model that a quantizer goes on from."""
         return Settings("float", tuple([name for name in self.options if name in _OF_CONVERTER]), self.shapes)
 
     @property
@@ -159,7 +159,7 @@ class Settings:
 
 
 def goes_with(option: str, quantization: str) -> bool:
-    """Whether an option goes with a quantisation."""
+    """Return whether an option goes with a quantisation."""
     return not OPTIONS[option].goes_with or quantization in OPTIONS[option].goes_with
 
 
@@ -188,8 +188,8 @@ def parse_settings(text: str) -> Settings:
 def settings_for(route: Route) -> tuple[Settings, ...]:
     """Return the settings to try with a route, simple ones first, each single option once with what it goes with.
 
-    The options ``fixed``, ``unfolded`` and ``channels-last``, which go with every quantisation, are there with float only, and
-    float itself only where no quantiser follows; use ``with_option`` for others.
+    The options ``fixed``, ``unfolded`` and ``channels-last``, which go with every quantization, are there with float only, and
+    float itself only where no quantizer follows; use ``with_option`` for others.
     """
     plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
     found = [FLOAT, *[FLOAT.with_option(name) for name in _OF_CONVERTER]] if route.quantizer is None else []
@@ -203,7 +203,7 @@ def _fits(settings: Settings, option: str) -> bool:
 
 
 def knows(route: Route, settings: Settings) -> bool:
-    """Whether a route knows all of some settings."""
+    """Return whether a route knows all of some settings."""
     if route.quantizer is None:
         return _is_known(route.converter.name, settings)
     if settings.quantization == "float":

@@ -26,7 +26,7 @@ class SourceKind(Enum):
     TORCH_EXPORT = "torch_export"
     FUNCTION = "function"
     TFLITE = "tflite"
-    """A converted float model, which a quantiser goes on from."""
+    """A converted float model, which a quantizer goes on from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Diagnosis(Shown):
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the runtime refuses the graph as a whole."""
+        """True if the runtime refuses the graph as a whole."""
         return roots.is_dynamic(self.run)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:

@@ -11,7 +11,7 @@ from ..model.model import Model, Node, Tensor
 _MOST_NODES = 200_000
 """Nodes of all simulations for one question together."""
 _OF_A_FORM = 25
-"""How many nodes that are like others count as much as the first of their form."""
+"""Number of nodes that are like others count as much as the first of their form."""
 _SMALL_CONSTANT = 64
 """Bytes of a constant that counts for its form: shapes, axes, permutations."""
 
@@ -51,10 +51,10 @@ class Tries:
 
     @property
     def are_over(self) -> bool:
-        """Whether nothing more may be tried."""
+        """True if nothing more may be tried."""
         return self._left <= 0
 
     def take(self) -> bool:
-        """Whether one more thing may be tried; it then counts as tried."""
+        """Return whether one more thing may be tried; it then counts as tried."""
         self._left -= 1
         return self._left >= 0

@@ -33,7 +33,7 @@ class Goal:
     """A number, or the percentage of multiply-adds on the delegate."""
 
     def is_reached(self, cost: Cost) -> bool:
-        """Say whether a run is good enough. Without multiply-adds in the model, nodes count in their place."""
+        """Return whether a run is good enough. Without multiply-adds in the model, nodes count in their place."""
         measures = cost.measures
         if not measures.is_delegated:
             return False

@@ -80,12 +80,12 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
 
 
 def _has_untyped(model: Model) -> bool:
-    """Whether a tensor was made like one that a node of the file lacks, of a type that no file can name."""
+    """Return whether a tensor was made like one that a node of the file lacks, of a type that no file can name."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 
 def _has_work(model: Model, each: Pass, nodes: Collection[NodeKey] | None) -> bool:
-    """Whether any of some nodes is of an operator that the pass rewrites."""
+    """Return whether any of some nodes is of an operator that the pass rewrites."""
     if not each.ops:
         return True
     if nodes is None:

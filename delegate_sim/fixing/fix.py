@@ -25,7 +25,7 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """The greatest error that rounding explains, as a share of the greatest value of an output."""
 QUANTIZED_ROUNDING = 2e-2
-"""The same where activations are quantised on the way, so that an error of rounding can become one of a whole step."""
+"""The same where activations are quantized on the way, so that an error of rounding can become one of a whole step."""
 STEPS = 2
 """The greatest error that rounding explains in an output that is stored as integers with a scale."""
 _MOST_BYTES = 1 << 30
@@ -57,7 +57,7 @@ def fix(
     """Write the rewritten model of a plan.
 
     Both models are run on inputs that are made up and on those of .npz files (``data``). Nothing is written unless they compare
-    as the passes promise, and the file is analysed as the plan says. Raises FixError with what stands against it, OSError where
+    as the passes promise, and the file is analyzed as the plan says. Raises FixError with what stands against it, OSError where
     the file cannot be written, MissingPackageError without the runtime, OptionError for inputs that do not fit.
     """
     model = plan.model
@@ -118,7 +118,7 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _check_foretold(plan: FixPlan, path: str) -> None:
-    """Raise FixError unless the file is analysed as the plan says."""
+    """Raise FixError unless the file is analyzed as the plan says."""
     try:
         model = load(path)
     except ModelError as error:

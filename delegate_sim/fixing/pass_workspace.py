@@ -42,7 +42,7 @@ class Work:
         self.weights = weights
 
     def is_chosen(self, origin: int) -> bool:
-        """Whether the pass is to rewrite a node, by its index before the pass."""
+        """Return whether the pass is to rewrite a node, by its index before the pass."""
         return origin >= 0 and (self._chosen is None or origin in self._chosen)
 
     def tensor(self, index: int) -> Tensor:
@@ -79,7 +79,7 @@ class Work:
         return np.asarray(found).reshape(tensor.shape) if found is not None and len(found) == tensor.element_count else None
 
     def has_elements(self, tensor: Tensor) -> bool:
-        """Whether a tensor is a constant with one stored number for each element, in a type that can be computed with."""
+        """Return whether a tensor is a constant with one stored number for each element, in a type that can be computed with."""
         if not tensor.is_constant or tensor.sparsity is not None or tensor.type not in schema.NUMPY_TYPES:
             return False
         return tensor.data is None or tensor.data[1] == tensor.byte_size
@@ -130,7 +130,7 @@ class Work:
         return self.editor.add_tensor(named)
 
     def result(self, like: Tensor, what: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
-        """Add a tensor for a result, of the type and quantisation of another unless told otherwise; return its index."""
+        """Add a tensor for a result, of the type and quantization of another unless told otherwise; return its index."""
         tensor = _blank(f"{like.name}/{what}", kind or like.type, like.shape if shape is None else shape)
         if not kind or kind == like.type:
             tensor = tensor._replace(quantization=like.quantization, scale=like.scale, zero_point=like.zero_point)
@@ -151,7 +151,7 @@ class Work:
         return self.node("RESHAPE", [source, index], [target], new_shape=shape)
 
     def is_open(self, *tensors: Tensor) -> bool:
-        """Whether the shape of any of these may differ at run time from what the file says."""
+        """Return whether the shape of any of these may differ at run time from what the file says."""
         return any(tensor.has_unspecified_dimension or tensor.index in self._dynamic for tensor in tensors)
 
     @functools.cached_property

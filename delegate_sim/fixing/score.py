@@ -20,7 +20,7 @@ class Score(NamedTuple):
     """What counts, in this order; less is better in each."""
 
     fails: bool
-    """Whether the application cannot run the model with the delegate."""
+    """True if the application cannot run the model with the delegate."""
     work_left: int
     """Multiply-adds that stay on the CPU; nodes in a model without multiply-adds."""
     kernels: float
@@ -75,6 +75,6 @@ def _on_cpu(run: Run) -> frozenset[NodeKey]:
 
 
 def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
-    """Whether a model is better on one target, and worse on none."""
+    """Return whether a model is better on one target, and worse on none."""
     pairs = [(one.score, other.score) for one, other in zip(now, before, strict=True)]
     return all(one <= other for one, other in pairs) and any(one < other for one, other in pairs)

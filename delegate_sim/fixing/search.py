@@ -34,7 +34,7 @@ class FixStep:
     exactness: Exactness
     does: str
     nodes: int
-    """How many nodes it changed or replaced."""
+    """Number of nodes it changed or replaced."""
     standings: tuple[Standing, ...]
 
 
@@ -46,7 +46,7 @@ class Trial:
     exactness: Exactness
     standings: tuple[Standing, ...]
     is_worse: bool
-    """Whether any target would be worse off."""
+    """True if any target would be worse off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class FixPlan:
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is anything to write."""
+        """True if there is anything to write."""
         return bool(self.steps or self.shapes or self.split)
 
     @property
@@ -173,7 +173,7 @@ class _Search:
         )
 
     def _is_done(self) -> bool:
-        """Whether every target has the whole model in one piece already, so that nothing is left to gain."""
+        """Return whether every target has the whole model in one piece already, so that nothing is left to gain."""
         return all(not each.on_cpu and each.measures.partitions == 1 and each.measures.is_delegated for each in self._standing)
 
     def _why_not_prepared(self) -> str:

@@ -80,7 +80,7 @@ def trailing(whole: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
 
 
 def _is_bound(model: Model, node: Node) -> bool:
-    """Whether a node cannot be taken out of the model."""
+    """Return whether a node cannot be taken out of the model."""
     graph = file_graphs(model)[0]
     tensors = [graph.tensors[index] for index in (*node.inputs, *node.outputs, *node.intermediates) if index >= 0]
     if any(tensor.is_variable or tensor.type in _STATE for tensor in tensors) or has_side_effects(graph, node):
@@ -142,7 +142,7 @@ def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[in
 
 
 class _Second:
-    """Makes the tables of the second model; its tensors are numbered in the order in which they are named."""
+    """Make the tables of the second model; its tensors are numbered in the order in which they are named."""
 
     def __init__(self, split: Split) -> None:
         self._split = split

@@ -1,4 +1,4 @@
-"""A report as cases, for the output formats that analyses and checks share."""
+"""A report as cases, for the output formats that analyzes and checks share."""
 
 from __future__ import annotations
 

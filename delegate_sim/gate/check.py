@@ -183,7 +183,7 @@ def _cases(
 
 
 def _made_note(made: Conversion) -> str:
-    """Say what the model was converted with."""
+    """Return what the model was converted with."""
     data = f", calibrated with {made.calibration.words}" if made.settings.calibrates else ""
     return f"converted by {made.route.name} {made.route.version} with {made.settings.name}{data}"
 

@@ -65,7 +65,7 @@ class ConfiguredTarget:
     """Patterns of the models it applies to; None for all."""
     budgets: Budgets
     has_own_resolver: bool = False
-    """Whether the application registers operators that the runtime's own resolver does not have."""
+    """True if the application registers operators that the runtime's own resolver does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Configuration:
         return sorted(path for path in found if os.path.isfile(os.path.join(self.root, path)))
 
     def concerns(self, target: ConfiguredTarget, model: str) -> bool:
-        """Whether a target applies to a model."""
+        """Return whether a target applies to a model."""
         return target.models is None or matches(model, target.models)
 
     def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
@@ -113,7 +113,7 @@ class Configuration:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Whether a path with slashes matches one of the patterns; ``**`` matches any number of folders, including none."""
+    """Return whether a path with slashes matches one of the patterns; ``**`` matches any number of folders, including none."""
     return any(matches_parts(path.split("/"), pattern.split("/")) for pattern in patterns)
 
 

@@ -28,7 +28,7 @@ class LiveCheck:
 
 
 def can_run(target: ConfiguredTarget) -> bool:
-    """Whether a target's delegate can be run on some host."""
+    """Return whether a target's delegate can be run on some host."""
     return target.delegate.live is not None
 
 

@@ -1,7 +1,7 @@
 """Measure how the outputs of two models differ, as the runtime computes them on this CPU.
 
 In the manner of the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``): mean and greatest absolute error
-of each output, and the latency of both. Both run with the optimised CPU kernels, on one thread and without XNNPACK, so that what
+of each output, and the latency of both. Both run with the optimized CPU kernels, on one thread and without XNNPACK, so that what
 differs comes from the models.
 """
 
@@ -52,7 +52,7 @@ class TensorDifference:
 
     @property
     def is_same(self) -> bool:
-        """Whether every bit is the same."""
+        """True if every bit is the same."""
         return not self.bits and not self.problem
 
     @property
@@ -74,7 +74,7 @@ class Difference:
 
     @property
     def is_same(self) -> bool:
-        """Whether every bit of every output, and of every tensor between that was compared, is the same."""
+        """True if every bit of every output, and of every tensor between that was compared, is the same."""
         return all(each.is_same for each in (*self.outputs, *self.tensors))
 
     @property

@@ -91,7 +91,7 @@ def _fault(expected: Tensor, found: Tensor, *, is_input: bool) -> str:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    """Whether the values stand for real numbers."""
+    """Return whether the values stand for real numbers."""
     return tensor.type in _REAL or tensor.scale > 0
 
 
@@ -100,6 +100,6 @@ def _refused(first: Model, second: Model, fault: str) -> str:
 
 
 def _takes(found: Tensor, expected: Tensor) -> bool:
-    """Whether an input takes what is made up for another; open sizes take everything."""
+    """Return whether an input takes what is made up for another; open sizes take everything."""
     sizes = found.shape_signature or found.shape
     return len(sizes) == expected.rank and all(size in (-1, wanted) for size, wanted in zip(sizes, expected.shape, strict=True))

@@ -30,16 +30,16 @@ class LiveResult:
     decision: LiveDecision
     differences: tuple[str, ...] = ()
     is_run: bool = True
-    """Whether it could be run at all; the decision says what it lacks."""
+    """True if it could be run at all; the decision says what it lacks."""
 
     @property
     def is_compared(self) -> bool:
-        """Whether the simulation was held against it."""
+        """True if the simulation was held against it."""
         return self.is_run and not self.decision.is_closed
 
     @property
     def is_equal(self) -> bool:
-        """Whether the simulation says the same."""
+        """True if the simulation says the same."""
         return self.is_compared and not self.differences
 
     def to_dict(self) -> dict[str, Any]:

@@ -41,8 +41,8 @@ class LiveDecision:
     lacks: str = ""
     """What is missing on this host, where that showed only when it was run."""
     is_closed: bool = False
-    """Whether closed code decided, which nothing is held against."""
+    """True if closed code decided, which nothing is held against."""
     has_further: bool = False
-    """Whether ``partitions`` may hold more than what was selected, such as what is compiled in any case."""
+    """True if ``partitions`` may hold more than what was selected, such as what is compiled in any case."""
     is_decided: bool = False
-    """Whether the decision stands although something failed after it."""
+    """True if the decision stands although something failed after it."""

@@ -43,7 +43,7 @@ def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
 
 
 def _tensor(graph: Subgraph, index: int) -> str:
-    """Return a tensor's number, type and shape; a constant and a quantised one say so."""
+    """Return a tensor's number, type and shape; a constant and a quantized one say so."""
     if index < 0:
         return "none"
     tensor = graph.tensors[index]

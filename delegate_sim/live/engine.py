@@ -22,7 +22,7 @@ class Engine(ABC):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be run, as far as that is known."""
+        """True if it can be run, as far as that is known."""
         return not self.lacks
 
     @property

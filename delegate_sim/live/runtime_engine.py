@@ -73,7 +73,7 @@ class RuntimeEngine(Engine):
 
 
 def _fails_later(run: Run) -> bool:
-    """Whether tensors cannot be allocated although nodes were replaced."""
+    """Return whether tensors cannot be allocated although nodes were replaced."""
     refusal = run.refusal
     return run.outcome == "delegated" and refusal is not None and not (refusal.is_predicted or refusal.is_at_invoke)
 

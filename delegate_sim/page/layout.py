@@ -25,12 +25,12 @@ HEADER = 34
 """Height of what stands above the nodes of a box."""
 _GAP = 76
 _MOST_LAYERS = 12
-"""How many layers are never broken into columns."""
+"""Number of layers are never broken into columns."""
 _LINES_TRIED = 40
 _ASPECT = 1.7
 """Width over height that the whole should have, that of a screen without its borders."""
 _WIDEST = 2.5
-"""How many times wider than that a connected part may be before its layers are broken."""
+"""Number of times wider than that a connected part may be before its layers are broken."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a box whose nodes are not drawn; the page places such boxes, so that they suit the screen."""
 

@@ -9,7 +9,7 @@ from .job import Job, JobAnswer, answer
 
 _MOST = 8
 _FOR_EACH_WORKER = 16
-"""How many tasks each worker has to get at least, so that all have work to the end."""
+"""Number of tasks each worker has to get at least, so that all have work to the end."""
 
 Batch = Sequence[Job]
 

@@ -113,7 +113,7 @@ def _write(
 
 
 class _Count:
-    """How many rows have passed."""
+    """Number of rows have passed."""
 
     def __init__(self) -> None:
         self.rows = 0

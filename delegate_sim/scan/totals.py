@@ -20,7 +20,7 @@ class TargetTotals:
 
     @property
     def in_part(self) -> int:
-        """How many models the target takes in part."""
+        """Number of models the target takes in part."""
         return self.models - self.without_answer - self.whole - self.untouched
 
 

@@ -15,7 +15,7 @@ from .shapes import Shapes
 QUANTIZATIONS: Mapping[ConverterSetting, str] = MappingProxyType(
     {ConverterSetting.FLOAT: "float", ConverterSetting.FLOAT16: "float16", ConverterSetting.INT8: "int8"}
 )
-"""What of these is a quantisation, and how ``Settings`` call it."""
+"""What of these is a quantization, and how ``Settings`` call it."""
 OPTIONS: Mapping[ConverterSetting, str] = MappingProxyType(
     {
         ConverterSetting.PER_TENSOR: "per-tensor",

@@ -49,11 +49,11 @@ class SweepRow:
     unreadable: str = ""
     """Why the converter's file cannot be judged."""
     is_best: bool = False
-    """Whether no other row is at least as good in everything and better in something (``pareto``)."""
+    """True if no other row is at least as good in everything and better in something (``pareto``)."""
 
     @property
     def is_model(self) -> bool:
-        """Whether there is a model that can be judged."""
+        """True if there is a model that can be judged."""
         return bool(self.costs)
 
     @property

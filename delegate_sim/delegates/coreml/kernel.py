@@ -50,7 +50,7 @@ _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTE
 
 
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:
-    """Return why the kernel of a partition cannot be initialised; None if it can."""
+    """Return why the kernel of a partition cannot be initialized; None if it can."""
     read: set[int] = set()
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
@@ -101,13 +101,13 @@ def layer_inputs(node: NodeView) -> Iterator[int]:
 
 
 def is_constant_number(node: NodeView, position: int) -> bool:
-    """Whether an operand is a constant of one element, which becomes part of the layer."""
+    """Return whether an operand is a constant of one element, which becomes part of the layer."""
     tensor = node.input(position)
     return tensor.is_constant and tensor.element_count == 1
 
 
 def has_computed_value(node: NodeView) -> bool:
-    """Whether this is a padding by a value that is computed at run time, which the kernel reads when it is made."""
+    """Return whether this is a padding by a value that is computed at run time, which the kernel reads when it is made."""
     return _reads_value(node) and node.node.input(2) >= 0 and not node.input(2).is_constant
 
 
@@ -116,6 +116,6 @@ def _reads_value(node: NodeView) -> bool:
 
 
 def has_missing_bias(node: NodeView) -> bool:
-    """Whether this is a FULLY_CONNECTED that names a bias and leaves it out."""
+    """Return whether this is a FULLY_CONNECTED that names a bias and leaves it out."""
     inputs = node.node.inputs
     return node.op == "FULLY_CONNECTED" and len(inputs) > 2 and inputs[2] < 0

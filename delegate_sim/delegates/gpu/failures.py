@@ -284,7 +284,7 @@ WORDINGS: Mapping[str, FailureWording] = {wording.kind.name: wording for wording
 
 
 def is_crash(code: str) -> bool:
-    """Whether the process ends at this failure."""
+    """Return whether the process ends at this failure."""
     return WORDINGS[code].is_crash
 
 

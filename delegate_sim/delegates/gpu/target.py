@@ -11,7 +11,7 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class GpuTarget(NamedTuple):
-    """Whether nodes quantised to 8 bits are accepted, which operators are left to the CPU, and the release of the runtime."""
+    """True if nodes quantized to 8 bits are accepted, which operators are left to the CPU, and the release of the runtime."""
 
     allow_quant_ops: bool
     excluded_ops: frozenset[str]

@@ -1,1 +1,1 @@
-"""The Hexagon delegate, which runs quantised nodes on Qualcomm's DSP (``delegates/hexagon``)."""
+"""The Hexagon delegate, which runs quantized nodes on Qualcomm's DSP (``delegates/hexagon``)."""

@@ -47,5 +47,5 @@ def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[Build
 
 
 def is_blockwise(weights: Tensor) -> bool:
-    """Whether weights have scales for blocks of elements."""
+    """Return whether weights have scales for blocks of elements."""
     return weights.quantization is not None and weights.quantization.kind == "blockwise"

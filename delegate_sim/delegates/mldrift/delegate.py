@@ -134,7 +134,7 @@ class MlDriftDelegate(Delegate):
         return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Say which measured release's rules are taken for one that is not measured."""
+        """Return which measured release's rules are taken for one that is not measured."""
         return notes(release)
 
     def kernel_name_for(self, options: OptionValues) -> str:

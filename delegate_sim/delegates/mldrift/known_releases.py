@@ -20,7 +20,7 @@ def rules_of(release: Release) -> Release:
 
 
 def notes(release: Release) -> Iterator[str]:
-    """Say where the rules of a release are those of another."""
+    """Return where the rules of a release are those of another."""
     note = release_note(release)
     if note is not None:
         yield note

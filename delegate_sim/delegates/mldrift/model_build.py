@@ -54,7 +54,7 @@ def _problems_of_operator(node: NodeView, table: str) -> Iterator[BuildProblem]:
 
 
 def _is_divided_by(node: NodeView, result: Tensor) -> bool:
-    """Whether a result has no batches, rows or columns, which work is divided by; one without channels does no harm."""
+    """Return whether a result has no batches, rows or columns, which work is divided by; one without channels does no harm."""
     if 0 not in result.shape:
         return False
     sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))

@@ -56,7 +56,7 @@ def composite_of(model: Model, node: Node, release: Release) -> Composite | None
 
 
 def is_cpu_call(composite: Composite | None, release: Release) -> bool:
-    """Whether a composite is to stay on the CPU."""
+    """Return whether a composite is to stay on the CPU."""
     return composite is not None and composite.name == CPU_CALL and release.is_at_least(_CPU_CALLS)
 
 

@@ -15,7 +15,7 @@ from .composites import COMPOSITE, composite_of
 
 
 def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Iterator[str]:
-    """Say why LiteRT will crash when it writes the model with its compiled partitions."""
+    """Return why LiteRT will crash when it writes the model with its compiled partitions."""
     composites = [composite_of(graph.model, node, release) for graph in graphs for node in graph.nodes if node.op == COMPOSITE]
     shared = [body for body, count in Counter([each.body for each in composites if each is not None]).items() if count > 1]
     if shared:

@@ -33,7 +33,7 @@ class FileFacts:
     invalid_channels: frozenset[FilePlace]
     """Tensors whose scales and zero points, several of them, are not equally many."""
     kinds: Mapping[FilePlace, str]
-    """Kinds of quantisation that the number of scales does not tell."""
+    """Kinds of quantization that the number of scales does not tell."""
 
 
 @functools.lru_cache(maxsize=2)
@@ -68,7 +68,7 @@ def file_facts(model: Model) -> FileFacts:
 
 
 def quantization_kind(tensor: Tensor) -> str:
-    """Return a tensor's kind of quantisation as LiteRT sees it, unless ``FileFacts.kinds`` has another."""
+    """Return a tensor's kind of quantization as LiteRT sees it, unless ``FileFacts.kinds`` has another."""
     found = tensor.quantization
     if found is None:
         return NONE
@@ -78,7 +78,7 @@ def quantization_kind(tensor: Tensor) -> str:
 
 
 def has_weights(tensor: Tensor) -> bool:
-    """Whether LiteRT takes a tensor for a constant: its buffer has bytes."""
+    """Return whether LiteRT takes a tensor for a constant: its buffer has bytes."""
     return tensor.data is not None and tensor.data[1] > 0
 
 

@@ -47,7 +47,7 @@ class OpFilters:
 
     @property
     def keeps_all(self) -> bool:
-        """Whether every node is kept, whatever its results are called."""
+        """True if every node is kept, whatever its results are called."""
         return not self.patterns and self.behaviour == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:

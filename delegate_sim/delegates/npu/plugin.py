@@ -143,7 +143,7 @@ class NpuPlugin(Delegate):
         yield from release_notes(self.name, release, self.known_since, is_unchanged=False)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Say what cannot be known of the plugin's decisions."""
+        """Return what cannot be known of the plugin's decisions."""
         return iter(())
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:

@@ -56,9 +56,9 @@ class _Translator:
         self.position = 0
         self.found: list[str] = []
         self.is_repeated = False
-        """Whether a repetition was read last, which RE2 does not repeat again."""
+        """True if a repetition was read last, which RE2 does not repeat again."""
         self.flag_groups = [0]
-        """How many groups were opened for flags in the middle of the pattern, and of each open group."""
+        """Number of groups were opened for flags in the middle of the pattern, and of each open group."""
 
     def run(self) -> str:
         while self.position < len(self.pattern):

@@ -1,7 +1,7 @@
 """The TIM-VX delegate's handling of a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
 It takes every node that it supports, sees graphs as they are in the file, and does not limit partitions. Its kernels always
-initialise and prepare: they build their network only when they are first invoked.
+initialize and prepare: they build their network only when they are first invoked.
 """
 
 from __future__ import annotations

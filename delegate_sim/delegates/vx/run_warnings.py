@@ -21,7 +21,7 @@ NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare
 
 
 def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterator[str]:
-    """Say which of the options that differ from their defaults do nothing."""
+    """Return which of the options that differ from their defaults do nothing."""
     given = {option.name for option in declared if options[option.name] != option.default}
     for name in NEVER_USED:
         if name in given:
@@ -35,7 +35,7 @@ def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterat
 
 
 def decision_warnings(decision: Decision, options: OptionValues, release: Release) -> Iterator[str]:
-    """Say what will go wrong when the kernels of a subgraph run."""
+    """Return what will go wrong when the kernels of a subgraph run."""
     if not decision.nodes:
         return
     graph = decision.graph

@@ -47,14 +47,14 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
 
 
 def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
-    """Whether a release knows the type, and takes this number of zero points."""
+    """Return whether a release knows the type, and takes this number of zero points."""
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
     return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
 
 
 def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
-    """Whether even one scale is that of a channel."""
+    """Return whether even one scale is that of a channel."""
     return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 
@@ -64,13 +64,13 @@ def is_normal(value: float) -> bool:
 
 
 def are_usable_scales(scales: FlatNumbers) -> bool:
-    """Whether all scales are positive normal numbers."""
+    """Return whether all scales are positive normal numbers."""
     numbers = scales.tolist()
     return math.isfinite(sum(numbers)) and min(numbers, default=SMALLEST_NORMAL) >= SMALLEST_NORMAL
 
 
 def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
-    """Whether the (first) zero point is a value of the type."""
+    """Return whether the (first) zero point is a value of the type."""
     lowest, highest = _ZERO_POINTS[kind]
     return lowest <= first_zero_point(quantization) <= highest
 

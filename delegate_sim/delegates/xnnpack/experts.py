@@ -206,7 +206,7 @@ def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
 
 
 def is_mixture(node: Node, release: Release) -> bool:
-    """Whether a node is one that a kernel of its own runs, if it is accepted."""
+    """Return whether a node is one that a kernel of its own runs, if it is accepted."""
     return node.op == EXPERTS and node.is_custom and release.is_at_least(_KNOWN_FROM)
 
 

@@ -213,7 +213,7 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """CONV_2D and DEPTHWISE_CONV_2D; float input with integer weights is quantised at run time."""
+    """CONV_2D and DEPTHWISE_CONV_2D; float input with integer weights is quantized at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
     if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:
@@ -296,7 +296,7 @@ def _attended(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """BATCH_MATMUL; a float first input with an INT8 second one is quantised at run time."""
+    """BATCH_MATMUL; a float first input with an INT8 second one is quantized at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
     if first == "fp32" and node.input(1).type == "INT8":

@@ -9,13 +9,13 @@ EIGHT_BIT_TYPES = ("INT8", "UINT8")
 
 
 def has_one_scale(tensor: Tensor) -> bool:
-    """Whether a tensor is quantised as a whole."""
+    """Return whether a tensor is quantized as a whole."""
     quantization = tensor.quantization
     return quantization is not None and quantization.is_affine and quantization.dimension == 0 and len(quantization.scales) == 1
 
 
 def scales_of(tensor: Tensor) -> str:
-    """Say how a tensor is quantised."""
+    """Return how a tensor is quantised."""
     quantization = tensor.quantization
     if quantization is None:
         return "no quantisation parameters"
@@ -26,7 +26,7 @@ def scales_of(tensor: Tensor) -> str:
 
 
 def only_scale(tensor: Tensor) -> float | None:
-    """``GetTensorScaleOrDefault``: the scale of an 8-bit tensor that is quantised as a whole."""
+    """``GetTensorScaleOrDefault``: the scale of an 8-bit tensor that is quantized as a whole."""
     return tensor.scale if tensor.type in EIGHT_BIT_TYPES and has_one_scale(tensor) else None
 
 
@@ -36,7 +36,7 @@ def float32_ratio(numerator: float, denominator: float) -> float:
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
-    """Say how the scale and zero point of a tensor differ from those of an output."""
+    """Return how the scale and zero point of a tensor differ from those of an output."""
     if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
         return None
     return f"scale {tensor.scale:g} and zero point {tensor.zero_point}, output {output.scale:g} and {output.zero_point}"

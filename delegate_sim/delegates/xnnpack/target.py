@@ -30,7 +30,7 @@ FLAGS = MappingProxyType(
 
 QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
 DEFAULT_FLAGS = QS8 | QU8
-"""``TfLiteXNNPackDelegateOptionsDefault`` as the runtime is built, with quantised operators of both kinds."""
+"""``TfLiteXNNPackDelegateOptionsDefault`` as the runtime is built, with quantized operators of both kinds."""
 
 
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
@@ -45,12 +45,12 @@ class XnnpackTarget(NamedTuple):
     release: Release = NEWEST
 
     def has(self, flag: str) -> bool:
-        """Whether a flag is set."""
+        """Return whether a flag is set."""
         return bool(self.flags & FLAGS[flag])
 
     @property
     def dynamic_quantization(self) -> bool:
-        """Whether float activations are quantised at run time to go with integer weights."""
+        """True if float activations are quantized at run time to go with integer weights."""
         return _dynamic_quantization(self)
 
 

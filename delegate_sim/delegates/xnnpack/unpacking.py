@@ -10,7 +10,7 @@ from ...model.model import Node, Tensor
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 _INT8_IS_QUANTISED_FROM = parse_release("litert-1.2.0")
-"""The release from which on a DEQUANTIZE of INT8 without quantisation parameters is left alone; measured, not read."""
+"""The release from which on a DEQUANTIZE of INT8 without quantization parameters is left alone; measured, not read."""
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")
 """Operators that may make a tensor from constants alone."""
@@ -30,7 +30,7 @@ class Unpacking:
         """Such nodes that are left to the CPU, and the first refused node that reads their result."""
 
     def notice(self, node: NodeView) -> bool:
-        """Remember a node that makes a tensor from constants alone; say whether this is one."""
+        """Remember a node that makes a tensor from constants alone; return whether this is one."""
         if node.op == "DEQUANTIZE":
             if not self.widens_constant(node):
                 return False
@@ -42,11 +42,11 @@ class Unpacking:
         return True
 
     def makes(self, tensor: Tensor) -> bool:
-        """Whether one of the nodes found so far makes a tensor."""
+        """Return whether one of the nodes found so far makes a tensor."""
         return bool(self.producers) and tensor.index in self.producers
 
     def is_elided(self, tensor: Tensor) -> bool:
-        """Whether readers of a tensor use a float16 constant instead."""
+        """Return whether readers of a tensor use a float16 constant instead."""
         return bool(self.elided_float16) and tensor.index in self.elided_float16
 
     def drop_producers_of(self, node: Node) -> None:
@@ -56,7 +56,7 @@ class Unpacking:
                 self.refused_readers.setdefault(self.producers[tensor], node)
 
     def widens_constant(self, node: NodeView) -> bool:
-        """Whether this is a DEQUANTIZE to FLOAT32 of FLOAT16 or quantised INT8 that is constant, or unpacked itself."""
+        """Return whether this is a DEQUANTIZE to FLOAT32 of FLOAT16 or quantized INT8 that is constant, or unpacked itself."""
         source = node.input(0)
         return (
             _has_one_operand_and_result(node)
@@ -70,7 +70,7 @@ class Unpacking:
 
 
 def densifies_constant(node: NodeView) -> bool:
-    """Whether this is a DENSIFY of a sparse constant, of a type that the delegate can unpack."""
+    """Return whether this is a DENSIFY of a sparse constant, of a type that the delegate can unpack."""
     source = node.input(0)
     return (
         _has_one_operand_and_result(node)
@@ -86,7 +86,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Whether all readers take float16 weights, and none reads the tensor as its first operand."""
+    """Return whether all readers take float16 weights, and none reads the tensor as its first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

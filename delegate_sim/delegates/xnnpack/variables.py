@@ -45,7 +45,7 @@ class Variables:
             known.value = VALUES[node.op].tensor(node)
 
     def conflict(self, resource: Tensor, value: Tensor) -> str | None:
-        """Say why a node cannot read or assign a value; None if it can (``AddProxyValue``)."""
+        """Return why a node cannot read or assign a value; None if it can (``AddProxyValue``)."""
         known = self._resources.get(resource.index)
         if known is None:
             return "no VAR_HANDLE before this node"

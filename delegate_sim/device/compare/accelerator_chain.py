@@ -225,7 +225,7 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 
 def _took_nothing(step: StepReconciliation) -> bool:
-    """Whether a plugin selected nodes, and nothing that it compiled runs."""
+    """Return whether a plugin selected nodes, and nothing that it compiled runs."""
     return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 

@@ -75,7 +75,7 @@ class _Without(Driver):
         return ", ".join(sorted(self.names))
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Whether the operation is one of the names."""
+        """Return whether the operation is one of the names."""
         return operation in self.names
 
 
@@ -106,7 +106,7 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Say which of the delegate's kernels each of the nodes is, counted from 1; None for one that the model cannot have.
+    """Return which of the delegate's kernels each of the nodes is, counted from 1; None for one that the model cannot have.
 
     Kernels are nodes behind those of the graph, in the order in which they were made.
     """

@@ -57,7 +57,7 @@ def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
 
 
 def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
-    """Say why the simulation leaves a node to the CPU that the delegate's rules accept."""
+    """Return why the simulation leaves a node to the CPU that the delegate's rules accept."""
     reason = decision.set_aside.get(node) if decision is not None else None
     if reason is None:
         return UNDECIDED

@@ -35,16 +35,16 @@ class ListedRefusal:
     simulated: tuple[str, ...]
     """What is needed, by the simulation; empty if it refuses no such node."""
     nodes: int
-    """How many such nodes the simulation refuses."""
+    """Number of such nodes the simulation refuses."""
 
     @property
     def is_same(self) -> bool:
-        """Whether both refuse it. A delegate also lists nodes without a reason that it was not asked about."""
+        """True if both refuse it. A delegate also lists nodes without a reason that it was not asked about."""
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
 
 def differences(facts: Facts, run: Run) -> list[str]:
-    """Say where a simulation differs from what the log says."""
+    """Return where a simulation differs from what the log says."""
     simulated = read_lines(run.log_lines)
     found = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
     operators = [each.op for each in refusal_differences(facts, run)]
@@ -193,7 +193,7 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Whether both say the same, as far as both say it."""
+    """Return whether both say the same, as far as both say it."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )

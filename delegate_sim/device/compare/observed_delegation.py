@@ -56,19 +56,19 @@ class Facts:
     failed_nodes: tuple[int, ...]
     """The delegate's kernels that could not be prepared, by the index that they have as nodes."""
     has_ended: bool
-    """Whether the benchmark ended before anything ran."""
+    """True if the benchmark ended before anything ran."""
     own_counts: tuple[tuple[int, int, int], ...]
     """What the delegate itself counts: nodes delegated, nodes in all, and partitions."""
     splits: tuple[tuple[int, int], ...]
-    """How many nodes the delegate says that it runs, and how many it leaves."""
+    """Number of nodes the delegate says that it runs, and how many it leaves."""
     listed_refusals: tuple[tuple[str, str], ...]
     """The operators that the delegate lists as refused, with the reasons as printed."""
     refusals: Mapping[tuple[str, int], int]
-    """How many refusals were printed, by operator and version."""
+    """Number of refusals were printed, by operator and version."""
     kernels_made: int | None
-    """How many kernels the delegate says that it made."""
+    """Number of kernels the delegate says that it made."""
     is_foreign: bool
-    """Whether the lines of the log are all of other delegates than this one."""
+    """True if the lines of the log are all of other delegates than this one."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[PluginLine, ...] = ()
@@ -78,7 +78,7 @@ class Facts:
 
     @property
     def can_be_compared(self) -> bool:
-        """Whether anything that a delegate did is known at all."""
+        """True if anything that a delegate did is known at all."""
         return not self.is_foreign and bool(
             self.replacements is not None
             or self.application is not None
@@ -155,7 +155,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 
 def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> Iterator[str]:
-    """Say which other kernel the lines are of, if they are of none of the delegate's; a compiler plugin has no such lines."""
+    """Return which other kernel the lines are of, if they are of none of the delegate's; a compiler plugin has no such lines."""
     if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
         kernels = ", ".join(dict.fromkeys([each.kernel for each in log.replacements]))
         offered = [each for line in log.replacements if (each := delegate_named(line.kernel)) is not None]
@@ -165,7 +165,7 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Whether no line tells how many nodes the delegate replaced.
+    """Return whether no line tells how many nodes the delegate replaced.
 
     Lines of others do, if all of them are of delegates that the runtime applies to what this one leaves.
     """
@@ -186,7 +186,7 @@ def _numbers(statement: Statement, *names: str) -> Any:
 
 
 class _TableFacts:
-    """Collects what the tables of operators say."""
+    """Collect what the tables of operators say."""
 
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
@@ -194,7 +194,7 @@ class _TableFacts:
         delegates = map(find_delegate, DELEGATE_NAMES)
         self.other_kernels = {name for each in delegates for name in each.kernel_names} - self.own_kernels
         self.is_hiding = any(each.replaced and each.kernel in self.other_kernels for each in log.replacements)
-        """Whether another delegate ran nodes, which the tables then do not list."""
+        """True if another delegate ran nodes, which the tables then do not list."""
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
         self.hidden = (

@@ -53,7 +53,7 @@ class Reconciliation(Shown):
     run: Run
     """The simulation that fits best."""
     is_foreign: bool = False
-    """Whether the log's lines are all of other delegates."""
+    """True if the log's lines are all of other delegates."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data (schema ``delegate-sim/reconcile/1``)."""

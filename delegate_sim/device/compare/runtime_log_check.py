@@ -45,7 +45,7 @@ def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]
 
 
 def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Say what the runtime's own log shows that is not as the delegate hands it over in the simulation."""
+    """Return what the runtime's own log shows that is not as the delegate hands it over in the simulation."""
     compilations = [each for each in log.runtime.compilations if each.choices]
     if not compilations or run.delegate.devices is None:
         return
@@ -108,7 +108,7 @@ def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, 
 
 
 def compilation_text(compilation: RuntimeCompilation) -> str:
-    """Say how the runtime compiled a model: its operations, steps, who could not take what, failures and fallback."""
+    """Return how the runtime compiled a model: its operations, steps, who could not take what, failures and fallback."""
     count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
     steps = device_steps(compilation)
     words = [counted(count, "operation")] if count or compilation.operation_count is not None else []

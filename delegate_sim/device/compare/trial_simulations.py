@@ -31,7 +31,7 @@ class Account:
     undecided: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """By subgraph, the nodes of which the log does not tell whether the driver rejects them."""
     is_certain: bool = True
-    """Whether nothing else was found that accounts for it as well."""
+    """True if nothing else was found that accounts for it as well."""
 
 
 @dataclass(frozen=True, slots=True)

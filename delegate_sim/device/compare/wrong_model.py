@@ -29,7 +29,7 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Say where a plugin counts other nodes than the file has; it prints no line for a subgraph that it selects nothing of."""
+    """Return where a plugin counts other nodes than the file has; it prints no line for a subgraph that it selects nothing of."""
     ours = {each.subgraph: each.total for each in read_lines(f"{line}\n" for line in run.log_lines).plugins}
     for each in log.plugins:
         total = ours.get(each.subgraph, each.total)

@@ -37,7 +37,7 @@ def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
 
 
 def can_teach_devices(found: Reconciliation) -> bool:
-    """Whether the log has what the runtime behind the delegate chose."""
+    """Return whether the log has what the runtime behind the delegate chose."""
     return found.setting.delegate.devices is not None and any(each.choices for each in found.log.runtime.compilations)
 
 
@@ -195,7 +195,7 @@ def _costs(
 
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Whether something is worse than another, directly or by way of others."""
+    """Return whether something is worse than another, directly or by way of others."""
     reached, left = {start}, [start]
     while left:
         for name in better.get(left.pop(), ()):
@@ -253,7 +253,7 @@ def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[St
 
 
 def _reproduces(found: Reconciliation, interface: DevicesInterface, text: str) -> bool:
-    """Whether a simulation with the profile leads to the steps of the log."""
+    """Return whether a simulation with the profile leads to the steps of the log."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.toml")
         write_whole(path, text)

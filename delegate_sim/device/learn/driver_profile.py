@@ -95,7 +95,7 @@ def _driver_interface(found: Reconciliation) -> DriverInterface:
 
 
 def _reproduces(found: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
-    """Whether the profile, instead of the nodes that the log shows, leads to the same lines."""
+    """Return whether the profile, instead of the nodes that the log shows, leads to the same lines."""
     changes = {**_changes(found), interface.option: profile}
     return simulate_setting(found.model, found.setting, found.run.release, changes).log_lines == found.run.log_lines
 
@@ -159,7 +159,7 @@ def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open:
 def _rejected(
     seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]
 ) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
-    """Say which operations were rejected, and of which groups at least one was, in nodes that are taken together.
+    """Return which operations were rejected, and of which groups at least one was, in nodes that are taken together.
 
     Where a node may have been rejected for any of several operations, choose the likeliest and note that.
 

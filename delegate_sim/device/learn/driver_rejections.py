@@ -36,7 +36,7 @@ class RejectedNodes(Driver):
         return "as the log shows"
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Whether the node is one of them, or the other driver rejects the operation."""
+        """Return whether the node is one of them, or the other driver rejects the operation."""
         if view.node.index in self.nodes.get(view.graph.index, ()):
             return True
         return self.other is not None and self.other.rejects(operation, view)

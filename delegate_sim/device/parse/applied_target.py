@@ -48,7 +48,7 @@ class DeviceSetting:
     """The lowest feature level that the log leaves possible; 0 if the delegate has no levels."""
     notes: tuple[str, ...] = ()
     may_be_older: bool = False
-    """Whether a release older than any that is known may have printed the log."""
+    """True if a release older than any that is known may have printed the log."""
 
     @property
     def release(self) -> Release:
@@ -67,7 +67,7 @@ class DeviceSetting:
 
     @property
     def has_partition_limit(self) -> bool:
-        """Whether an option limits how many partitions are delegated."""
+        """True if an option limits how many partitions are delegated."""
         limit: int = self.options.get(self.delegate.limit_option, 0)
         return limit > 0 and limit != self.delegate.unlimited
 
@@ -201,14 +201,14 @@ def _telling(found: list[Delegate]) -> Delegate | None:
 
 
 def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
-    """Whether a line says that the delegate could not be created."""
+    """Return whether a line says that the delegate could not be created."""
     return not delegate.is_applied_by_default and any(
         delegate.provider_name.casefold() in line.casefold().split() for line in log.not_created
     )
 
 
 def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
-    """Whether benchmark_model was told to apply the delegate; a library's path does not say which it is."""
+    """Return whether benchmark_model was told to apply the delegate; a library's path does not say which it is."""
     switch = delegate.log.switch
     if delegate.levels is not None and any(log.parameters.get(each) for each in delegate.levels.lowest_by_parameter):
         return True
@@ -287,7 +287,7 @@ def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[R
 
 
 def may_be_older(log: DeviceLog) -> bool:
-    """Whether releases before those that are known print the same, as far as the log shows."""
+    """Return whether releases before those that are known print the same, as far as the log shows."""
     if log.tensorflow_version is not None:
         oldest = parse_release(RELEASES[0]).version
         return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
@@ -297,7 +297,7 @@ def may_be_older(log: DeviceLog) -> bool:
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:
-    """Whether a release words the line of a replacement as the log does."""
+    """Return whether a release words the line of a replacement as the log does."""
     line = replacing_line(
         release,
         replaced=replacement.replaced,

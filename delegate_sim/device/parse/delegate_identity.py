@@ -45,7 +45,7 @@ _OTHERS = {
 DISPATCH = "dispatch"
 """What libraries and kernels that run compiled parts of a model have in their names."""
 _BEGINNING = "Initializing"
-"""How ML Drift words that it initialises an interface; the older delegate says so afterwards."""
+"""How ML Drift words that it initializes an interface; the older delegate says so afterwards."""
 UNNAMED_KERNEL = "DELEGATE"
 """What the tables of old releases call the kernel of any delegate."""
 _EXTERNAL = "external"
@@ -100,7 +100,7 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
 
 
 def is_of(delegate: Delegate, kernel: str) -> bool:
-    """Whether a kernel's name is one of this delegate's."""
+    """Return whether a kernel's name is one of this delegate's."""
     return kernel in delegate.kernel_names
 
 

@@ -24,11 +24,11 @@ class Count:
     kernels: int | None = None
     subgraph: int | None = None
     is_complete: bool = True
-    """Whether the table that it is from is; if not, there are at least so many."""
+    """True if the table that it is from is; if not, there are at least so many."""
 
 
 def is_kernel(op: str) -> bool:
-    """Whether a row of a table is of a delegate's kernel, which old releases call the same for all delegates."""
+    """Return whether a row of a table is of a delegate's kernel, which old releases call the same for all delegates."""
     return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 

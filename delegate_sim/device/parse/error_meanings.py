@@ -151,7 +151,7 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
-    """Say what an error means; empty if nothing is known of it."""
+    """Return what an error means; empty if nothing is known of it."""
     if error.kind == API_ERROR:
         return _api_meaning(error)
     if error.kind == NODE_ERROR:
@@ -193,7 +193,7 @@ def _api_meaning(error: Statement) -> str:
 
 
 def _node_meaning(error: Statement, log: DeviceLog) -> str:
-    """Say what a node is by its number: kernels of delegates are added behind the nodes of the model."""
+    """Return what a node is by its number: kernels of delegates are added behind the nodes of the model."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if delegate_named(op) is None:
         known = other_name(op)
@@ -216,6 +216,6 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _is_same(statement: Statement, kernel: str) -> bool:
-    """Whether a statement is of the delegate that a kernel is of."""
+    """Return whether a statement is of the delegate that a kernel is of."""
     name = statement.values["name"]
     return plain_name(name) == plain_name(kernel) or delegate_named(name) is delegate_named(kernel) is not None

@@ -61,7 +61,7 @@ class Pattern:
     needle: str
     form: re.Pattern[str]
     is_old: bool = False
-    """Whether only releases before those that are known print it."""
+    """True if only releases before those that are known print it."""
 
 
 def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False) -> Pattern:

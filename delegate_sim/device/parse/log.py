@@ -88,7 +88,7 @@ def _message(file: BinaryIO) -> bytes:
 
 
 def _is_message(start: bytes) -> bool:
-    """Whether a file may be a protobuf message: it begins with a field of a number below 16, and has what no text has."""
+    """Return whether a file may be a protobuf message: it begins with a field of a number below 16, and has what no text has."""
     if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
         return False
     return start[0] in _FIRST_BYTES and any(byte < 32 and byte not in b"\t\n\r\x0b\x0c\x1b" for byte in start[1:])

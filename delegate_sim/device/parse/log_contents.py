@@ -89,7 +89,7 @@ class DeviceLog:
     dynamic_tensor: int | None = None
     """The tensor named by the line that refuses a graph with dynamic-sized tensors; None without that line."""
     is_restored: bool = False
-    """Whether the runtime restored the original execution plan."""
+    """True if the runtime restored the original execution plan."""
     not_created: tuple[str, ...] = ()
     """Lines that say that a delegate could not be created, or is not there on the device."""
     created: tuple[str, ...] = ()
@@ -100,26 +100,26 @@ class DeviceLog:
     """The model's path on the device."""
     tensorflow_version: str | None = None
     is_benchmark: bool = False
-    """Whether benchmark_model printed it."""
+    """True if benchmark_model printed it."""
     run_orders: Mapping[int, RunOrder] = field(default_factory=dict)
     """By subgraph."""
     summaries: Mapping[int, Summary] = field(default_factory=dict)
     """By subgraph."""
     lost_events: bool = False
-    """Whether the profiler ran out of room and dropped events."""
+    """True if the profiler ran out of room and dropped events."""
     statements: tuple[Statement, ...] = ()
     """All else that the lines say, in their order, each once."""
     flags: Mapping[str, str] = field(default_factory=dict)
     """The flags of a command that the log shows, with blanks for underscores."""
     is_failed: bool = False
-    """Whether an application's exception says that a delegate could not be applied, without naming it."""
+    """True if an application's exception says that a delegate could not be applied, without naming it."""
     is_old: bool = False
-    """Whether a line is worded as only releases before those that are known word it."""
+    """True if a line is worded as only releases before those that are known word it."""
     """Whether the last line has no end."""
     line_count: int = 0
-    """How many lines there are, without blank ones."""
+    """Number of lines there are, without blank ones."""
     unused_count: int = 0
-    """How many of them say nothing that is understood."""
+    """Number of of them say nothing that is understood."""
     unused: tuple[str, ...] = ()
     """The first of those."""
     runtime: RuntimeLog = NOTHING_COMPILED
@@ -127,7 +127,7 @@ class DeviceLog:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the log says nothing about a delegate, about nodes that ran or about errors."""
+        """True if the log says nothing about a delegate, about nodes that ran or about errors."""
         return not (
             self.replacements
             or self.applications
@@ -163,7 +163,7 @@ class DeviceLog:
 
     @property
     def is_of_compiled_model(self) -> bool:
-        """Whether lines of LiteRT 2's own runtime are in the log, which applies accelerators in place of delegates."""
+        """True if lines of LiteRT 2's own runtime are in the log, which applies accelerators in place of delegates."""
         return bool(self.of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any("source" in each.values for each in self.statements)
 
     @property
@@ -173,5 +173,5 @@ class DeviceLog:
 
 
 def _tells(statement: Statement) -> bool:
-    """Whether a statement has to do with delegates for certain: any program may print an error."""
+    """Return whether a statement has to do with delegates for certain: any program may print an error."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)

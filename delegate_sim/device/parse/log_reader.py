@@ -40,7 +40,7 @@ from .profile_files import is_of_dump, read_dump
 
 _MOST_UNUSED = 1000
 _MOST_STATEMENTS = 8
-"""How many statements are looked for in one line."""
+"""Number of statements are looked for in one line."""
 _NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
 _OF_PROCESS = (FAILURE, OTHER_ERROR, NOT_REGISTERED, REGISTERED, LIBRARY, LITERT)
 
@@ -88,7 +88,7 @@ _SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9
 
 
 class Reader:
-    """Reads a log line by line; looks at each line once. A log may hold several runs, one after another."""
+    """Read a log line by line; looks at each line once. A log may hold several runs, one after another."""
 
     def __init__(self) -> None:
         self.finished: list[DeviceLog] = []
@@ -180,7 +180,7 @@ class Reader:
                 self.unused.append(line.rstrip("\r\n"))
 
     def _read_text(self, message: Message) -> bool:
-        """Take what a line says; say whether anything was understood."""
+        """Take what a line says; return whether anything was understood."""
         text = message.text
         stripped = text.strip()
         heading = _HEADING.fullmatch(stripped) if stripped.startswith("=====") else None
@@ -203,7 +203,7 @@ class Reader:
         return True
 
     def _is_listed(self, text: str) -> bool:
-        """Whether the line is one of an operator that a delegate lists as refused."""
+        """Return whether the line is one of an operator that a delegate lists as refused."""
         found = _LISTED.fullmatch(text) if self.is_listing else None
         if found is None:
             return False
@@ -281,7 +281,7 @@ class Reader:
             )
 
     def _is_title(self, text: str) -> bool:
-        """Whether the line is a title that says what the tables after it are about."""
+        """Return whether the line is a title that says what the tables after it are about."""
         if _INITIALIZATION in text:
             self.is_inference, self.is_internal, self.subgraph = False, False, 0
         elif _REGULAR in text:
@@ -296,7 +296,7 @@ class Reader:
         return True
 
     def _delegate_line(self, text: str, process: str) -> bool:
-        """Keep what a line of the runtime or a delegate says; say whether it is one."""
+        """Keep what a line of the runtime or a delegate says; return whether it is one."""
         if (found := _REPLACING.search(text)) is not None:
             self._replacement(_replacement(found), process)
         elif (found := _REFUSED.search(text)) is not None:
@@ -318,7 +318,7 @@ class Reader:
         self.replacements.append(replacement)
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        """Whether a line may be of the same model as those before it."""
+        """Return whether a line may be of the same model as those before it."""
         for each in reversed(self.replacements):
             if replacement.subgraph is None or each.subgraph != replacement.subgraph:
                 continue
@@ -331,12 +331,12 @@ class Reader:
         return True
 
     def _is_other_process(self, process: str) -> bool:
-        """Whether a line is of another process than those of this kind before it."""
+        """Return whether a line is of another process than those of this kind before it."""
         before, self.process = self.process, process or self.process
         return bool(before and process and before != process and not self._log().is_empty)
 
     def _benchmark_line(self, text: str, process: str) -> bool:
-        """Keep what a line of benchmark_model says; say whether it is one."""
+        """Keep what a line of benchmark_model says; return whether it is one."""
         if text.strip() == "STARTING!":
             self._start()
             self.process = process
@@ -377,7 +377,7 @@ class Reader:
 
 
 class Statements:
-    """Collects statements: each once, and of those that many lines may make no more than the first."""
+    """Collect statements: each once, and of those that many lines may make no more than the first."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}
@@ -391,7 +391,7 @@ class Statements:
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
 
     def repeat(self, times: int) -> bool:
-        """Count the last statement so many times more; say whether there is one."""
+        """Count the last statement so many times more; return whether there is one."""
         if self.last is None:
             return False
         last = self.found[self.last]

@@ -27,7 +27,7 @@ def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
 
 
 def run_note(count: int, number: int | None) -> str:
-    """Say which run of several is taken; empty if there is only one."""
+    """Return which run of several is taken; empty if there is only one."""
     if count < 2:
         return ""
     taken = f"run {number}" if number is not None else "the last"

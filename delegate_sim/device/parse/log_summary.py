@@ -93,12 +93,12 @@ class LogSummary:
     counts: tuple[Count, ...]
     """Counts that are of no delegate."""
     operators: tuple[tuple[str, int], ...]
-    """How many nodes of each operator a table lists."""
+    """Number of nodes of each operator a table lists."""
     releases: tuple[str, ...]
     """The releases that may have printed the log; empty if nothing in it tells."""
     may_be_older: bool
     is_old: bool
-    """Whether it is certain that an older one did."""
+    """True if it is certain that an older one did."""
     version: str
     """The release that the log names; empty if it names none."""
     refusals: tuple[tuple[str, str, int], ...]
@@ -116,7 +116,7 @@ class LogSummary:
     unused: tuple[str, ...]
     unused_count: int
     is_cut: bool
-    """Whether the log ends before it says what became of the delegate."""
+    """True if the log ends before it says what became of the delegate."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
@@ -246,7 +246,7 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
-    """Say whether the delegate could not be applied; empty if nothing says so."""
+    """Return whether the delegate could not be applied; empty if nothing says so."""
     applied = [each for each in log.applications if plain_name(each.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
@@ -272,14 +272,14 @@ def _words(line: str) -> set[str]:
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    """Whether LiteRT 2 reports that what runs compiled parts of the model could not be started."""
+    """Return whether LiteRT 2 reports that what runs compiled parts of the model could not be started."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in each.values and _FATAL.search(each.line) for each in log.of(FAILURE)
     )
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
-    """Say how much of the graph was delegated, by the line that tells most; empty if none tells."""
+    """Return how much of the graph was delegated, by the line that tells most; empty if none tells."""
     told = {each.source: each for each in counts}
     if "application" in told:
         by_line = {each.line: each.outcome for each in log.applications}
@@ -302,7 +302,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 
 def _start(log: DeviceLog, names: set[str]) -> str:
-    """Say how far the log follows a delegate of which no line says how much it took."""
+    """Return how far the log follows a delegate of which no line says how much it took."""
     if any(plain_name(each.values["name"]) in names for each in log.of(APPLIED)):
         return APPLIED_TO
     if any(

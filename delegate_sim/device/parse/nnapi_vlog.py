@@ -78,11 +78,11 @@ class RuntimeCompilation:
     """The operation that no device takes."""
     failures: tuple[RuntimeFailure, ...] = ()
     fell_back: bool = False
-    """Whether the runtime's CPU took over the whole model."""
+    """True if the runtime's CPU took over the whole model."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all choices are there."""
+        """True if all choices are there."""
         return self.operation_count == len(self.choices)
 
     @property
@@ -132,7 +132,7 @@ class _Open:
 
 
 class RuntimeReader:
-    """Reads the runtime's lines one by one; others are left alone."""
+    """Read the runtime's lines one by one; others are left alone."""
 
     def __init__(self) -> None:
         self.devices: dict[str, str] = {}

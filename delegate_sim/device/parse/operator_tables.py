@@ -28,12 +28,12 @@ class RunOrder:
     rows: tuple[Row, ...]
     is_complete: bool
     lacks_rows: bool = False
-    """Whether the percentages of the rows show that others are missing."""
+    """True if the percentages of the rows show that others are missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How many nodes of each operator one subgraph ran. ``is_complete`` says that the end of the table was seen."""
+    """Number of nodes of each operator one subgraph ran. ``is_complete`` says that the end of the table was seen."""
 
     counts: Mapping[str, int]
     is_complete: bool
@@ -71,10 +71,10 @@ class OperatorTable:
         self.sum: float | None = None
         """The percentages of the rows so far, as the last row adds them up."""
         self.lacks_rows = False
-        """Whether they do not add up: rows were left out."""
+        """True if they do not add up: rows were left out."""
 
     def read(self, line: str) -> bool:
-        """Take a row; say whether the line is one."""
+        """Take a row; return whether the line is one."""
         text = " ".join(line.split())
         if self.is_summary:
             found = _COUNT.search(text)
@@ -96,7 +96,7 @@ class OperatorTable:
 
     @property
     def has_all_rows(self) -> bool:
-        """Whether the percentages of the rows add up to all there is; False if any do not."""
+        """True if the percentages of the rows add up to all there is; False if any do not."""
         return not self.lacks_rows and (self.sum is None or not self.sum < _ALL)
 
 

@@ -134,7 +134,7 @@ def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
 
 
 def is_of_dump(line: str, has_begun: bool) -> bool:
-    """Whether a line is one of such a message, or begins one."""
+    """Return whether a line is one of such a message, or begins one."""
     text = line.strip()
     return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 

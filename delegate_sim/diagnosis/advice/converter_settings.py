@@ -29,7 +29,7 @@ class ConverterSetting(Enum):
     DENSE_PER_TENSOR = "dense-per-tensor"
     """The same for dense layers alone."""
     OLD_QUANTIZER = "old-quantizer"
-    """The quantiser that works on the finished file."""
+    """The quantizer that works on the finished file."""
     FIXED_SHAPES = "fixed-shapes"
     """Inputs of known sizes."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
@@ -84,7 +84,7 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "integer": (_FLOAT,),
     }
 )
-"""What else there is where a type is refused that a quantisation chose, by how the model is quantised (``roots.form``)."""
+"""What else there is where a type is refused that a quantization chose, by how the model is quantized (``roots.form``)."""
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Problems that end where the layer is written with other operators."""
@@ -122,6 +122,6 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Whether a node works on real numbers, for which a quantisation chooses the type."""
+    """Return whether a node works on real numbers, for which a quantization chooses the type."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

@@ -49,6 +49,6 @@ def advise(model: Model, target: Target) -> Advice:
 
 
 def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
-    """Whether a refusal of the graph as a whole is gone without one cause."""
+    """Return whether a refusal of the graph as a whole is gone without one cause."""
     left = examiner.simulate(*blockers.without([cause])).run.refusal
     return left is None or left.code != refusal.code

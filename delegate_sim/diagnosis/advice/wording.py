@@ -317,7 +317,7 @@ class Wording:
         return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
 
     def _other_delegates(self) -> Iterator[str]:
-        """Say which other delegates take all of the nodes."""
+        """Return which other delegates take all of the nodes."""
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
@@ -334,7 +334,7 @@ def _told(tensors: Sequence[Tensor]) -> str:
 
 
 def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
-    """Whether some nodes run between two partitions of the delegate."""
+    """Return whether some nodes run between two partitions of the delegate."""
     present = frozenset(examined.change.present(keys).values())
     for subgraph in examined.run.subgraphs:
         own = {key.node for key in present if key.subgraph == subgraph.graph.index}
@@ -346,7 +346,7 @@ def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
 
 
 def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:
-    """Whether a delegated node lies behind some nodes of a subgraph (or before them)."""
+    """Return whether a delegated node lies behind some nodes of a subgraph (or before them)."""
     for subgraph in examined.run.subgraphs:
         graph = subgraph.graph
         seen = {key.node for key in examined.change.present(keys).values() if key.subgraph == graph.index}

@@ -48,7 +48,7 @@ class Cause:
     title: str
     nodes: tuple[NodeKey, ...]
     operators: tuple[tuple[str, int], ...]
-    """How many nodes there are of each operator, most frequent first."""
+    """Number of nodes there are of each operator, most frequent first."""
     codes: tuple[str, ...]
     """The codes of the refusals."""
     found: str

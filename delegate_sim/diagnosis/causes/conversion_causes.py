@@ -40,17 +40,17 @@ class Root:
 
 
 def is_dynamic(run: Run) -> bool:
-    """Whether the runtime refuses the graph as a whole, because of a tensor of unknown size."""
+    """Return whether the runtime refuses the graph as a whole, because of a tensor of unknown size."""
     return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Whether the runtime refuses the graph for a tensor of unknown size now, and not for the same one then."""
+    """Return whether the runtime refuses the graph for a tensor of unknown size now, and not for the same one then."""
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
 def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
-    """Say what converting with inputs of known sizes would end; None if nothing follows from these, or it would end nothing.
+    """Return what converting with inputs of known sizes would end; None if nothing follows from these, or it would end nothing.
 
     Where the file gives all sizes, what it still computes of them follows. ``given`` is what is supposed already.
     """
@@ -90,7 +90,7 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
 
 
 def form(model: Model) -> str:
-    """Return how a model is quantised: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
+    """Return how a model is quantized: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
     found = {_form_of(tensor) for graph in file_graphs(model) for tensor in graph.tensors}
     computes_in_float = any(
         tensor.type == "FLOAT32" and not tensor.is_constant
@@ -128,7 +128,7 @@ def _conversions(model: Model) -> Sequence[str]:
 
 
 def _takes_more(now: Examined, then: Examined) -> bool:
-    """Whether a node of the file is left and taken that is not taken now: more than what the conversion itself adds."""
+    """Return whether a node of the file is left and taken that is not taken now: more than what the conversion itself adds."""
     left = {refused.key for refused in then.on_cpu()}
     return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
 

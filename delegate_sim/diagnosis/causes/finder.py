@@ -222,7 +222,7 @@ class _Finder:
                     self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at(self, now: Examined) -> bool:
-        """Note what is not known yet; say whether something is found without which there may be more to see."""
+        """Note what is not known yet; return whether something is found without which there may be more to see."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[RefusedCase] = []
         levels: list[RefusedCase] = []

@@ -71,7 +71,7 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
 
 
 def works_on_text(node: NodeView) -> bool:
-    """Whether a node reads or gives text, looks words up in a table, or runs a subgraph that fills one."""
+    """Return whether a node reads or gives text, looks words up in a table, or runs a subgraph that fills one."""
     if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return True
     if node.node.is_custom:

@@ -97,7 +97,7 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def releases_that_load(model: Model, release: Release) -> str:
-    """Say which later releases load a model; empty if none is known."""
+    """Return which later releases load a model; empty if none is known."""
     return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 

@@ -45,7 +45,7 @@ def check_writable(model: Model) -> None:
 
 
 def keeps_nodes(original: Model, change: Edited) -> bool:
-    """Whether a changed model has the same nodes at the same indices."""
+    """Return whether a changed model has the same nodes at the same indices."""
     return change.origins == tuple([tuple(range(len(graph.nodes))) for graph in original.subgraphs])
 
 
@@ -69,7 +69,7 @@ def _joined(front: Front, original: Model) -> Iterator[bytes | memoryview]:
 
 
 class _Writer:
-    """Makes the new tables. What is as it was in the file is referred to there."""
+    """Make the new tables. What is as it was in the file is referred to there."""
 
     def __init__(self, original: Model, change: Edited, weights: Weights) -> None:
         self._original = original

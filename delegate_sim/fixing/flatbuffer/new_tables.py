@@ -39,7 +39,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the quantisation of a tensor, None without one; raises FixError for one that is not affine."""
+    """Return the quantization of a tensor, None without one; raises FixError for one that is not affine."""
     parameters = tensor.quantization
     if parameters is None:
         return None

@@ -39,4 +39,4 @@ class Pass:
     ops: frozenset[str] = frozenset()
     """The operators that it rewrites; none where it looks at all."""
     is_for_all: bool = False
-    """Whether it is applied to all nodes, and not only to those that stay on the CPU."""
+    """True if it is applied to all nodes, and not only to those that stay on the CPU."""

@@ -21,7 +21,7 @@ _OF_TWO = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
 
 
 def _is_float(work: Work, node: Node) -> bool:
-    """Whether all tensors are of floats, and as many as the operator's kernel takes."""
+    """Return whether all tensors are of floats, and as many as the operator's kernel takes."""
     if (len(node.inputs), len(node.outputs)) != (2 if node.op in _OF_TWO else 1, 1):
         return False
     return all(work.tensor(index).type in _FLOAT for index in (*node.inputs, *node.outputs))

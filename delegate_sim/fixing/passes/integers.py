@@ -123,7 +123,7 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
         "TRANSPOSE": 1,
     }
 )
-"""How many operands hold elements, which a node only moves; None means all."""
+"""Number of operands hold elements, which a node only moves; None means all."""
 
 
 def _cast_before_moves(work: Work) -> None:

@@ -13,9 +13,9 @@ _Axis = TypeVar("_Axis")
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighbours, the first ones first, until at most so many are left; None if that cannot be.
+    """Join neighbors, the first ones first, until at most so many are left; None if that cannot be.
 
-    ``joins`` make one of two neighbours, None of those that do not go together; a later one is asked only where no earlier one
+    ``joins`` make one of two neighbors, None of those that do not go together; a later one is asked only where no earlier one
     finds a pair.
     """
     found = list(axes)
@@ -90,7 +90,7 @@ class CutAxis(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all are taken."""
+        """True if all are taken."""
         return self.taken == self.size
 
     def joined(self, other: CutAxis) -> CutAxis | None:
@@ -116,7 +116,7 @@ class PaddedAxis(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Whether it gets none."""
+        """True if it gets none."""
         return not self.before and not self.behind
 
     def joined(self, other: PaddedAxis) -> PaddedAxis | None:

@@ -98,7 +98,7 @@ def _rows(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 _CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
-"""The type of weights that a convolution takes for each type of its operand, so that nothing else is quantised on the way."""
+"""The type of weights that a convolution takes for each type of its operand, so that nothing else is quantized on the way."""
 _VALID = 1
 
 

@@ -27,7 +27,7 @@ _Shape = tuple[int, ...]
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Whether a node has more dimensions than delegates take, all of which are known."""
+    """Return whether a node has more dimensions than delegates take, all of which are known."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -240,7 +240,7 @@ def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
-    """Dimensions that stay neighbours are joined, and those of one element left out.
+    """Dimensions that stay neighbors are joined, and those of one element left out.
 
     Where more than four are left, several TRANSPOSEs each bring one to its place.
     """
@@ -269,7 +269,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
-    """Return an order on the way to a goal: at most four groups of dimensions that are neighbours now."""
+    """Return an order on the way to a goal: at most four groups of dimensions that are neighbors now."""
     following = dict(itertools.pairwise(now))
     groups: list[_Shape] = []
     for axis in goal:

@@ -114,7 +114,7 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Say why a file is not JSON, and what to do about the markers that a merge leaves."""
+    """Return why a file is not JSON, and what to do about the markers that a merge leaves."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1

@@ -16,7 +16,7 @@ def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
 
     The most certain matches come first: equal operators all the way up to the inputs, and equal names; the same without names,
     up to the inputs or down to the outputs; equal operator and names (some converters number tensors, so names alone may
-    mislead); equal nodes told apart by their neighbours and then by their order; a neighbour of a matched node at the same
+    mislead); equal nodes told apart by their neighbors and then by their order; a neighbor of a matched node at the same
     operand; equal names with a different operator; finally the order among nodes of one operator after a matched one.
     """
     matching = _Matching(old, new)
@@ -170,7 +170,7 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbours(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbours whose place and key are unique."""
+    """Return the unmatched neighbors whose place and key are unique."""
     found: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbour in side.neighbours(index):
         if neighbour not in matched:

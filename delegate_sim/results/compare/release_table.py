@@ -44,7 +44,7 @@ class ReleaseRow:
 
     release: Release
     loads: Loads
-    """Whether the release's own kernels load the model."""
+    """True if the release's own kernels load the model."""
     unloaded: tuple[Unloaded, ...]
     """The operators that they do not load, or of which nothing is known, in file order: the runtime ends at the first."""
     unloaded_types: tuple[str, ...]
@@ -57,16 +57,16 @@ class ReleaseRow:
     notes: tuple[str, ...]
     """What is uncertain about the release's rules."""
     is_certain: bool = True
-    """Whether it is known of this release that the delegate's kernels cannot be made, if they cannot."""
+    """True if it is known of this release that the delegate's kernels cannot be made, if they cannot."""
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it is known that the release's own kernels load the model."""
+        """True if it is known that the release's own kernels load the model."""
         return self.loads is Loads.YES
 
     @property
     def is_full(self) -> bool:
-        """Whether the model is loaded and every node is delegated, as far as is known."""
+        """True if the model is loaded and every node is delegated, as far as is known."""
         return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
 
 

@@ -176,7 +176,7 @@ def _applications(stack: Stack, options: Mapping[str, Any]) -> Iterator[Applicat
 
 
 def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
-    """Say whether CompiledModel is created, and what it does about failures."""
+    """Return whether CompiledModel is created, and what it does about failures."""
     notes: list[str] = []
     if not runs:
         return True, (*precompiled(model).words, *_compiled_for_another(model, stack))

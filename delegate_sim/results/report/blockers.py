@@ -57,7 +57,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
 
 
 def has_open_input(model: Model) -> bool:
-    """Whether an input of the model has a size that the file leaves open."""
+    """Return whether an input of the model has a size that the file leaves open."""
     main = model.subgraphs[0]
     signatures = [main.tensors[index].shape_signature for index in main.inputs if 0 <= index < len(main.tensors)]
     return any(size < 0 for signature in signatures for size in signature or ())

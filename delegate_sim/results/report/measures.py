@@ -63,7 +63,7 @@ class Measures:
 
     @property
     def is_delegated(self) -> bool:
-        """Whether anything runs on the delegate."""
+        """True if anything runs on the delegate."""
         return self.delegated_nodes > 0
 
 

@@ -10,7 +10,7 @@ from .plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells, run_lengths
 
 _COLOURS = {DELEGATED: "#1f7a6d", REFUSED: "#c2501a", LEFT: "#a98109", MIXED: "#7b6a9e"}
 _MOST = 400
-"""How many cells are drawn at most."""
+"""Number of cells are drawn at most."""
 
 
 def strip_picture(run: Run) -> str:

@@ -29,7 +29,7 @@ SCHEMA = "delegate-sim/report/1"
 
 
 class Viewer(Protocol):
-    """Makes the page of a report, and shows it."""
+    """Make the page of a report, and shows it."""
 
     def html(self, report: Report) -> str:
         """Return the page."""
@@ -45,7 +45,7 @@ class Report(Shown):
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """Whether each run starts from what the previous one left."""
+    """True if each run starts from what the previous one left."""
     viewer: Viewer | None = None
     """What shows the page; reports of ``analyze`` and ``simulate`` have one."""
 
@@ -132,7 +132,7 @@ CPU = "cpu"
 
 
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
-    """Say where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
+    """Return where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
     found = []
     inlined = _places_in_bodies(runs)
     is_compiled = has_dispatches(runs[0].subgraphs[0].graph.model) if runs[0].subgraphs else False
@@ -151,7 +151,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Say where nodes of inlined bodies run that a later delegate took, by subgraph and index in the file."""
+    """Return where nodes of inlined bodies run that a later delegate took, by subgraph and index in the file."""
     found: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
         places = {} if subgraph.decision is None else subgraph.decision.places
@@ -163,7 +163,7 @@ def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
 
 
 def _inlined_places(runs: Sequence[Run], subgraph: int, taken: Mapping[int, str]) -> dict[int, str]:
-    """Say where nodes run that one delegate inlined and a later one took, each as a whole."""
+    """Return where nodes run that one delegate inlined and a later one took, each as a whole."""
     parts: dict[int, set[str]] = {}
     for run in runs:
         decision = run.subgraphs[subgraph].decision

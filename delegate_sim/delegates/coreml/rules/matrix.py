@@ -19,7 +19,7 @@ def _several_rows(node: NodeView) -> str | None:
 
 
 def _names_no_missing_bias(node: NodeView) -> bool:
-    """Where a bias is named and left out, the delegate accepts the node before it comes to the activation."""
+    """Return where a bias is named and left out, the delegate accepts the node before it comes to the activation."""
     return not has_missing_bias(node)
 
 

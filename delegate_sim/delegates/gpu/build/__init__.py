@@ -1,7 +1,7 @@
 """Building the delegate's own model of a partition, which can fail although the rules accept every node.
 
 Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``), which ``DelegateKernelCore`` calls when a kernel is
-initialised (``delegates/gpu/delegate.cc``). The compilation of shaders that follows is assumed to succeed.
+initialized (``delegates/gpu/delegate.cc``). The compilation of shaders that follows is assumed to succeed.
 """
 
 from __future__ import annotations

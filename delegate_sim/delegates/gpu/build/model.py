@@ -10,7 +10,7 @@ from typing import Any
 from ....model.model import Tensor
 
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
-"""Rounds float values as the quantised tensor would, since all tensors are float here."""
+"""Rounds float values as the quantized tensor would, since all tensors are float here."""
 GATE_SUM = "LSTM_GATE_SUM"
 """The ADD in each gate of an LSTM, which the original makes without attributes."""
 
@@ -57,7 +57,7 @@ class Operation:
         self._places: dict[Value, int] = {}
 
     def reads(self, value: Value) -> bool:
-        """Whether a value is an operand; none is so twice."""
+        """Return whether a value is an operand; none is so twice."""
         return value in self._places
 
     def read(self, value: Value) -> None:

@@ -211,7 +211,7 @@ class NodeReader:
         return value
 
     def is_constant(self, position: int) -> bool:
-        """Whether an operand is in the model file."""
+        """Return whether an operand is in the model file."""
         return self.view.input(position).is_constant
 
     def read(self, position: int, layout: Layout, elements: Elements = FLOAT_VALUES) -> tuple[int, ...]:

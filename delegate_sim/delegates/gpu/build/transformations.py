@@ -37,7 +37,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
 
 
 def _round_quantized_values(model: GpuModel) -> None:
-    """``AddQuantAdjustments``: add an operation that rounds each quantised value that others read."""
+    """``AddQuantAdjustments``: add an operation that rounds each quantized value that others read."""
     for operation in tuple(model.operations):
         if operation.kind == QUANTIZE_AND_DEQUANTIZE:
             continue
@@ -74,7 +74,7 @@ _IDENTITIES = {"RESHAPE": _is_identity_reshape, "SLICE": _is_identity_slice}
 
 
 def is_identity(operation: Operation) -> bool:
-    """Whether an operation changes nothing, and is removed unless the partition must give its result."""
+    """Return whether an operation changes nothing, and is removed unless the partition must give its result."""
     return operation.kind in _IDENTITIES and _IDENTITIES[operation.kind](operation)
 
 

@@ -77,7 +77,7 @@ def _quant_ops_are_off(_: NodeView, target: GpuTarget) -> str | None:
 ALLOW_QUANT_OPS = check_for_target(
     kinds.QUANTIZATION, "allow_quant_ops", _quant_ops_are_off, "set allow_quant_ops, or convert a float model"
 ).from_source(_NEW_PARSER)
-"""Some operators have a parser only if quantised nodes are accepted."""
+"""Some operators have a parser only if quantized nodes are accepted."""
 
 
 def single_reader(which: Operand) -> Check[object]:

@@ -55,7 +55,7 @@ def _cast_types(node: NodeView) -> str | None:
 
 
 def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
-    """Return the rule of an operator that has a parser only if quantised nodes are accepted."""
+    """Return the rule of an operator that has a parser only if quantized nodes are accepted."""
     return replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
 
 

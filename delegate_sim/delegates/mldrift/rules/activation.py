@@ -57,7 +57,7 @@ _NOT_KNOWN = check(
 
 
 def _is_linear_alpha(node: NodeView) -> bool:
-    """Whether alpha can be read with one value for each channel; if not, it is read with one for each element."""
+    """Return whether alpha can be read with one value for each channel; if not, it is read with one for each element."""
     alpha = node.input(1)
     return len(node.node.inputs) > 1 and alpha.sparsity is None and has_data(alpha) and is_linear(alpha.shape)
 

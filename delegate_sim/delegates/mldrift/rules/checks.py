@@ -325,7 +325,7 @@ def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
 
 
 def has_data(tensor: Tensor) -> bool:
-    """Whether the bytes of a tensor are known while delegates are applied: of constants, and of what Prepare computed."""
+    """Return whether the bytes of a tensor are known while delegates are applied: of constants, and of what Prepare computed."""
     return tensor.is_constant or tensor.value is not None
 
 
@@ -464,7 +464,7 @@ INPUT_AXES: Check[object] = axes(
 )
 """Demand that the axes in operand 1 are among those of operand 0."""
 
-# Quantised weights
+# Quantized weights
 
 _WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
 

@@ -40,7 +40,7 @@ def _weights(position: int) -> Checks:
 
 
 def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
-    """``CheckBuildLstmGate``: coefficients of a normalisation are asked for even where there is none."""
+    """``CheckBuildLstmGate``: coefficients of a normalization are asked for even where there is none."""
     peephole_checks: Checks = ()
     if peephole is not None:
         peephole_checks = where(_gives(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))

@@ -127,7 +127,7 @@ class TypeFault:
 
 
 def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
-    """Return the kind of quantisation of a node's tensor."""
+    """Return the kind of quantization of a node's tensor."""
     tensor = node.graph.tensors[index]
     others = {} if target.facts is None else target.facts.kinds
     if tensor.quantization is not None or not others:

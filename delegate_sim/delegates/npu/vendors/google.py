@@ -141,7 +141,7 @@ class GooglePlugin(NpuPlugin):
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    """Whether the plugin comes to its filters: the operator itself is not refused."""
+    """Return whether the plugin comes to its filters: the operator itself is not refused."""
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 

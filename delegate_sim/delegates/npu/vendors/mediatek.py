@@ -47,7 +47,7 @@ class MediatekPlugin(NpuPlugin):
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Say which branch of the plugin this is."""
+        """Return which branch of the plugin this is."""
         yield (
             f"from Neuron {CLOSED_SINCE} on the plugin asks MediaTek's compiler about each node, whose rules are closed: this is "
             "what it selects with an older one, or with mediatek_use_get_supported_operations=false"

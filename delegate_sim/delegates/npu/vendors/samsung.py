@@ -32,7 +32,7 @@ class SamsungPlugin(NpuPlugin):
     known_since = "litert-2.1.5"
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Say what selecting everything means."""
+        """Return what selecting everything means."""
         yield (
             "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not "
             "take fails the whole model"

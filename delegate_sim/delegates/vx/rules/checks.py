@@ -147,7 +147,7 @@ SAME_TYPES = same_type(
 
 
 def quantized_8_bits() -> TensorDemand:
-    """8-bit operands have quantisation parameters (``kTfLiteNoQuantization``)."""
+    """8-bit operands have quantization parameters (``kTfLiteNoQuantization``)."""
 
     def find(tensor: Tensor) -> str | None:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS

@@ -37,7 +37,7 @@ _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
 
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
-    """What CONV_2D and DEPTHWISE_CONV_2D have in common; weights have channels along this dimension."""
+    """Return what CONV_2D and DEPTHWISE_CONV_2D have in common; weights have channels along this dimension."""
     return (
         operands(3),
         *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
@@ -113,7 +113,7 @@ def _unusable_transpose_paddings(node: NodeView) -> str | None:
 def transpose_padding_problem(
     mode: str | None, source: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, int], strides: tuple[int, int]
 ) -> str | None:
-    """Say why a transposed convolution cannot be padded this way (``CalculateTransposeConvPaddings``), without dilation."""
+    """Return why a transposed convolution cannot be padded this way (``CalculateTransposeConvPaddings``), without dilation."""
     if mode is None:
         return "no padding mode"
     for size, axis, result, stride in zip(("height", "width"), (_HEIGHT, _WIDTH), output, strides, strict=True):

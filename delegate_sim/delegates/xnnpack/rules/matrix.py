@@ -73,7 +73,7 @@ def _not_yet(kind: str) -> Check[object]:
 
 
 def _weights_quantization(node: NodeView) -> str | None:
-    """The quantisation that ``CheckTensorFilterType`` takes; signed weights without any pass."""
+    """The quantization that ``CheckTensorFilterType`` takes; signed weights without any pass."""
     tensor = node.input(1)
     if tensor.type == "UINT8":
         return None if has_one_scale(tensor) else f"weights with {scales_of(tensor)}"

@@ -62,7 +62,7 @@ class Types:
         return listed((*self.always, *eight_bits))
 
     def accepts(self, name: str, target: XnnpackTarget) -> bool:
-        """Whether a type is accepted."""
+        """Return whether a type is accepted."""
         return (
             name in self.always
             or (self.signed and name == "INT8" and target.flags & QS8 != 0)

@@ -129,14 +129,14 @@ _PARAMETERS = Bhwc(1, 1, 1, 7)
 
 
 def unlike_channels(node: NodeView) -> Found | None:
-    """Say where two operands have other numbers of channels."""
+    """Return where two operands have other numbers of channels."""
     first, second = _sizes(node, 0).c, _sizes(node, 1).c
     said = "Input tensors' channels must match."
     return None if first == second else Found(f"{first} and {second} channels", said)
 
 
 def unlike_parameters(node: NodeView) -> Found | None:
-    """Say which shape parameters have in place of the one expected."""
+    """Return which shape parameters have in place of the one expected."""
     found = _sizes(node, 2)
     said = "Param tensor shape expected to be [1, 1, 1, 7]."
     return None if found == _PARAMETERS else Found(f"parameters of shape {list(found)}", said)

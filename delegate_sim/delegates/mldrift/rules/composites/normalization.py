@@ -1,4 +1,4 @@
-"""Normalisations: over groups of channels, over channels, and by the root of the mean square."""
+"""Normalizations: over groups of channels, over channels, and by the root of the mean square."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RMS_NORM: Checks = tuple(
     ]
 )
 
-# odml.group_norm, which is one of two normalisations
+# odml.group_norm, which is one of two normalizations
 
 
 def attributes(node: NodeView) -> FlexbufferMap:
@@ -59,18 +59,18 @@ _AXES = "_TENSOR_V1_reduction_axes"
 
 
 def is_group_norm(node: NodeView) -> bool:
-    """Whether ``odml.group_norm`` normalises over groups; without a ``sub_type``, whether it says the axes."""
+    """Return whether ``odml.group_norm`` normalizes over groups; without a ``sub_type``, whether it says the axes."""
     found = attributes(node)
     return not found.integer("sub_type") if found.has("sub_type") else found.has(_AXES)
 
 
 def is_layer_norm(node: NodeView) -> bool:
-    """Whether ``odml.group_norm`` normalises over channels."""
+    """Return whether ``odml.group_norm`` normalizes over channels."""
     return not is_group_norm(node)
 
 
 def says_no_axes(node: NodeView) -> bool:
-    """Whether ``odml.group_norm`` normalised over channels before LiteRT 2.1.5, which does not look at a ``sub_type``."""
+    """Return whether ``odml.group_norm`` normalized over channels before LiteRT 2.1.5, which does not look at a ``sub_type``."""
     return not says_axes(node)
 
 
@@ -104,7 +104,7 @@ def _reduced(node: NodeView) -> list[int]:
 
 
 def says_axes(node: NodeView) -> bool:
-    """Whether a composite names the axes that it reduces."""
+    """Return whether a composite names the axes that it reduces."""
     return attributes(node).has(_AXES)
 
 
