@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import IO, cast
 
 from ..foundation.files import file_content
-from .member import BundleError, Member, copy_bounded
+from .bundle_error import BundleError
+from .member import Member, copy_bounded
 from .ranged import Content, opened
 
 _LOCAL_HEADER = 30

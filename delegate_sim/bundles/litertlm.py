@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..foundation.limits import how_to_raise, raised
-from .member import BundleError, Member
+from .bundle_error import BundleError
+from .member import Member
 from .ranged import Content
 
 _HEADER_START = 32

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, BinaryIO
-
-if TYPE_CHECKING:
-    from .ranged import Content
+from typing import IO, BinaryIO
 
 from ..foundation.limits import how_to_raise, raised
+from .bundle_error import BundleError
+from .ranged import Content
 
 _GREATEST = 1 << 30
 """Bytes that may come out of compressed content, whatever it claims."""
@@ -18,10 +17,6 @@ _ALWAYS = 256 << 20
 _RATIO = 100
 """Number of times larger content may become: trained weights seldom shrink to a half."""
 _PIECE = 1 << 20
-
-
-class BundleError(Exception):
-    """What is wrong with a bundle, worded to follow its name."""
 
 
 @dataclass(frozen=True, slots=True)

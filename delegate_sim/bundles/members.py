@@ -11,9 +11,10 @@ from ..foundation.files import file_content, open_input
 from ..foundation.limits import how_to_raise, raised
 from .address import join_address, split_address
 from .archives import opened_tar_stream, read_tar, read_zip
+from .bundle_error import BundleError
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
 from .litertlm import read_litertlm
-from .member import BundleError, Member, copy_bounded
+from .member import Member, copy_bounded
 from .ranged import Content, RangedView
 from .stores import RemoteFile, is_url
 

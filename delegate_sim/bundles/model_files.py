@@ -12,8 +12,8 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 
 from .address import SEPARATOR
+from .bundle_error import BundleError
 from .formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES, is_bundle
-from .member import BundleError
 from .stores import is_url, models_at
 
 _SUFFIXES = (*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)

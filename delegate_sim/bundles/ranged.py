@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import BinaryIO, cast
 
-from .member import BundleError
+from .bundle_error import BundleError
 from .stores import RemoteFile
 
 _BLOCK = 1 << 16

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .bundle_error import BundleError
 from .formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES
-from .member import BundleError
 
 
 def is_url(path: str) -> bool:

@@ -19,7 +19,17 @@ from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_
 from .budgets import improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
 from .judgment import judge, run_target, take_entry, update_command
-from .results import FAILED, FAILED_CONVERSION, INTERNAL_ERROR, UNREADABLE_MODEL, Case, Results, unreadable_case
+from .results import (
+    FAILED,
+    FAILED_CONVERSION,
+    INTERNAL_ERROR,
+    UNREADABLE_MODEL,
+    Case,
+    Results,
+    results_line,
+    results_tables,
+    unreadable_case,
+)
 from .source_models import ConfiguredSource, converted
 
 
@@ -47,13 +57,9 @@ class Checked(Shown):
         return self.results.to_dict()
 
     def _line(self) -> str:
-        from .tables import results_line
-
         return results_line(self.results)
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        from .tables import results_tables
-
         return results_tables(self.results)
 
     def _shown(self) -> Sequence[str]:

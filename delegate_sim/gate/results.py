@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,6 +21,12 @@ BETTER = "better"
 FAILED = "failed"
 UNREADABLE = "unreadable"
 """The model cannot be read, or the program itself fails on it, so nothing is known about it."""
+
+_CASES = (
+    "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
+    "partitions", "delegate_kernels", "border_bytes", "notes",
+)  # fmt: skip
+_FINDINGS = ("model", "target", "level", "code", "subgraph", "node", "op", "name", "message", "hint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +106,50 @@ class Results(Shown):
         }
 
     def _line(self) -> str:
-        from .tables import results_line
-
         return results_line(self)
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        from .tables import results_tables
-
         return results_tables(self)
 
     def _shown(self) -> Sequence[str]:
         return ("cases", "findings")
+
+
+def results_line(results: Results) -> str:
+    """Say in one line how many cases there are of each status."""
+    counts = {case.status: results.count(case.status) for case in results.cases}
+    return f"{results.command}: {', '.join([f'{count:,} {status}' for status, count in counts.items()]) or 'no case'}"
+
+
+def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
+    """Return the tables of what was found: a row for each model on each target, and one for each finding."""
+    return {
+        "cases": lambda: Table(_CASES, list(_case_rows(results))),
+        "findings": lambda: Table(_FINDINGS, list(_finding_rows(results))),
+    }
+
+
+def _case_rows(results: Results) -> Iterator[tuple[Any, ...]]:
+    for case in results.cases:
+        found = case.measures
+        numbers: tuple[Any, ...] = (None,) * 7
+        if found is not None:
+            numbers = (
+                found.outcome, found.nodes, found.delegated_nodes, found.delegated_share, found.partitions,
+                found.delegate_kernels, found.border_bytes,
+            )  # fmt: skip
+        place = (case.model, case.target, case.delegate, case.runtime, case.status, len(case.findings))
+        yield (*place, *numbers, "; ".join(case.notes))
+
+
+def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
+    for case in results.cases:
+        for finding in case.findings:
+            place = finding.location
+            yield (
+                case.model, case.target, finding.level, finding.code, place.subgraph, place.node, place.op, place.name,
+                finding.message, finding.hint,
+            )  # fmt: skip
 
 
 def fingerprints(case: Case) -> Sequence[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from ..bundles.address import SEPARATOR
+from ..bundles.bundle_error import BundleError
 from ..bundles.formats import MODEL, format_of
-from ..bundles.member import BundleError
 from ..bundles.stores import is_url
 from ..errors import ModelError
 from ..foundation.files import file_content, open_input

@@ -8,8 +8,8 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ..bundles.bundle_error import BundleError
 from ..bundles.formats import MODEL, format_of
-from ..bundles.member import BundleError
 from ..bundles.ranged import RangedView
 from ..bundles.stores import RemoteFile
 from .flatbuffer import Flatbuffer

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from delegate_sim.bundles import member, members
 from delegate_sim.bundles.address import join_address, split_address
+from delegate_sim.bundles.bundle_error import BundleError
 from delegate_sim.bundles.formats import is_bundle
-from delegate_sim.bundles.member import BundleError
 from delegate_sim.bundles.members import member_content, models_in
 from delegate_sim.bundles.model_files import files_for
 from delegate_sim.errors import ModelError

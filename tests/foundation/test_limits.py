@@ -12,7 +12,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.bundles import member, members
-from delegate_sim.bundles.member import BundleError
+from delegate_sim.bundles.bundle_error import BundleError
 from delegate_sim.device.parse import log
 from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.foundation import files

@@ -9,8 +9,18 @@ import pytest
 import delegate_sim
 from delegate_sim import load
 from delegate_sim.gate.analysis_cases import analysis_cases
-from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, Results, fingerprints, unreadable_case
-from delegate_sim.gate.tables import results_line, results_tables
+from delegate_sim.gate.results import (
+    BETTER,
+    FAILED,
+    PASSED,
+    UNREADABLE,
+    Case,
+    Results,
+    fingerprints,
+    results_line,
+    results_tables,
+    unreadable_case,
+)
 from delegate_sim.results.report.findings import ERROR, WHOLE_MODEL, Finding
 from delegate_sim.results.report.measures import Measures
 from fixtures.builder import ModelBuilder

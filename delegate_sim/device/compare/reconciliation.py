@@ -1,14 +1,15 @@
-"""The result of comparing a device log with a simulation, and its form as plain data."""
+"""The result of comparing a device log with a simulation, as plain data and as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ...model.model import Model
 from ...results.report.display import Shown, Table
 from ...results.report.rule_set import rule_set_version
+from ...results.report.tables import model_name
 from ...runtime.interpreter import Run, option_values
 from ...version import __version__
 from ..parse.applied_target import DeviceSetting
@@ -85,17 +86,24 @@ class Reconciliation(Shown):
         }
 
     def _line(self) -> str:
-        from .reconciliation_tables import reconciliation_line
-
-        return reconciliation_line(self)
+        why = self.account.text if self.account is not None else "; ".join(self.differences)
+        target = f"{self.setting.delegate.name} on {self.run.release}"
+        return f"{model_name(self.model)}, {target}: {self.status}{f', {why}' if why else ''}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        from .reconciliation_tables import reconciliation_tables
-
-        return reconciliation_tables(self)
+        return {
+            "nodes": lambda: Table(CpuNode._fields, [tuple(node) for node in self.nodes]),
+            "tally": lambda: _tally_table(self.device, self.simulated),
+        }
 
     def _shown(self) -> Sequence[str]:
         return ("tally", "nodes")
+
+
+def _tally_table(device: Tally, simulated: Tally) -> Table:
+    columns = tuple([field.name for field in fields(Tally) if field.name != "lines"])
+    sides = (("device", device), ("simulated", simulated))
+    return Table(("side", *columns), [(side, *[getattr(tally, name) for name in columns]) for side, tally in sides])
 
 
 def tally_entry(tally: Tally) -> dict[str, Any]:
