@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.model.schema import is_operator
-from delegate_sim.results.report.cpu_nodes import on_cpu
 from delegate_sim.results.report.measures import Measures, measure
+from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from delegate_sim.results.report.cpu_nodes import on_cpu
+from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
 

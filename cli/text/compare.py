@@ -10,7 +10,7 @@ from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
-from delegate_sim.results.report.report import CPU
+from delegate_sim.results.report.placement import CPU
 
 from ..layout import counted, message, name, node_list, option_value, share
 from ..terminal import Line

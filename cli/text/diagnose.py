@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.cpu_nodes import on_cpu
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
+from delegate_sim.results.report.placement import on_cpu
 
 from ..layout import counted, item_list, message, name, node_list, options_text, share
 from ..terminal import Line

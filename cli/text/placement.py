@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.model.model import Node
-from delegate_sim.results.report.report import COMPILED, CPU, placements
+from delegate_sim.results.report.placement import COMPILED, CPU, placements
 from delegate_sim.runtime.interpreter import Run
 
 from ..layout import counted, item_list, name, node_list

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
-from delegate_sim.results.report.cpu_nodes import on_cpu
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import words_of
+from delegate_sim.results.report.placement import border_bytes, dropped_partitions, node_reasons, on_cpu
 from delegate_sim.results.report.plan_strip import strip
-from delegate_sim.results.report.report import Report, border_bytes, dropped_partitions, node_reasons
+from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 

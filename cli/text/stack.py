@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
-from delegate_sim.results.report.cpu_nodes import on_cpu
+from delegate_sim.results.report.placement import on_cpu
 
 from ..layout import counted, message, name
 from ..terminal import Line

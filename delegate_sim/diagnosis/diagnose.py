@@ -10,9 +10,9 @@ from typing import Any
 from ..fixing.passes.base import Pass
 from ..hypothetical.hypothetical_changes import NodeKey, Supposition
 from ..model.model import Model
-from ..results.report.cpu_nodes import on_cpu
 from ..results.report.display import Shown, Table
 from ..results.report.multiply_adds import multiply_adds
+from ..results.report.placement import on_cpu
 from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.interpreter import Run
 from ..runtime.target import Target

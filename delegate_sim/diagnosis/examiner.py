@@ -12,9 +12,9 @@ from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.hypothetical_changes import Edited, NodeKey, Supposition, changed, refuse_unknown_names, simulate_changed
 from ..model.model import Model
 from ..releases.catalogue import Release
-from ..results.report.cpu_nodes import on_cpu
 from ..results.report.measures import Measures, measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.placement import on_cpu
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from ..runtime.target import Target

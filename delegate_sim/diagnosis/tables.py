@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..results.report.display import Table
-from ..results.report.report import Report
 from ..results.report.tables import model_name, report_tables, run_words
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def diagnosis_line(diagnosis: Diagnosis) -> str:
 
 def diagnosis_tables(diagnosis: Diagnosis) -> Mapping[str, Callable[[], Table]]:
     """Return the tables of a diagnosis: causes in their order, and nodes, partitions and numbers of the run as it is."""
-    own = report_tables(Report(diagnosis.model, (diagnosis.run,)))
+    own = report_tables([diagnosis.run])
     return {"causes": lambda: Table(_COLUMNS, list(_cause_rows(diagnosis))), **own}
 
 

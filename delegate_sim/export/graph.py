@@ -12,8 +12,8 @@ from typing import Any
 
 from ..errors import MissingPackageError
 from ..foundation.printable import printable, shortened
+from ..results.report.placement import node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
-from ..results.report.report import node_reasons
 from ..runtime.interpreter import Run, SubgraphRun
 
 _COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}

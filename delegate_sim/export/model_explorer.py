@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..foundation.printable import printable
-from ..results.report.cpu_nodes import code_of
+from ..results.report.placement import code_of, node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
-from ..results.report.report import node_reasons
 from ..runtime.interpreter import Run, SubgraphRun
 
 COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}

@@ -10,11 +10,11 @@ from ..delegates.options import option_as_typed
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
-from ..results.report.cpu_nodes import code_of, on_cpu
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.outcome_words import words_of
+from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
 from ..results.report.rule_set import rule_set_version
 from ..rules.rule import Reason

@@ -21,8 +21,8 @@ from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.placement import border_bytes, crossing, node_reasons
 from ..results.report.plan_strip import STATES, node_state
-from ..results.report.report import border_bytes, crossing, node_reasons
 from ..results.report.tables import run_words
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values

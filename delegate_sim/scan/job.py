@@ -154,8 +154,8 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tu
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
     """Return a row for each code and operator of the nodes that stay on the CPU, the most multiply-adds first."""
-    from ..results.report.cpu_nodes import code_of, on_cpu
     from ..results.report.multiply_adds import compute_of
+    from ..results.report.placement import code_of, on_cpu
 
     compute = compute_of(run)
     groups: dict[tuple[str, str], ScanRow] = {}

@@ -12,7 +12,8 @@ from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.releases.notes import predicted_build
 from delegate_sim.results.report.measures import measure
-from delegate_sim.results.report.report import Report, node_reasons
+from delegate_sim.results.report.placement import node_reasons
+from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate_chain
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.grouping.delegate import GroupingDelegate

@@ -19,8 +19,9 @@ from ..report.display import Shown, Table
 from ..report.findings import node_location
 from ..report.measures import Measures, measure
 from ..report.multiply_adds import Compute, compute_of
-from ..report.report import CPU, node_reasons
+from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
+from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .model_outline import outline
 
@@ -28,6 +29,7 @@ SCHEMA = "delegate-sim/compare/1"
 
 DELEGATE = "delegate"
 """Where a node that the delegate takes runs."""
+_COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "runs_on_a", "runs_on_b", "codes", "reasons")
 
 
 @dataclass(frozen=True)
@@ -114,14 +116,15 @@ class Comparison(Shown):
         }
 
     def _line(self) -> str:
-        from ..report.tables import comparison_line
-
-        return comparison_line(self)
+        moved = f"{len(self.to_cpu):,} nodes to the CPU, {len(self.to_delegate):,} to the delegate"
+        sides = [f"{name} {model_name(side.model)}, {run_words(side.run)}" for name, side in (("A", self.a), ("B", self.b))]
+        return "; ".join([*sides, moved])
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        from ..report.tables import comparison_tables
-
-        return comparison_tables(self)
+        return {
+            "nodes": lambda: Table(_COMPARED_COLUMNS, list(_compared_rows(self))),
+            "runs": lambda: _sides_table(self.a, self.b),
+        }
 
     def _shown(self) -> Sequence[str]:
         return ("runs", "nodes")
@@ -222,3 +225,24 @@ def _state_entry(state: State | None) -> dict[str, Any] | None:
     if state is None:
         return None
     return {"node": state.node, "runs_on": state.place, "reasons": [reason.to_dict() for reason in state.reasons]}
+
+
+def _compared_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
+    for change in ("to_cpu", "to_delegate", "only_in_a", "only_in_b", "reasons_changed"):
+        nodes: Sequence[ComparedNode] = getattr(comparison, change)
+        for node in nodes:
+            explained = _on_the_cpu(node.b) or _on_the_cpu(node.a)
+            codes, reasons, _ = reason_cells(() if explained is None else explained.reasons)
+            yield (
+                change, node.subgraph, node.op, node.name, node.a and node.a.node, node.b and node.b.node,
+                node.a and node.a.place, node.b and node.b.place, codes, reasons,
+            )  # fmt: skip
+
+
+def _on_the_cpu(state: State | None) -> State | None:
+    return state if state is not None and state.place == CPU else None
+
+
+def _sides_table(a: Side, b: Side) -> Table:
+    rows = [(name, model_name(side.model), *run_row(side.run)) for name, side in (("A", a), ("B", b))]
+    return Table(("side", "model", *RUN_COLUMNS), rows)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...model.model import Node
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run
-from ..report.report import node_reasons
+from ..report.placement import node_reasons
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ...runtime.interpreter import Assumptions, Run, simulate
 from ...runtime.model_loading import load_on
 from ...runtime.resolver import Loads
 from ..report.measures import TAKEN, Measures, measure
-from ..report.report import node_reasons
+from ..report.placement import node_reasons
 from .platform_table import PlatformRow, platform_rows
 
 

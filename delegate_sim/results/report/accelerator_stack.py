@@ -21,7 +21,8 @@ from ...model.precompiled import DISPATCH, precompiled
 from ...releases.catalogue import Release
 from ...runtime.interpreter import Application, Assumptions, Run, simulate_chain
 from .display import Shown, Table
-from .report import CPU, Report, placements
+from .placement import CPU, placements
+from .report import Report
 
 _SOC = "soc"
 """The option of a plugin that names the SoC."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from ...model.model import Model
 from ...rules.kinds import CPU_KERNEL_AFTER_REMAPPING, DYNAMIC_TENSORS, Kind, Problem
 from ...runtime.interpreter import Run
-from .cpu_nodes import on_cpu
 from .measures import Measures, measure
 from .multiply_adds import Compute, compute_of
+from .placement import on_cpu
 
 _CONSEQUENCES = frozenset({Problem.NEIGHBOURS, Problem.LIMIT})
 """What would not keep a node on the CPU if the nodes around it were taken."""

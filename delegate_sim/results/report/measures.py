@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...runtime.interpreter import REFUSED, Run
 from .outcome_words import SELECTED
-from .report import border_bytes
+from .placement import border_bytes
 
 FAILS_LATER = "delegated, then fails"
 """The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""

@@ -1,4 +1,4 @@
-"""Tables of reports and comparisons: runs, nodes and partitions as rows of plain data."""
+"""Tables of runs: runs, nodes and partitions as rows of plain data."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from ...foundation.printable import shortened
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run
-from ..compare.comparison import ComparedNode, Comparison, Side, State
-from .cpu_nodes import on_cpu
 from .display import Table
 from .measures import measure
 from .multiply_adds import compute_of
-from .report import CPU, Report, border_bytes, crossing, node_reasons, node_tensors, placements
+from .placement import CPU, border_bytes, crossing, node_reasons, node_tensors, on_cpu, placements
 
 _LONGEST_NAME = 60
 
@@ -39,30 +37,30 @@ def run_words(run: Run) -> str:
     return f"{run.delegate.name} on {run.release}: {found.outcome}, {taken}"
 
 
-def report_line(report: Report) -> str:
-    """Say in one line what a report found."""
-    return f"{model_name(report.model)}{', a chain' if report.is_chain else ''}: {'; '.join(map(run_words, report.runs))}"
+def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
+    """Summarize the runs of a model in one line."""
+    return f"{model_name(model)}{', a chain' if is_chain else ''}: {'; '.join(map(run_words, runs))}"
 
 
-def report_tables(report: Report) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of a report: nodes, partitions, runs, what stays on the CPU, and of a chain where each node runs."""
+def report_tables(runs: Sequence[Run], is_chain: bool = False) -> Mapping[str, Callable[[], Table]]:
+    """Return the tables of runs: nodes, partitions, runs, CPU nodes, and for a chain where each node runs."""
     found: dict[str, Callable[[], Table]] = {
-        "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(report.runs))),
-        "partitions": lambda: Table(_PARTITION_COLUMNS, list(_partition_rows(report.runs))),
-        "runs": lambda: runs_table(report.runs),
-        "on_cpu": lambda: Table(_ON_CPU_COLUMNS, list(_on_cpu_rows(report.runs))),
+        "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(runs))),
+        "partitions": lambda: Table(_PARTITION_COLUMNS, list(_partition_rows(runs))),
+        "runs": lambda: runs_table(runs),
+        "on_cpu": lambda: Table(_ON_CPU_COLUMNS, list(_on_cpu_rows(runs))),
     }
-    if report.is_chain:
-        found["placement"] = lambda: Table(("subgraph", "node", "op", "runs_on"), list(_placement_rows(report.runs)))
+    if is_chain:
+        found["placement"] = lambda: Table(("subgraph", "node", "op", "runs_on"), list(_placement_rows(runs)))
     return found
 
 
 def runs_table(runs: Sequence[Run]) -> Table:
     """Return a row for each run, with its numbers."""
-    return Table(_RUN_COLUMNS, list(map(_run_row, runs)))
+    return Table(RUN_COLUMNS, list(map(run_row, runs)))
 
 
-_RUN_COLUMNS = (
+RUN_COLUMNS = (
     "delegate", "runtime", "outcome", "nodes", "delegated", "delegated_share", "partitions", "delegate_kernels", "border_bytes",
     "multiply_adds", "multiply_adds_delegated", "refusal",
 )  # fmt: skip
@@ -77,7 +75,8 @@ _PARTITION_COLUMNS = (
 _ON_CPU_COLUMNS = ("delegate", "op", "nodes", "codes", "reasons", "hints")
 
 
-def _run_row(run: Run) -> tuple[Any, ...]:
+def run_row(run: Run) -> tuple[Any, ...]:
+    """Return the numbers of a run, in the order of ``RUN_COLUMNS``."""
     found, compute = measure(run), compute_of(run)
     return (
         run.delegate.name, str(run.release), found.outcome, found.nodes, found.delegated_nodes, found.delegated_share,
@@ -100,11 +99,11 @@ def _node_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
                     run.delegate.name, graph.index, index, node.op, node.version, outputs[0] if outputs else "",
                     tuple(inputs), tuple(outputs), verdict is not None and verdict.is_supported, index in subgraph.delegated,
                     partition_of.get(index), compute.by_node[graph.index].get(index, 0),
-                    *_words(node_reasons(subgraph, index, run.refusal)),
+                    *reason_cells(node_reasons(subgraph, index, run.refusal)),
                 )  # fmt: skip
 
 
-def _words(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
+def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
     """Return the codes of reasons, what they say, and what to do."""
     codes = tuple([reason.code for reason in reasons])
     hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
@@ -133,48 +132,9 @@ def _on_cpu_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
     for run in runs:
         groups = Counter([(subgraph.graph.nodes[index].op, reasons) for subgraph, index, reasons in on_cpu(run)])
         for (op, reasons), count in groups.most_common():
-            yield run.delegate.name, op, count, *_words(reasons)
+            yield run.delegate.name, op, count, *reason_cells(reasons)
 
 
 def _placement_rows(runs: Sequence[Run]) -> Iterator[tuple[Any, ...]]:
     for subgraph, places in enumerate(placements(runs)):
         yield from ((subgraph, node.index, node.op, place) for node, place in places)
-
-
-def comparison_line(comparison: Comparison) -> str:
-    """Say in one line what differs."""
-    a, b = comparison.a, comparison.b
-    moved = f"{len(comparison.to_cpu):,} nodes to the CPU, {len(comparison.to_delegate):,} to the delegate"
-    return f"A {model_name(a.model)}, {run_words(a.run)}; B {model_name(b.model)}, {run_words(b.run)}; {moved}"
-
-
-def comparison_tables(comparison: Comparison) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of a comparison: the nodes that differ, and the numbers of both sides."""
-    return {
-        "nodes": lambda: Table(_COMPARED_COLUMNS, list(_compared_rows(comparison))),
-        "runs": lambda: _sides_table(comparison.a, comparison.b),
-    }
-
-
-_COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "runs_on_a", "runs_on_b", "codes", "reasons")
-
-
-def _compared_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
-    for change in ("to_cpu", "to_delegate", "only_in_a", "only_in_b", "reasons_changed"):
-        nodes: Sequence[ComparedNode] = getattr(comparison, change)
-        for node in nodes:
-            explained = _on_the_cpu(node.b) or _on_the_cpu(node.a)
-            codes, reasons, _ = _words(() if explained is None else explained.reasons)
-            yield (
-                change, node.subgraph, node.op, node.name, node.a and node.a.node, node.b and node.b.node,
-                node.a and node.a.place, node.b and node.b.place, codes, reasons,
-            )  # fmt: skip
-
-
-def _on_the_cpu(state: State | None) -> State | None:
-    return state if state is not None and state.place == CPU else None
-
-
-def _sides_table(a: Side, b: Side) -> Table:
-    rows = [(name, model_name(side.model), *_run_row(side.run)) for name, side in (("A", a), ("B", b))]
-    return Table(("side", "model", *_RUN_COLUMNS), rows)

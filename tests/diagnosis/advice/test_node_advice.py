@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.diagnosis.advice.node_advice import advise
-from delegate_sim.results.report.cpu_nodes import on_cpu
+from delegate_sim.results.report.placement import on_cpu
 from tests.support.diagnoses import diagnosed, target
 from tests.support.models import chain_model
 from tests.support.type_conversions import convolutions, open_batch

@@ -11,7 +11,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.results.report.cpu_nodes import on_cpu
+from delegate_sim.results.report.placement import on_cpu
 from fixtures import networks, runtime_cases
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers

@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
-from delegate_sim.results.report.report import placements
+from delegate_sim.results.report.placement import placements
 from tests.delegates.mldrift.test_model_build import CASES, model_of
 from tests.support.delegates.npu_models import chain, compiled, with_composites
 
