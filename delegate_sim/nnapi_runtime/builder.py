@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..foundation.float32 import float32
-from .defaults import DEFAULTS_DROPPED_SINCE, without_default_inputs
-from .judging import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
+from .default_inputs import DEFAULTS_DROPPED_SINCE, without_default_inputs
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
 from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value
 from .refusal import Call, NnRefusal, NnRefused, Rule, refuse
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
+from .validation import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
 
 OPERAND_INDEX = Rule(
     "operand-index", "The index is that of an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"

@@ -12,8 +12,8 @@ from typing import Protocol
 from ..foundation.float32 import float32
 from .model import NnModel, NnOperation
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
-from .slicing import visible_operations
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version, is_extension
+from .visible_operations import visible_operations
 
 CPU_NAME = "nnapi-reference"
 
@@ -168,5 +168,5 @@ def _model_cost(model: NnModel, device: Device, preference: Preference) -> float
 
 def _submodel(model: NnModel, operation: NnOperation, place: int) -> NnModel:
     submodel = model.operands[operation.inputs[place]].submodel
-    assert submodel is not None
+    assert isinstance(submodel, NnModel)
     return submodel

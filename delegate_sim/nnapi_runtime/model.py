@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
-from .judging import judge, needed_of
 from .operands import Lifetime, NnOperand, operand_version
 from .refusal import Call, NnRefusal, Rule, refuse
 from .types import AndroidRelease, OperandType, Version, type_name
+from .validation import judge, needed_of
 
 _VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
 

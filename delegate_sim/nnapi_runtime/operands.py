@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..foundation.float32 import float32
 from .refusal import Call, Rule, refuse
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_name
-
-if TYPE_CHECKING:
-    from .model import NnModel
 
 # Constants up to this size are copied when they are set, larger ones are referenced.
 MAX_COPIED_BYTES = 128
@@ -46,6 +43,30 @@ class ChannelQuantization:
     scales: tuple[float, ...]
 
 
+class Submodel(Protocol):
+    """A finished model that an operand refers to, as the checks of operands and operations see it."""
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """Indices of the model's inputs."""
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """Indices of the model's outputs."""
+
+    @property
+    def input_operands(self) -> list[NnOperand]:
+        """Operands that are inputs of the model."""
+
+    @property
+    def output_operands(self) -> list[NnOperand]:
+        """Operands that are outputs of the model."""
+
+    @property
+    def version_as_submodel(self) -> Version:
+        """What the model needs of a device."""
+
+
 class OperandKey:
     """What validators look at: it stands for all operands of a type, shape and quantisation. Two are equal if they are one."""
 
@@ -73,7 +94,7 @@ class NnOperand:
         channels: ChannelQuantization | None = None,
         lifetime: Lifetime = Lifetime.TEMPORARY,
         value: bytes | None = None,
-        submodel: NnModel | None = None,
+        submodel: Submodel | None = None,
         key: OperandKey | None = None,
     ) -> None:
         self.type = type

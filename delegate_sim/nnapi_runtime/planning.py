@@ -165,7 +165,7 @@ class _StepPartitioner:
         first, second = (model.operands[operation.inputs[place]].submodel for place in places)
         self._plan.steps.append(Interpreted(kind, source, operation))
         for submodel, is_followed_by_jump in ((first, True), (second, not is_if)):
-            if submodel is not None:
+            if isinstance(submodel, NnModel):
                 self.partition(submodel)
             if is_followed_by_jump:
                 self._plan.steps.append(Interpreted(ControlStep.GOTO))

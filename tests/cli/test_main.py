@@ -196,8 +196,10 @@ def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
 
 
 def test_analyze_imports_the_planner_of_nnapi_only_for_a_profile_of_devices(tmp_path):
-    explaining = {f"delegate_sim.delegates.nnapi.{name}" for name in ("advice", "interfaces", "lowered", "runtime_kinds")}
-    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices", "planning", "slicing")}
+    nnapi = "delegate_sim.delegates.nnapi"
+    explaining = {f"{nnapi}.android.{name}" for name in ("driver_interface", "refusal_advice", "refusal_kinds")}
+    explaining.add(f"{nnapi}.lowering.recorded_models")
+    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices", "planning", "visible_operations")}
     model, profile = tmp_path / "model.tflite", tmp_path / "devices.toml"
     chain_model(["ADD"]).write(model)
     modules = modules_after("analyze", model, "--delegate", "nnapi")

@@ -13,7 +13,7 @@ from ...nnapi_runtime.types import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
 from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
-from ...rules.rule import Reason, Verdict
+from ...rules.rule import Reason
 from ..base import (
     Decision,
     Delegate,
@@ -23,18 +23,17 @@ from ..base import (
     OptionValues,
     Platform,
     kinds_by_code,
-    take_supported,
 )
-from ..float16_weights import Float16Remapping
 from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
-from .driver import NO_DEVICE, DeviceProblem, device_problem
+from .android.driver_answers import NO_DEVICE, DeviceProblem, device_problem
+from .android.runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
-from .mapping import EMPTY_POOLS_FAIL
-from .options import OPTIONS, asks_driver, is_accelerator_specified, validation_level
+from .lowering.partition import EMPTY_POOLS_FAIL
+from .options import OPTIONS, asks_driver
 from .partitions import Partitions
 from .rules import RULES
-from .runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
-from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2, NnapiTarget
+from .supported_nodes import supported_nodes
+from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2
 
 if TYPE_CHECKING:
     from ...rules.kinds import Kind
@@ -64,22 +63,23 @@ class NnapiDelegate(Delegate):
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
         """Those of kernels that cannot be made, of what the runtime refuses, and of the driver."""
-        from . import failures, runtime_kinds  # most runs explain none
+        from . import failures  # most runs explain none
+        from .android import refusal_kinds
 
         own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
-        return MappingProxyType({**failures.KINDS, **runtime_kinds.KINDS, **own})
+        return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     @property
     def driver(self) -> DriverInterface:
         """What the driver is asked."""
-        from .interfaces import DRIVER_INTERFACE  # only needed to explain a log
+        from .android.driver_interface import DRIVER_INTERFACE  # only needed to explain a log
 
         return DRIVER_INTERFACE
 
     @property
     def devices(self) -> DevicesInterface:
         """What NNAPI chooses devices by."""
-        from .interfaces import DEVICES_INTERFACE  # only needed to explain a log
+        from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE
 
@@ -93,7 +93,7 @@ class NnapiDelegate(Delegate):
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Validate every node, ask the driver, and keep the largest partitions."""
-        decision, has_float16 = preview(graph, options, release)
+        decision, has_float16 = supported_nodes(graph, options, release)
         if not decision.nodes:
             return decision
         partitions = Partitions(decision.graph, options, release)
@@ -126,7 +126,7 @@ class NnapiDelegate(Delegate):
     ) -> Iterator[StageSplit]:
         """Return how NNAPI splits each partition over the devices of the profile."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
-            from .split import split_of
+            from .android.device_split import split_of
 
             for subset in _delegated(subsets):
                 compilation = decision.findings.compiled(subset)
@@ -135,7 +135,7 @@ class NnapiDelegate(Delegate):
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
         """Return the NNAPI models of the partitions that are delegated, or of all candidates where building one fails."""
-        from .lowered import lowered_models  # only needed to show them
+        from .lowering.recorded_models import lowered_models  # only needed to show them
 
         subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
         return lowered_models(decision.graph, subsets, options, release)
@@ -147,31 +147,6 @@ class NnapiDelegate(Delegate):
             for level in FEATURE_LEVELS:
                 if level > min(runtime_level(options), options["device_feature_level"] or level):
                     yield {"feature_level": level, "device_feature_level": None, **_runtime_for(level, options)}
-
-
-def preview(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
-    target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
-    remapping = Float16Remapping()
-    widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
-    if not any(graph.view(node).is_constant_float16_dequantize for node in widened):
-        return take_supported(graph, RULES, target), False
-    supported, verdicts = _supported_with_float16(graph, target, remapping)
-    graph = remapping.apply(graph, supported)
-    return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ()), bool(
-        supported and remapping.nodes
-    )
-
-
-def _supported_with_float16(
-    graph: Graph, target: NnapiTarget, remapping: Float16Remapping
-) -> tuple[tuple[int, ...], dict[int, Verdict]]:
-    """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
-    verdicts = remapping.verdicts(graph, RULES, target)
-    supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-    if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-        return graph.execution_plan, verdicts
-    return supported, verdicts
 
 
 def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -> Decision:
@@ -192,8 +167,9 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
             partitions.keep(subset)
         else:
             set_aside.update({node: answers.reason(node, mapped) for node in set(subset.nodes).difference(supported)})
-    if has_float16 and not set_aside and answers.rejects_some([partitions.mapped(subset) for subset in decision.candidates]):
-        subset = decision.candidates[0]
+    candidates = decision.candidates
+    if has_float16 and not set_aside and answers.rejections.has_some_of([partitions.mapped(subset) for subset in candidates]):
+        subset = candidates[0]
         set_aside = {node: answers.reason(node, partitions.mapped(subset)) for node in subset.nodes}
     if not set_aside:
         return decision

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from ...nnapi_runtime.types import API_LEVELS
 from ..base import OptionValues
 from ..options import Option, boolean, integer, names, text
-from .runtime import NEWEST_RUNTIME, NO_RUNTIME, runtime_level, runtime_name
+from .android.runtime import NEWEST_RUNTIME, NO_RUNTIME, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
 
 if TYPE_CHECKING:
     from ..driver import Driver
-    from .devices import DevicesProfile, ProfiledDevice
+    from .android.device_profile import DevicesProfile, ProfiledDevice
 
 
 def feature_level(value: Any) -> int:
@@ -50,7 +50,7 @@ def _preference(value: Any) -> str | None:
 def _devices(value: Any) -> DevicesProfile | None:
     if value is None or value == "":
         return None
-    from .devices import devices_profile  # most runs name no profile
+    from .android.device_profile import devices_profile  # most runs name no profile
 
     return devices_profile(value)
 

@@ -10,12 +10,13 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...releases.catalogue import Release
 from ..base import KernelFailure, OptionValues
-from . import calls
-from .calls import RefusedCall
-from .driver import DriverAnswers
-from .mapping import MappedPartition, map_partition
+from .android.driver_answers import DriverAnswers
+from .android.refusals import runtime_failure, told
+from .android.runtime import ModelMaker, model_maker, runtime_level
+from .lowering import call_sites as calls
+from .lowering.call_sites import RefusedCall
+from .lowering.partition import MappedPartition, map_partition
 from .options import asks_driver, mapping_level
-from .runtime import ModelMaker, model_maker, runtime_failure, runtime_level, told
 
 if TYPE_CHECKING:
     from ...nnapi_runtime.compilation import Compilation
@@ -103,7 +104,9 @@ class Partitions:
         if not mapped.is_finished:
             return None
         if subset.nodes not in self._compiled:
-            self._compiled[subset.nodes] = self.answers.compiled(mapped)
+            from .android.compilation import compile_partition  # with the planner, which few runs need
+
+            self._compiled[subset.nodes] = compile_partition(self.options, self.answers.rejections, mapped)
         return self._compiled[subset.nodes]
 
     def compilation_failure(self, subset: Subset) -> KernelFailure | None:

@@ -6,15 +6,11 @@ Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOper
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ..operands import NnOperand
+from ..operands import NnOperand, Submodel
 from ..refusal import Call, Rule, refuse
 from ..types import OperandType, Version, type_name
 from .signature import OperationView
-
-if TYPE_CHECKING:
-    from ..model import NnModel
 
 # Inputs of IF before those of its branches: condition, then-model, else-model. Of WHILE: condition model, body model.
 IF_THEN, IF_ELSE, IF_FIRST_INPUT = 1, 2, 3
@@ -86,7 +82,7 @@ def _check_condition(operand: NnOperand, subject: str) -> None:
         refuse(CONDITION, Call.ADD_OPERATION, subject, found, "TENSOR_BOOL8 [1]")
 
 
-def _model(view: OperationView, index: int) -> NnModel:
+def _model(view: OperationView, index: int) -> Submodel:
     operand = view.inputs[index]
     if operand.type != OperandType.MODEL:
         refuse(MODEL_OPERAND, Call.ADD_OPERATION, f"input {index}", type_name(operand.type), "MODEL")

@@ -7,7 +7,7 @@ import string
 import pytest
 
 from delegate_sim.delegates.nnapi import failures
-from delegate_sim.delegates.nnapi.mapping import OPERATIONS
+from delegate_sim.delegates.nnapi.lowering.partition import OPERATIONS
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_5, NNAPI_1_2, NNAPI_1_3
 from tests.support.delegates.nnapi_sketch import SPARSITY, Sketch, failure, lstm, operations, sparse_convolution
 

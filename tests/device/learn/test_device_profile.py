@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.devices import DevicesProfile, ProfiledDevice, read_devices
+from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile, ProfiledDevice, read_devices
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.device.compare.reconcile import reconcile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from delegate_sim.delegates.nnapi.mapping import map_partition
+from delegate_sim.delegates.nnapi.lowering.partition import map_partition
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_8
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.graph.partition import partition

@@ -18,7 +18,7 @@ from ....rules.rule import Check
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
-from ..questions import is_hybrid
+from ..node_predicates import is_hybrid
 from ..target import NnapiTarget, level_in_words
 
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")

@@ -9,7 +9,7 @@ from ....rules.operands import INPUT, OUTPUT
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, typed, version
 from ..kinds import DENSE_WEIGHTS, OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE
-from ..questions import is_runtime_float16_dequantize
+from ..node_predicates import is_runtime_float16_dequantize
 from ..target import NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT_QUANT8,

@@ -9,7 +9,7 @@ from ....rules.operands import OUTPUT, Operand, operand, result
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import check_for_target, constant, operand_count, typed, where
 from ..kinds import FEATURE_LEVEL, UNSUPPORTED_OPERAND_RANK
-from ..questions import is_basic_lstm
+from ..node_predicates import is_basic_lstm
 from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT,

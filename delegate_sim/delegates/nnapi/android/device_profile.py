@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...nnapi_runtime.devices import Costs, DeviceCost
-from ...nnapi_runtime.model import NnModel, NnOperation
-from ...nnapi_runtime.types import OperandType, OperationType
-from ...nnapi_runtime.types import feature_level as level_of
-from ..driver import StageSignature
-from ..profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
-from .target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
+from ....nnapi_runtime.devices import Costs, DeviceCost
+from ....nnapi_runtime.model import NnModel, NnOperation
+from ....nnapi_runtime.types import OperandType, OperationType
+from ....nnapi_runtime.types import feature_level as level_of
+from ...driver import StageSignature
+from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
+from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
 SCHEMA = "delegate-sim/devices/1"
 

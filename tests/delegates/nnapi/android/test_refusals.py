@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.nnapi.android.refusal_kinds import KINDS
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
 from delegate_sim.delegates.nnapi.kinds import PREFIX
-from delegate_sim.delegates.nnapi.runtime_kinds import KINDS
 from delegate_sim.nnapi_runtime.rules import RULES
 from fixtures.builder import ModelBuilder
 

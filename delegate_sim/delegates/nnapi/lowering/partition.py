@@ -9,22 +9,23 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...graph.graph import Graph, NodeView
-from ...model.model import Node, Tensor
-from ...nnapi_runtime.builder import ModelBuilder
-from ...nnapi_runtime.refusal import NnRefusal, NnRefused
-from ...nnapi_runtime.types import OperandType, Version
-from ...releases.catalogue import NEWEST, Release, parse_release
-from ..base import KernelFailure
-from . import calls
+from ....graph.graph import Graph, NodeView
+from ....model.model import Node, Tensor
+from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.model import NnOperation
+from ....nnapi_runtime.refusal import NnRefusal, NnRefused
+from ....nnapi_runtime.types import OperandType, Version
+from ....releases.catalogue import NEWEST, Release, parse_release
+from ...base import KernelFailure
+from ..node_predicates import QUANTIZED_TYPES, is_basic_lstm, is_constant_densify, is_runtime_float16_dequantize
+from . import call_sites as calls
 from .builder import KernelError, PartitionBuilder, kernel_error
-from .calls import RefusedCall
-from .lowering import lowering
+from .call_sites import RefusedCall
 from .node import MappedNode
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, WIDEN
 from .operands import INPUTS, add_all_inputs
 from .parameters import PARAMETERS, is_grouped
-from .questions import QUANTIZED_TYPES, is_basic_lstm, is_constant_densify, is_runtime_float16_dequantize
+from .several_operations import lowering
 
 _SAME_NAME = (
     "ABS", "ADD", "AVERAGE_POOL_2D", "BATCH_MATMUL", "BATCH_TO_SPACE_ND", "BIDIRECTIONAL_SEQUENCE_LSTM", "CAST",
@@ -85,6 +86,12 @@ class MappedPartition:
     def is_finished(self) -> bool:
         """Whether the runtime accepts the model as a whole."""
         return self.required is not None
+
+
+def node_of(operation: NnOperation) -> int:
+    """Return the node that an operation was mapped for."""
+    assert operation.tag is not None
+    return operation.tag
 
 
 def map_partition(

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ...graph.graph import NodeView
+from ....graph.graph import NodeView
+from ..node_predicates import is_hybrid
+from ..target import NNAPI_1_3
 from .builder import PartitionBuilder
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN
-from .questions import is_hybrid
-from .target import NNAPI_1_3
 
 _TAKES_SCALARS = frozenset({
     "ADD", "MUL", "SUB", "DIV", "EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "POW", "MAXIMUM",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...model.model import Quantization, Tensor
-from ...nnapi_runtime.types import OperandType
-from . import calls
-from .calls import Site
+from ....model.model import Quantization, Tensor
+from ....nnapi_runtime.types import OperandType
+from . import call_sites as calls
+from .call_sites import Site
 
 SCALAR_AS_TENSOR, CONVERT_INT8, SIGNED, PER_CHANNEL, WIDEN, REPEATED_SCALE = 1, 2, 4, 8, 16, 32
 """How a tensor is to be mapped (``NN_TENSOR_FLAG_...``): a scalar as a vector of one element, INT8 by adding 128, INT8 as signed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import delegate_sim
 from delegate_sim.delegates.driver_profile import DriverProfile, Rejection
+from delegate_sim.delegates.nnapi.android.driver_answers import DriverAnswers
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
-from delegate_sim.delegates.nnapi.driver import DriverAnswers
-from delegate_sim.delegates.nnapi.mapping import map_partition
+from delegate_sim.delegates.nnapi.lowering.partition import map_partition
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.graph import file_graph
 from tests.support.delegates.nnapi_sketch import Sketch, map_whole, sparse_convolution
@@ -40,4 +40,4 @@ def test_names_and_profile_add_up():
     profile = DriverProfile((Rejection("TANH"),))
     driver = answers(graph, "ADD", driver=profile)
     assert driver.supported((0, 1, 2), mapping) == (1,)
-    assert [driver.rejected(node, mapping) for node in (0, 1, 2)] == [("ADD",), (), ("TANH",)]
+    assert [driver.rejections.of_node(node, mapping) for node in (0, 1, 2)] == [("ADD",), (), ("TANH",)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from ...foundation.converter_attributes import DENSE_PER_TENSOR
-from ...graph.graph import Graph
-from ...model.model import Tensor
-from ...nnapi_runtime.types import OperandType, OperationType
-from .calls import RefusedCall
-from .kinds import PREFIX
-from .mapping import MappedPartition
-from .runtime_kinds import KINDS
+from ....foundation.converter_attributes import DENSE_PER_TENSOR
+from ....graph.graph import Graph
+from ....model.model import Tensor
+from ....nnapi_runtime.types import OperandType, OperationType
+from ..kinds import PREFIX
+from ..lowering.call_sites import RefusedCall
+from ..lowering.partition import MappedPartition
+from .refusal_kinds import KINDS
 
 _CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL.name
 _OPERAND = re.compile(r"\b(input|output) (\d+)")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...nnapi_runtime.refusal import Rule
-from ...nnapi_runtime.rules import RULES
-from ...rules.kinds import Kind, Problem
-from .kinds import PREFIX
+from ....nnapi_runtime.refusal import Rule
+from ....nnapi_runtime.rules import RULES
+from ....rules.kinds import Kind, Problem
+from ..kinds import PREFIX
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...foundation.printable import printable
-from ...model.model import Tensor
-from ...nnapi_runtime.refusal import NnRefusal
-from ...nnapi_runtime.types import ResultCode
+from ....foundation.printable import printable
+from ....model.model import Tensor
+from ....nnapi_runtime.refusal import NnRefusal
+from ....nnapi_runtime.types import ResultCode
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...graph.partition import Subset
-from ...nnapi_runtime.model import NnModel, NnOperation
-from ...nnapi_runtime.types import OperandType, OperationType
-from ..base import Decision
-from ..driver import DeviceTraits, StageOperation
-from ..profile_file import toml_string, toml_strings
-from .devices import RELAXED_SCALAR, RELAXED_TENSOR, SCHEMA, input_signature
-from .driver import node_of
-from .options import device_level
-from .partitions import Partitions
+from ....graph.partition import Subset
+from ....nnapi_runtime.model import NnModel, NnOperation
+from ....nnapi_runtime.types import OperandType, OperationType
+from ...base import Decision
+from ...driver import DeviceTraits, StageOperation
+from ...profile_file import toml_string, toml_strings
+from ..lowering.partition import node_of
+from ..options import device_level
+from ..partitions import Partitions
+from .device_profile import RELAXED_SCALAR, RELAXED_TENSOR, SCHEMA, input_signature
 
 _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 

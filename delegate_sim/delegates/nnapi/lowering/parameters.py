@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...model import schema
-from ...nnapi_runtime.types import OperandType
+from ....model import schema
+from ....nnapi_runtime.types import OperandType
+from ..node_predicates import is_basic_lstm
+from ..target import NNAPI_1_3
 from .builder import PartitionBuilder, kernel_error
 from .node import MappedNode, NodeStep
 from .operand_types import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED
 from .operands import add_dequantized, first_integer
-from .questions import is_basic_lstm
-from .target import NNAPI_1_3
 
 _T = OperandType
 _SPARSE_PROJECTION = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.nnapi.mapping import OPERATIONS
+from delegate_sim.delegates.nnapi.lowering.partition import OPERATIONS
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_5, FEATURE_LEVEL_6, NNAPI_1_2, NNAPI_1_3
 from tests.support.delegates.nnapi_sketch import Sketch, lstm, operations, sparse_convolution

@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
-from ...graph.graph import Graph
-from ...graph.partition import Subset
-from ...releases.catalogue import NEWEST, Release
-from ..base import Decision, OptionValues
-from ..driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
-from .delegate import preview
-from .driver import is_all_or_nothing
-from .kinds import DRIVER
-from .mapping import OPERATIONS
-from .options import asks_driver
-from .partitions import Partitions
-from .target import REFERENCE_DEVICE
+from ....graph.graph import Graph
+from ....graph.partition import Subset
+from ....releases.catalogue import NEWEST, Release
+from ...base import Decision, OptionValues
+from ...driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
+from ..kinds import DRIVER
+from ..lowering.partition import OPERATIONS
+from ..options import asks_driver
+from ..partitions import Partitions
+from ..supported_nodes import supported_nodes
+from ..target import REFERENCE_DEVICE
+from .driver_answers import is_all_or_nothing
 
 
 def _stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    from .profile_text import stage_operations  # only needed to learn
+    from .device_profile_text import stage_operations  # only needed to learn
 
     return stage_operations(decision, subsets)
 
 
 def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str:
-    from .profile_text import profile_text  # only needed to learn
+    from .device_profile_text import profile_text  # only needed to learn
 
     return profile_text(devices, options)
 
 
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
     """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
-    decision, has_float16 = preview(graph, options, release)
+    decision, has_float16 = supported_nodes(graph, options, release)
     if not decision.nodes or not asks_driver(options):
         return None
     found = []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...nnapi_runtime.compilation import Compilation
-from ...nnapi_runtime.model import NnModel, NnOperation
-from ...nnapi_runtime.operands import Lifetime
-from ...nnapi_runtime.planning import PlanStep
-from ...nnapi_runtime.types import OperationType
-from ..stage_behind import StageSplit, StageStep
-from .driver import node_of
+from ....nnapi_runtime.compilation import Compilation
+from ....nnapi_runtime.model import NnModel, NnOperation
+from ....nnapi_runtime.operands import Lifetime
+from ....nnapi_runtime.planning import PlanStep
+from ....nnapi_runtime.types import OperationType
+from ...stage_behind import StageSplit, StageStep
+from ..lowering.partition import node_of
 
 
 def split_of(nodes: tuple[int, ...], compilation: Compilation) -> StageSplit:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.mapping import MappedPartition
+from delegate_sim.delegates.nnapi.lowering.partition import MappedPartition
 from delegate_sim.delegates.nnapi.partitions import Partitions
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate

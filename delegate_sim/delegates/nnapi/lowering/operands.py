@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from ...graph.graph import NodeView
-from ...model.model import Node, Tensor
-from ...nnapi_runtime.types import OperandType
+from ....graph.graph import NodeView
+from ....model.model import Node, Tensor
+from ....nnapi_runtime.types import OperandType
+from ..node_predicates import QUANTIZED_TYPES, is_basic_lstm, is_full_lstm
 from .builder import KernelError, PartitionBuilder, kernel_error
 from .node import MappedNode, NodeStep
 from .operand_types import SIGNED
-from .questions import QUANTIZED_TYPES, is_basic_lstm, is_full_lstm
 
 _T = OperandType
 _BYTES = 4

@@ -9,16 +9,16 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...foundation.float32 import float32, quotient
-from ...graph.graph import NodeView
-from ...model.model import Tensor
-from ...nnapi_runtime.types import OperandType
+from ....foundation.float32 import float32, quotient
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....nnapi_runtime.types import OperandType
+from ..node_predicates import QUANTIZED_TYPES, is_full_lstm
+from ..target import FEATURE_LEVEL_6, NNAPI_1_3
 from .builder import KernelError, PartitionBuilder, Step, kernel_error
 from .node import converts_int8
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED
 from .operands import first_integer
-from .questions import QUANTIZED_TYPES, is_full_lstm
-from .target import FEATURE_LEVEL_6, NNAPI_1_3
 
 _T = OperandType
 _NO_ACTIVATION = 0

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from ...graph.graph import Graph, NodeView
-from ...model.model import Allocation, Node, Tensor
-from ...nnapi_runtime.builder import ModelBuilder
-from ...nnapi_runtime.refusal import NnRefusal
-from ...nnapi_runtime.types import OperandType, OperationType
-from ..base import KernelFailure
-from . import calls
-from .calls import RefusedCall, Site
-from .failures import kernel_failure
+from ....graph.graph import Graph, NodeView
+from ....model.model import Allocation, Node, Tensor
+from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.refusal import NnRefusal
+from ....nnapi_runtime.types import OperandType, OperationType
+from ...base import KernelFailure
+from ..failures import kernel_failure
+from . import call_sites as calls
+from .call_sites import RefusedCall, Site
 from .operand_types import INTERMEDIATE_TYPES, OPERAND_TYPES, SIGNED, operand_type
 
 _BOOL, _INT32, _FLOAT32 = OperandType.BOOL.value, OperandType.INT32.value, OperandType.FLOAT32.value

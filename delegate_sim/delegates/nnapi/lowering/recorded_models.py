@@ -5,21 +5,21 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
-from ...graph.graph import Graph
-from ...graph.partition import Subset
-from ...nnapi_runtime.builder import ModelBuilder
-from ...nnapi_runtime.model import NnModel
-from ...nnapi_runtime.operands import NnOperand
-from ...nnapi_runtime.refusal import Call, NnRefusal
-from ...nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_name
-from ...nnapi_runtime.types import feature_level as level_of
-from ...releases.catalogue import Release
-from ..base import OptionValues
-from ..lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
-from .calls import RefusedCall
-from .mapping import MappedPartition
-from .partitions import Partitions
-from .runtime import android_of, runtime_level
+from ....graph.graph import Graph
+from ....graph.partition import Subset
+from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.model import NnModel
+from ....nnapi_runtime.operands import NnOperand
+from ....nnapi_runtime.refusal import Call, NnRefusal
+from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_name
+from ....nnapi_runtime.types import feature_level as level_of
+from ....releases.catalogue import Release
+from ...base import OptionValues
+from ...lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
+from ..android.runtime import android_of, runtime_level
+from ..partitions import Partitions
+from .call_sites import RefusedCall
+from .partition import MappedPartition
 
 _RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
 

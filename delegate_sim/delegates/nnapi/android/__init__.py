@@ -1,0 +1,1 @@
+"""Android behind the delegate: the NNAPI runtime, the devices of a phone and their drivers."""

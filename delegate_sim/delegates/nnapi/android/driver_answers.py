@@ -1,0 +1,124 @@
+"""The nodes of a partition that the chosen devices take (``GetOperationsSupportedByTargetNnApiDevices``).
+
+Source: ``delegates/nnapi/nnapi_delegate.cc``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ....graph.graph import Graph, NodeView
+from ....nnapi_runtime.types import Version
+from ....nnapi_runtime.types import feature_level as level_of
+from ....rules.rule import Reason
+from ...base import KernelFailure, OptionValues
+from ..failures import kernel_failure
+from ..kinds import DRIVER, HIDDEN
+from ..lowering.partition import MappedPartition, node_of
+from ..node_predicates import is_constant_densify, is_runtime_float16_dequantize
+from ..options import chosen_devices, device_level
+from ..target import NNAPI_1_2, REFERENCE_DEVICE
+from .driver_rejections import DriverRejections
+from .runtime import runtime_level
+
+if TYPE_CHECKING:
+    from .device_profile import ProfiledDevice
+
+
+class DriverAnswers:
+    """The nodes that the devices of the options take, by their rejections, their profile and their feature levels."""
+
+    def __init__(self, graph: Graph, options: OptionValues) -> None:
+        self._graph = graph
+        self._options = options
+        self.rejections = DriverRejections(graph, options)
+        self._described: tuple[ProfiledDevice, ...] | None = chosen_devices(options)
+        self._version = Version(level_of(device_level(options)))
+        self._not_taken: dict[int, frozenset[int]] = {}
+
+    def supported(self, nodes: Sequence[int], mapped: MappedPartition) -> tuple[int, ...]:
+        """Return the nodes of a partition whose operations the devices all take.
+
+        If the partition has sparse weights, or widens float16 values at run time, one that they do not take leaves none.
+        """
+        left_out = self._left_out(mapped)
+        if not left_out and self.rejections.is_empty:
+            return tuple(nodes)
+        supported = tuple([node for node in nodes if node not in left_out and not self.rejections.of_node(node, mapped)])
+        if len(supported) < len(nodes) or self.rejections.has_some_of([mapped]):
+            return () if is_all_or_nothing(self._graph, nodes) else supported
+        return supported
+
+    def takes_all(self, mapped: MappedPartition) -> bool:
+        """Return whether the devices take every node of a partition."""
+        if self._left_out(mapped):
+            return False
+        return self.rejections.is_empty or not any(self.rejections.of_node(node, mapped) for node in mapped.operations)
+
+    def reason(self, node: int, mapped: MappedPartition) -> Reason:
+        """Return why the devices do not take a node."""
+        rejected = frozenset(self.rejections.of_node(node, mapped))
+        if not rejected and node in self._left_out(mapped):
+            if self._described is None:
+                hidden = f"an operation above feature level {self._version.level}"
+                message = f"the runtime does not show the driver {hidden}"
+                return Reason(HIDDEN.name, "driver", message, hidden, "operations that the driver's level has", HIDDEN.hint)
+            rejected = frozenset(mapped.operations.get(node, ()))
+        operations = ", ".join(sorted(rejected)) or "an operation of the same partition"
+        needed = "operations that the driver takes"
+        return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
+
+    def _left_out(self, mapped: MappedPartition) -> frozenset[int]:
+        """Return the nodes with an operation that no device takes, by its profile or its feature level."""
+        if self._described is None and (mapped.required is None or mapped.required.fits(self._version)):
+            return frozenset()
+        if mapped.model is None or not mapped.is_finished:
+            return frozenset()
+        left_out = self._not_taken.get(id(mapped))
+        if left_out is None:
+            from .compilation import target_devices  # with the planner, which few runs need
+
+            model = mapped.model.finish()
+            answers = [device.supported(model) for device in target_devices(self._options, mapped)]
+            places = [place for place in range(len(model.operations)) if not any(answer[place] for answer in answers)]
+            left_out = self._not_taken[id(mapped)] = frozenset([node_of(model.operations[place]) for place in places])
+        return left_out
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceProblem:
+    """No device can be used: with a failure if one was named."""
+
+    failure: KernelFailure | None
+
+
+NO_DEVICE = Reason(
+    DRIVER.name,
+    "runtime",
+    "the profile of the phone has no NNAPI device but its own CPU",
+    "no NNAPI device but its own CPU",
+    "an accelerator",
+    "list the phone's devices in the profile (--devices), choose a phone that has any, or allow NNAPI's own CPU",
+)
+
+
+def device_problem(options: OptionValues) -> DeviceProblem | None:
+    """Return why no device of the profile can be used, if so (``DoPrepare``, ``GetTargetDevices``)."""
+    described, name = chosen_devices(options), options["accelerator_name"]
+    if described is None or described or runtime_level(options) < NNAPI_1_2 or name == REFERENCE_DEVICE:
+        return None
+    if name is None:
+        return DeviceProblem(None)
+    known = ", ".join([device.name for device in options["devices"].devices]) or "none"
+    return DeviceProblem(kernel_failure("nnapi-accelerator-unknown", None, found=name, known=known))
+
+
+def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:
+    """Whether a driver that rejects any operation of these nodes gets none of them."""
+    return any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes)
+
+
+def _is_all_or_nothing(view: NodeView) -> bool:
+    return is_constant_densify(view) or is_runtime_float16_dequantize(view)

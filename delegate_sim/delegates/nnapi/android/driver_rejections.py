@@ -1,0 +1,54 @@
+"""NNAPI operations that a driver rejects, by the names that the options list or by a driver profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ....graph.graph import Graph
+from ...base import OptionValues
+from ..lowering.partition import MappedPartition
+
+if TYPE_CHECKING:
+    from ...driver import Driver
+
+
+class DriverRejections:
+    """What the options say that a driver rejects."""
+
+    def __init__(self, graph: Graph, options: OptionValues) -> None:
+        self._graph = graph
+        self._names = frozenset(options["driver_rejects"])
+        self._profile: Driver | None = options["driver"]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the options say nothing about the driver."""
+        return self._profile is None and not self._names
+
+    def of_node(self, node: int, mapped: MappedPartition) -> tuple[str, ...]:
+        """Return the operations of a node that the driver rejects."""
+        if self.is_empty:
+            return ()
+        operations = mapped.operations.get(node, ())
+        if self._profile is None:
+            return tuple([operation for operation in operations if operation in self._names])
+        view = self._graph.view(self._graph.nodes[node])
+        return tuple(
+            [operation for operation in operations if operation in self._names or self._profile.rejects(operation, view)]
+        )
+
+    def has_some_of(self, partitions: Sequence[MappedPartition]) -> bool:
+        """Return whether the driver is known to reject at least one operation of some partitions, though not which."""
+        if self._profile is None or not self._profile.has_open_rejections:
+            return False
+        from ...driver import signature  # most runs have no profile
+
+        return self._profile.rejects_some(
+            {
+                signature(operation, self._graph.view(self._graph.nodes[node]))
+                for mapped in partitions
+                for node, operations in mapped.operations.items()
+                for operation in operations
+            }
+        )

@@ -1,0 +1,79 @@
+"""Refusals of the NNAPI runtime as kernel failures, and their wording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....graph.graph import Graph
+from ....nnapi_runtime.refusal import Call
+from ...base import KernelFailure, OptionValues
+from ..kinds import PREFIX
+from ..lowering.call_sites import RefusedCall
+from ..lowering.partition import MappedPartition
+
+_FURTHER_SHOWN = 10
+
+
+def runtime_failure(
+    graph: Graph, mapped: MappedPartition, others: Sequence[MappedPartition], options: OptionValues
+) -> KernelFailure | None:
+    """Tell the first call that the runtime refuses of a partition, and in short those behind it, also of other partitions."""
+    if not mapped.calls:
+        return None
+    found = [call for each in (mapped, *others) for call in _first_of_each_node(each.calls)]
+    return told(graph, found[0], mapped, options, _further(found[1:]))
+
+
+def told(
+    graph: Graph, call: RefusedCall, mapped: MappedPartition, options: OptionValues, further: tuple[str, ...] = ()
+) -> KernelFailure:
+    """Tell a refused call as what fails the kernel."""
+    from ...stage_behind import StageRefusal  # most models meet no refusal
+    from .refusal_advice import change_for, refused_operand
+
+    violation = call.refusal.violation
+    operand, tensor = refused_operand(call, graph, mapped)
+    what = f"{call.operation}: " if call.operation else ""
+    is_compiled = call.refusal.call is Call.FINISH_COMPILATION
+    does = "cannot compile the partition" if is_compiled else f"refuses {call.call}"
+    message = (
+        f"the NNAPI runtime of Android {options['nnapi_runtime']} {does}: {what}{operand}: found {violation.found}, "
+        f"needed {violation.needed}"
+    )
+    is_of_node = call.refusal.call not in (Call.IDENTIFY, Call.FINISH_MODEL, Call.FINISH_COMPILATION)
+    stage = StageRefusal(
+        call.call, call.operation, violation.subject, violation.found, violation.needed, call.error_line, further, is_of_node
+    )
+    index = None if tensor is None else tensor.index
+    return KernelFailure(call.node, index, PREFIX + call.refusal.code, message, change_for(call), stage=stage)
+
+
+def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
+    """What else is refused of a node may only follow from the first."""
+    first: dict[int, RefusedCall] = {}
+    for call in refused:
+        first.setdefault(call.node, call)
+    return list(first.values())
+
+
+def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
+    """Name what is refused behind the first call: alike refusals together, with their nodes."""
+    groups: dict[tuple[str, str, str, str], list[int]] = {}
+    for call in calls:
+        violation = call.refusal.violation
+        key = (call.operation or call.call, violation.subject, violation.found, violation.needed)
+        groups.setdefault(key, []).append(call.node)
+    lines = [
+        f"behind the first refusal the NNAPI runtime would refuse {operation} at {_nodes(nodes)}: {subject}: found {is_found}, "
+        f"needed {needed}"
+        for (operation, subject, is_found, needed), nodes in groups.items()
+    ]
+    hidden = len(lines) - _FURTHER_SHOWN
+    more = (f"behind the first refusal the NNAPI runtime would refuse {hidden} further kinds of calls",) if hidden > 0 else ()
+    return (*lines[:_FURTHER_SHOWN], *more)
+
+
+def _nodes(indices: Sequence[int]) -> str:
+    shown = ", ".join(map(str, indices[:_FURTHER_SHOWN]))
+    more = f" and {len(indices) - _FURTHER_SHOWN:,} more" if len(indices) > _FURTHER_SHOWN else ""
+    return f"node {shown}" if len(indices) == 1 else f"{len(indices):,} nodes ({shown}{more})"

@@ -1,0 +1,66 @@
+"""Android's NNAPI runtime behind the delegate: the release that is simulated and its feature level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.refusal import NnRefusal
+from ....nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
+from ....nnapi_runtime.types import feature_level as level_of
+from ...base import OptionValues
+
+NO_RUNTIME = "none"
+"""The delegate alone: every call to NNAPI succeeds."""
+RUNTIMES = (NO_RUNTIME, *[str(int(release)) for release in AndroidRelease])
+NEWEST_RUNTIME = RUNTIMES[-1]
+
+
+def runtime_name(value: Any) -> str:
+    """Parse the name of a runtime: an Android release, or that there is none."""
+    name = NO_RUNTIME if value is None else str(value).strip().lower()
+    if isinstance(value, bool) or name not in RUNTIMES:
+        raise ValueError(f"takes one of {', '.join(RUNTIMES)}, not {value!r}")
+    return name
+
+
+def android_of(options: OptionValues) -> AndroidRelease | None:
+    """Return the release whose runtime stands behind the delegate; None if only the delegate is looked at."""
+    name = options["nnapi_runtime"]
+    return None if name == NO_RUNTIME else AndroidRelease(int(name))
+
+
+def runtime_level(options: OptionValues) -> int:
+    """Return the feature level of the runtime, no higher than that of the Android release that it came with."""
+    level: int = options["feature_level"]
+    android = android_of(options)
+    return level if android is None else min(level, highest_level(android))
+
+
+def highest_level(android: AndroidRelease) -> int:
+    """Return the feature level of the runtime that an Android release came with, as NNAPI numbers it."""
+    return API_LEVELS[MAX_FEATURE_LEVEL[android]]
+
+
+ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
+"""Makes an NNAPI model that hands its refusals on."""
+
+
+def model_maker(options: OptionValues) -> ModelMaker | None:
+    """Return what makes an NNAPI model that notes its refusals; None without a runtime."""
+    android = android_of(options)
+    if android is None:
+        return None
+    level = level_of(runtime_level(options))
+    return lambda note: ModelBuilder(android, level, note)
+
+
+def notes(options: OptionValues) -> Iterator[str]:
+    """Say what is known of a runtime less surely than by running it."""
+    match android_of(options):
+        case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
+            known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"
+            yield f"{known}; how it finishes and splits models is read from its sources"
+        case AndroidRelease.ANDROID_12:
+            yield "Android 12's NNAPI runtime: its rules are read from its sources, not run"

@@ -1,0 +1,1 @@
+"""Lower partitions to NNAPI models: the operands and operations that each node becomes."""

@@ -1,0 +1,38 @@
+"""The nodes that the rules support, with float16 weights put into the nodes that read them (``DoPrepare``)."""
+
+from __future__ import annotations
+
+from ...graph.graph import Graph
+from ...graph.partition import partition
+from ...releases.catalogue import Release
+from ...rules.rule import Verdict
+from ..base import Decision, OptionValues, take_supported
+from ..float16_weights import Float16Remapping
+from .options import is_accelerator_specified, validation_level
+from .rules import RULES
+from .target import NnapiTarget
+
+
+def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
+    """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
+    target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
+    remapping = Float16Remapping()
+    widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
+    if not any(graph.view(node).is_constant_float16_dequantize for node in widened):
+        return take_supported(graph, RULES, target), False
+    supported, verdicts = _supported_with_float16(graph, target, remapping)
+    graph = remapping.apply(graph, supported)
+    return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ()), bool(
+        supported and remapping.nodes
+    )
+
+
+def _supported_with_float16(
+    graph: Graph, target: NnapiTarget, remapping: Float16Remapping
+) -> tuple[tuple[int, ...], dict[int, Verdict]]:
+    """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
+    verdicts = remapping.verdicts(graph, RULES, target)
+    supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+    if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+        return graph.execution_plan, verdicts
+    return supported, verdicts
