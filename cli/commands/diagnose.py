@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from delegate_sim.diagnosis.diagnose import Diagnosis, diagnose
+from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.diagnosis.diagnosis import Diagnosis
 
 from ..delegate_flags import DelegateCommand
 from ..models import Models, Unreadable, read_model, unreadable_entry

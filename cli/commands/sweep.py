@@ -19,7 +19,8 @@ from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.sweeping.shapes import parse_shapes
-from delegate_sim.sweeping.sweep import SweepRequest, Swept, sweep, with_labels
+from delegate_sim.sweeping.sweep import sweep, with_labels
+from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 
 from ..delegate_flags import DelegateCommand, defaults_option, pairs_option, target_option

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable
 from delegate_sim.sweeping.rows import SweepRow
-from delegate_sim.sweeping.sweep import Swept
-from delegate_sim.sweeping.tables import sweep_tables
+from delegate_sim.sweeping.sweep_result import Swept, sweep_tables
 
 from ..layout import message
 from ..text import sweep as words

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from delegate_sim.diagnosis.diagnose import Cost, Diagnosis
+from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.results.compare.release_table import ReleaseTable
 
 from ..models import Unreadable

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from delegate_sim.diagnosis.diagnose import Cost, Diagnosis, RankedCause
+from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
+from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import on_cpu

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from delegate_sim.diagnosis.diagnose import Cost, Diagnosis
+from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.diagnosis.examiner import Cost
 
 from ..layout import counted, cut, name, share
 from ..terminal import Line

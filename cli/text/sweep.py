@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.diagnosis.diagnose import Cost
+from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.sweeping.rows import SweepRow, SweepTarget
-from delegate_sim.sweeping.sweep import Swept
+from delegate_sim.sweeping.sweep_result import Swept
 
 from ..layout import counted, message, share
 from ..terminal import Line

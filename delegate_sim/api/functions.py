@@ -28,7 +28,7 @@ from .arguments import (
 if TYPE_CHECKING:
     from ..device.compare.reconciliation import Reconciliation
     from ..device.parse.log_contents import DeviceLog
-    from ..diagnosis.diagnose import Diagnosis
+    from ..diagnosis.diagnosis import Diagnosis
     from ..fixing.fix import Fixed
     from ..gate.check import Checked
     from ..inference.difference import Difference
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..results.compare.comparison import Comparison
     from ..results.report.accelerator_stack import StackResult
     from ..results.report.report import Report
-    from ..sweeping.sweep import Swept
+    from ..sweeping.sweep_result import Swept
 
 
 @public
@@ -328,7 +328,8 @@ def sweep(
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
     from ..sweeping.shapes import parse_shapes
-    from ..sweeping.sweep import SweepRequest, sweep, with_labels
+    from ..sweeping.sweep import sweep, with_labels
+    from ..sweeping.sweep_result import SweepRequest
     from ..sweeping.writing import check_free, write_best
 
     require_truth("everything", everything)

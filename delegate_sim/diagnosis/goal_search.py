@@ -12,7 +12,7 @@ from math import comb
 from ..errors import OptionError
 from ..results.report.measures import Measures
 from .causes.cause import Cause
-from .diagnose import Diagnosis
+from .diagnosis import Diagnosis
 from .effort import simulations_of
 from .examiner import Cost, Examiner
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..diagnosis.diagnose import Cost, Diagnosis, RankedCause
+from ..diagnosis.diagnosis import Diagnosis, RankedCause
+from ..diagnosis.examiner import Cost
 from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset

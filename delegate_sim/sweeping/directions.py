@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ..conversion.settings import Settings
 from ..diagnosis.advice.converter_settings import ConverterSetting, SettingsTogether, settings_for
-from ..diagnosis.diagnose import Diagnosis, RankedCause
+from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..errors import OptionError
 from .shapes import Shapes
 

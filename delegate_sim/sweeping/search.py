@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from ..conversion.convert import FailureKind
 from ..conversion.converters import Route
 from ..conversion.settings import FLOAT, Settings, knows, settings_for
-from ..diagnosis.diagnose import Cost, Diagnosis
+from ..diagnosis.diagnosis import Diagnosis
+from ..diagnosis.examiner import Cost
 from .directions import EVERYWHERE, FIXED, directions, followed, with_options
 from .rows import Origin, SweepRow
 from .shapes import Shapes

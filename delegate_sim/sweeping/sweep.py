@@ -2,79 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from ..conversion.cache import ConversionCache
-from ..conversion.calibration import DRAWN, Calibration
-from ..conversion.convert import Conversion, Limits, convert
+from ..conversion.convert import Conversion, convert
 from ..conversion.converters import Converter, Route
-from ..conversion.settings import FLOAT, Settings
+from ..conversion.settings import FLOAT
 from ..conversion.sources import SourceModel
-from ..diagnosis.diagnose import Diagnosis, diagnose
-from ..errors import ModelError, OptionError, fault_text
+from ..diagnosis.diagnose import diagnose
+from ..diagnosis.diagnosis import Diagnosis
+from ..errors import ModelError, fault_text
 from ..model.reader import load
-from ..results.report.display import Shown, Table
 from ..runtime.target import Target
 from .differences import difference_from
-from .rows import SweepRow, SweepTarget, best_for, pareto
+from .rows import SweepRow, SweepTarget, pareto
 from .search import SweepTrial, search
-from .shapes import Shapes
-
-
-@dataclass(frozen=True, slots=True)
-class SweepRequest:
-    """What is tried: ``settings`` besides float and what diagnosis points to, or ``everything``."""
-
-    settings: tuple[Settings, ...] = ()
-    everything: bool = False
-    calibration: Calibration = DRAWN
-    limits: Limits = field(default_factory=Limits)
-    shapes: Shapes = ()
-    """What inputs are fixed to."""
-
-
-@dataclass(frozen=True, repr=False)
-class Swept(Shown):
-    """Every conversion that was tried, in that order, and how the targets take it. ``to_dict`` gives the stable form."""
-
-    source: SourceModel
-    targets: tuple[SweepTarget, ...]
-    asked: SweepRequest
-    rows: tuple[SweepRow, ...]
-    is_interrupted: bool = False
-
-    @property
-    def models(self) -> tuple[SweepRow, ...]:
-        """The rows that have a model."""
-        return tuple([row for row in self.rows if row.is_model])
-
-    def best_for(self, target: str) -> SweepRow | None:
-        """Return the row that suits a target best, by its label: most multiply-adds delegated, then fewest kernels, and so on.
-
-        None where there is no model that runs there. Raises OptionError for a target that was not asked for.
-        """
-        labels = [each.label for each in self.targets]
-        if target not in labels:
-            raise OptionError(f"there is no target {target!r}; there are {', '.join(labels)}")
-        return best_for(self.rows, labels.index(target))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data (schema ``delegate-sim/sweep/1``)."""
-        from .sweep_data import sweep_entry
-
-        return sweep_entry(self)
-
-    def _line(self) -> str:
-        from .tables import sweep_line
-
-        return sweep_line(self)
-
-    def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        from .tables import sweep_tables
-
-        return sweep_tables(self)
+from .sweep_result import SweepRequest, Swept
 
 
 def sweep(

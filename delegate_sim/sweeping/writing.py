@@ -9,7 +9,7 @@ from ..conversion.sources import SourceModel
 from ..errors import FixError
 from ..foundation.files import open_input, write_chunks
 from ..foundation.printable import printable
-from .sweep import Swept
+from .sweep_result import Swept
 
 _BLOCK = 1 << 20
 

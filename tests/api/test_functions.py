@@ -279,7 +279,7 @@ def test_hints_can_be_resolved():
     from delegate_sim.api import functions
     from delegate_sim.device.compare.reconciliation import Reconciliation
     from delegate_sim.device.parse.log_contents import DeviceLog
-    from delegate_sim.diagnosis.diagnose import Diagnosis
+    from delegate_sim.diagnosis.diagnosis import Diagnosis
     from delegate_sim.gate.check import Checked
     from delegate_sim.results.compare.comparison import Comparison
     from delegate_sim.results.report.accelerator_stack import StackResult

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from delegate_sim.conversion.calibration import DRAWN
 from delegate_sim.conversion.convert import Conversion
 from delegate_sim.conversion.settings import FLOAT
-from delegate_sim.diagnosis.diagnose import Cost
+from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.inference.difference import Difference, TensorDifference
 from delegate_sim.results.report.measures import FAILS_LATER, Measures
 from delegate_sim.sweeping.rows import Origin, SweepRow, best_for, delegated_share, pareto

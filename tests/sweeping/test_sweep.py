@@ -10,7 +10,8 @@ from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.errors import OptionError
 from delegate_sim.sweeping import differences as differences_module
 from delegate_sim.sweeping import sweep as sweep_module
-from delegate_sim.sweeping.sweep import SweepRequest, sweep, with_labels
+from delegate_sim.sweeping.sweep import sweep, with_labels
+from delegate_sim.sweeping.sweep_result import SweepRequest
 from tests.support.diagnoses import target
 from tests.support.sweep_conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
 

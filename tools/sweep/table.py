@@ -23,11 +23,12 @@ from delegate_sim.conversion.sources import find_source
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.diagnosis.advice.converter_settings import settings_for
-from delegate_sim.diagnosis.diagnose import Cost, diagnose
-from delegate_sim.diagnosis.examiner import Examiner
+from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.diagnosis.examiner import Cost, Examiner
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.target import Target
-from delegate_sim.sweeping.sweep import SweepRequest, Swept, sweep
+from delegate_sim.sweeping.sweep import sweep
+from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim_cli.formats.conversions import conversions_markdown
 from tools.docs.sections import with_section
 from tools.sweep.source_models import MODELS, SourceModel

@@ -1,0 +1,177 @@
+"""The result of a diagnosis: ranked causes, as plain data and as tables."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..fixing.passes.base import Pass
+from ..hypothetical.hypothetical_changes import NodeKey
+from ..model.model import Model
+from ..results.report.display import Shown, Table
+from ..results.report.tables import model_name, report_tables, run_words
+from ..runtime.interpreter import Run, option_values
+from ..runtime.target import Target
+from ..version import __version__
+from .advice.fix_passes import PassFinder
+from .causes import conversion_causes as roots
+from .causes.cause import Blockers, Cause, Identity
+from .examiner import Cost
+
+SCHEMA = "delegate-sim/diagnosis/1"
+_COLUMNS = (
+    "rank", "cause", "title", "codes", "nodes", "operators", "multiply_adds", "found", "needed", "suggestion", "change",
+    "delegated_without", "partitions_without", "multiply_adds_without",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RankedCause:
+    """One cause with what it costs.
+
+    ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
+    that rank before it; None for causes that rank too low to be simulated. ``needs`` are other causes that must be removed too
+    before removing this one brings anything; None if it brings nothing even then. ``followers`` are nodes that are on the CPU for
+    no reason of their own, and go with this cause.
+    """
+
+    cause: Cause
+    multiply_adds: int
+    alone: Cost | None
+    together: Cost | None
+    needs: tuple[Identity, ...] | None = ()
+    followers: tuple[NodeKey, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Shown):
+    """The run as it is, its causes with the one first whose end brings most, and what would be without any of them.
+
+    ``limited`` are nodes that the delegate accepts and that lie in partitions beyond a limit.
+    """
+
+    model: Model
+    target: Target
+    run: Run
+    now: Cost
+    total_multiply_adds: int
+    findings: tuple[RankedCause, ...]
+    without_all: Cost
+    limited: int
+    blockers: Blockers
+    """The same causes with what each node has of them, for ``search``."""
+
+    @property
+    def is_dynamic(self) -> bool:
+        """True if the runtime refuses the graph as a whole."""
+        return roots.is_dynamic(self.run)
+
+    def pass_for(self, finding: RankedCause) -> Pass | None:
+        """Return the pass of ``fix`` that does what a cause asks for, None if there is none; passes are tried when asked for."""
+        identity = finding.cause.identity
+        if identity not in self._passes:
+            self._passes[identity] = self._finder.pass_for(finding.cause.nodes)
+        return self._passes[identity]
+
+    @functools.cached_property
+    def _finder(self) -> PassFinder:
+        return PassFinder(self.model, self.target)
+
+    @functools.cached_property
+    def _passes(self) -> dict[Identity, Pass | None]:
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
+        return _diagnosis_entry(self)
+
+    def _line(self) -> str:
+        return _diagnosis_line(self)
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        return _diagnosis_tables(self)
+
+
+def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
+    target = diagnosis.target
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "delegate-sim", "version": __version__},
+        "model": {"path": diagnosis.model.path, "sha256": diagnosis.model.sha256},
+        "delegate": target.delegate.name,
+        "options": option_values(target.options),
+        "runtime": str(target.release),
+        "defaults": target.defaults,
+        "log_lines": list(diagnosis.run.log_lines),
+        "multiply_adds": diagnosis.total_multiply_adds,
+        "now": _cost_entry(diagnosis.now),
+        "nodes_beyond_limit": diagnosis.limited,
+        "causes": [_finding_entry(finding, diagnosis.pass_for(finding)) for finding in diagnosis.findings],
+        "without_all": _cost_entry(diagnosis.without_all),
+    }
+
+
+def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
+    cause = finding.cause
+    return {
+        "name": cause.name,
+        "problem": cause.identity.problem.value,
+        "title": cause.title,
+        "codes": list(cause.codes),
+        "operators": dict(cause.operators),
+        "nodes": [key._asdict() for key in cause.nodes],
+        "found": cause.found,
+        "needed": cause.needed,
+        "versions_without": [{**key._asdict(), "version": version} for key, version in cause.node_versions.items()],
+        "suggestion": {"code": cause.suggestion, "change": cause.change},
+        "fix": None if fix is None else {"pass": fix.name, "exactness": fix.exactness.name.lower()},
+        "multiply_adds": finding.multiply_adds,
+        "alone": None if finding.alone is None else _cost_entry(finding.alone),
+        "together": None if finding.together is None else _cost_entry(finding.together),
+        "needs": _needs_entry(finding),
+        "following_nodes": [key._asdict() for key in finding.followers],
+    }
+
+
+def _needs_entry(finding: RankedCause) -> list[str] | None:
+    """Return the names of the other causes that must go too; None if the end of this one brings nothing even then."""
+    if finding.needs is None:
+        return None
+    return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
+
+
+def _cost_entry(cost: Cost) -> dict[str, Any]:
+    return {**asdict(cost.measures), "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
+
+
+def _diagnosis_line(diagnosis: Diagnosis) -> str:
+    """Say in one line what was found."""
+    first = f"first: {diagnosis.findings[0].cause.title}" if diagnosis.findings else "nothing keeps nodes on the CPU"
+    count = len(diagnosis.findings)
+    causes = f"{count:,} cause{'' if count == 1 else 's'}"
+    return f"{model_name(diagnosis.model)}: {run_words(diagnosis.run)}; {causes}, {first}"
+
+
+def _diagnosis_tables(diagnosis: Diagnosis) -> Mapping[str, Callable[[], Table]]:
+    """Return the tables of a diagnosis: causes in their order, and nodes, partitions and numbers of the run as it is."""
+    own = report_tables([diagnosis.run])
+    return {"causes": lambda: Table(_COLUMNS, list(_cause_rows(diagnosis))), **own}
+
+
+def _cause_rows(diagnosis: Diagnosis) -> Iterator[tuple[Any, ...]]:
+    for rank, finding in enumerate(diagnosis.findings, 1):
+        cause = finding.cause
+        operators = ", ".join([f"{op} {count}" for op, count in cause.operators])
+        yield (
+            rank, cause.name, cause.title, tuple(cause.codes), len(cause.nodes), operators, finding.multiply_adds, cause.found,
+            cause.needed, cause.suggestion, cause.change, *_without(finding.alone),
+        )  # fmt: skip
+
+
+def _without(cost: Cost | None) -> tuple[int | None, ...]:
+    if cost is None:
+        return None, None, None
+    return cost.measures.delegated_nodes, cost.measures.partitions, cost.multiply_adds
