@@ -29,12 +29,12 @@ from .wrong_model import plugin_notes
 SCHEMA = "delegate-sim/reconcile-accelerators/1"
 
 NOT_APPLIED = "not-applied"
-"""Nothing in the log shows that the accelerator was applied."""
+"""Status of a step if the log does not show that the accelerator was applied."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepReconciliation:
-    """One accelerator: what its lines say, and what is simulated of it."""
+    """The lines of one accelerator, compared with its step of the simulation."""
 
     accelerator: str
     delegate: str
@@ -49,14 +49,14 @@ class StepReconciliation:
 
 @dataclass(frozen=True, slots=True)
 class StackReconciliation:
-    """What was found. ``to_dict`` gives the stable form."""
+    """The result of ``reconcile_stack``. ``to_dict`` gives the stable form."""
 
     model: Model
     log: DeviceLog
     result: StackResult
     """The simulation that fits best."""
     soc: str
-    """As it was asked for."""
+    """The SoC as the user gave it."""
     releases: tuple[Release, ...]
     status: str
     explanation: str
@@ -65,7 +65,7 @@ class StackReconciliation:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain data (schema ``delegate-sim/reconcile-accelerators/1``)."""
+        """Return the result as plain data (schema ``delegate-sim/reconcile-accelerators/1``)."""
         return {
             "schema": SCHEMA,
             "tool": {"name": "delegate-sim", "version": __version__},
@@ -85,9 +85,9 @@ class StackReconciliation:
 def reconcile_stack(
     model: Model, log: DeviceLog, stack: Stack, runtime: str | None = None, options: Mapping[str, Any] | None = None
 ) -> StackReconciliation:
-    """Match each accelerator's lines with its step of the simulation; raises OptionError for an unknown SoC or option.
+    """Match each accelerator's lines with its step of the simulation. Raises OptionError for an unknown SoC or option.
 
-    What differs is explained, where that reproduces the rest, by accelerators that were asked for and not applied.
+    Differences are explained by requested accelerators that were not applied, if leaving them out reproduces the rest.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
@@ -112,25 +112,25 @@ def reconcile_stack(
 
 
 class _Trial:
-    """A log and a model, simulated with one set of accelerators or another."""
+    """Simulates a model with different sets of accelerators and compares each with a log."""
 
     def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
         self.model = model
-        # Tables list what is left of all steps together.
+        # Tables list the nodes that remain after all steps.
         self.log = replace(log, run_orders={}, summaries={})
         self.release = release
         self.options = options
         self.result = self.simulated(stack)
 
     def simulated(self, stack: Stack) -> StackResult:
-        """Apply the accelerators."""
+        """Return the result of applying the accelerators."""
         known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
         options = {key: value for key, value in self.options.items() if key in known}
-        # On the device the model was loaded, whatever this release's own resolver has.
+        # The device loaded the model, so its resolver had all operators.
         return simulate_stack(self.model, stack, self.release, options, Assumptions(has_own_resolver=True))
 
     def steps(self, stack: Stack) -> list[StepReconciliation]:
-        """Compare each accelerator's step."""
+        """Compare each accelerator's step with the log."""
         runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
         return [
             self._step(accelerator, delegate, runs.get(delegate.name))
@@ -138,17 +138,22 @@ class _Trial:
         ]
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None) -> StepReconciliation:
-        missing = [each.line for each in self.log.of(NOT_REGISTERED) if each.values["name"].lower() == accelerator]
+        """Compare the step of one accelerator with the log."""
+        missing = [
+            statement.line
+            for statement in self.log.statements_of(NOT_REGISTERED)
+            if statement.values["name"].lower() == accelerator
+        ]
         notes = tuple(missing)
         nothing = Tally((), None, None, None, None)
         if accelerator == APPLIED_AHEAD:
             return self._ahead(accelerator, delegate, run, notes)
-        facts = facts_of(self.log, delegate, [] if run is None else [each.graph for each in run.subgraphs])
+        facts = facts_of(self.log, delegate, [] if run is None else [subgraph.graph for subgraph in run.subgraphs])
         facts = replace(facts, is_foreign=False, notes=())
         is_shown = facts.replacements is not None and bool(facts.lines)
         is_told = is_shown or bool(facts.splits or facts.listed_refusals)
         if run is None:
-            # Everything was taken before it.
+            # The accelerators before it took all nodes.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies it: in the simulation nothing is left for it",) if is_shown else ()
             return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
@@ -156,66 +161,76 @@ class _Trial:
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
             status = NOT_APPLIED if takes else NOT_COMPARED
             return StepReconciliation(accelerator, delegate.name, status, nothing, simulated_tally(run), (), (), notes)
-        found = tuple(differences(facts, run))
-        status = UNEXPLAINED if found else REPRODUCED
-        shown = (*notes, *_other_model(facts, run))
+        step_differences = tuple(differences(facts, run))
+        status = UNEXPLAINED if step_differences else REPRODUCED
+        step_notes = (*notes, *_other_model(facts, run))
         return StepReconciliation(
             accelerator,
             delegate.name,
             status,
             device_tally(facts, run),
             simulated_tally(run),
-            found,
+            step_differences,
             listed_refusals(facts, run),
-            shown,
+            step_notes,
         )
 
     def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
-        """Compare what a compiler plugin selects, and what then runs of it."""
-        theirs = [each for each in self.log.replacements if each.kernel == DISPATCH_KERNEL]
+        """Compare the selection of a compiler plugin, and the kernels that run its compiled parts."""
+        theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
         nothing = Tally((), None, None, None, None)
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
         if not self.log.plugins and not theirs:
             return StepReconciliation(accelerator, delegate.name, NOT_APPLIED, nothing, ours, (), (), notes)
         if run is None:
             return StepReconciliation(accelerator, delegate.name, NOT_COMPARED, nothing, ours, (), (), notes)
-        found: list[str] = []
+        step_differences: list[str] = []
         device = nothing
         if self.log.plugins:
-            facts = facts_of(self.log, delegate, [each.graph for each in run.subgraphs])
-            found += differences(facts, run)
+            facts = facts_of(self.log, delegate, [subgraph.graph for subgraph in run.subgraphs])
+            step_differences += differences(facts, run)
             device = device_tally(facts, run)
             notes = (*notes, *plugin_notes(self.log, run))
-        lines = (*device.lines, *[each.line for each in theirs])
+        lines = (*device.lines, *[line.line for line in theirs])
         if theirs or not self.log.plugins or run.outcome == "delegated":
-            found += _dispatched(theirs, run)
+            step_differences += _dispatched(theirs, run)
         if self.log.plugins and not theirs and run.outcome == "delegated":
             notes = (*notes, "no line shows that anything of what was selected was compiled and runs")
-        status = UNEXPLAINED if found else REPRODUCED
-        return StepReconciliation(accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(found), (), notes)
+        status = UNEXPLAINED if step_differences else REPRODUCED
+        return StepReconciliation(
+            accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(step_differences), (), notes
+        )
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Compare the kernels that run what was compiled, subgraph by subgraph."""
-    ours = [each for each in read_lines(f"{line}\n" for line in run.log_lines).replacements if each.kernel == DISPATCH_KERNEL]
-    both = [[(each.subgraph, each.replaced, each.total, each.partitions) for each in lines] for lines in (theirs, ours)]
+    """Yield a difference if other kernels run compiled parts on the device than in the simulation."""
+    ours = [
+        replacement
+        for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements
+        if replacement.kernel == DISPATCH_KERNEL
+    ]
+    both = [
+        [(replacement.subgraph, replacement.replaced, replacement.total, replacement.partitions) for replacement in lines]
+        for lines in (theirs, ours)
+    ]
     if both[0] != both[1]:
-        on_device, here = (" ".join([each.line for each in lines]) or "no line" for lines in (theirs, ours))
-        yield f"of {DISPATCH_KERNEL} the device has: {on_device} The simulation has: {here}"
+        on_device, simulated = (" ".join([replacement.line for replacement in lines]) or "no line" for lines in (theirs, ours))
+        yield f"of {DISPATCH_KERNEL} the device has: {on_device} The simulation has: {simulated}"
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
+    """Yield a note for each line that counts more or fewer nodes than the model has at this step."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
-    for each in facts.replacements or ():
-        if each.total is not None and each.total not in sizes:
+    for replacement in facts.replacements or ():
+        if replacement.total is not None and replacement.total not in sizes:
             yield (
-                f"the log's line counts {each.total} nodes, and after the steps before it the model has "
+                f"the log's line counts {replacement.total} nodes, and after the steps before it the model has "
                 f"{', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
             )
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
-    """Yield the stack without accelerators of which nothing shows that they ran, the fewest first."""
+    """Yield the stack without accelerators that the log does not show to have run, removing the fewest first."""
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
     for missing in choices:
@@ -225,17 +240,18 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 
 def _took_nothing(step: StepReconciliation) -> bool:
-    """Return whether a plugin selected nodes, and nothing that it compiled runs."""
+    """Return whether a plugin selected nodes of which none run compiled."""
     return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 
 def _status(steps: Sequence[StepReconciliation]) -> str:
-    found = {step.status for step in steps}
-    if UNEXPLAINED in found:
+    """Return the status of all steps together."""
+    statuses = {step.status for step in steps}
+    if UNEXPLAINED in statuses:
         return UNEXPLAINED
-    if REPRODUCED not in found:
+    if REPRODUCED not in statuses:
         return NOT_COMPARED
-    return UNEXPLAINED if NOT_APPLIED in found else REPRODUCED
+    return UNEXPLAINED if NOT_APPLIED in statuses else REPRODUCED
 
 
 def _step_entry(step: StepReconciliation) -> dict[str, Any]:
@@ -246,6 +262,6 @@ def _step_entry(step: StepReconciliation) -> dict[str, Any]:
         "device": tally_entry(step.device),
         "simulated": tally_entry(step.simulated),
         "differences": list(step.differences),
-        "listed_refusals": [listed_entry(each) for each in step.listed_refusals],
+        "listed_refusals": [listed_entry(refusal) for refusal in step.listed_refusals],
         "notes": list(step.notes),
     }

@@ -18,7 +18,7 @@ _MOST_LIMITS = 16
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the other feature levels at which the simulation does the same without a driver that rejects anything."""
+    """Return the other feature levels that reproduce the log without a driver that rejects anything."""
     levels = trials.setting.delegate.levels
     if levels is None:
         return ()
@@ -26,9 +26,9 @@ def fitting_levels(trials: Trials) -> tuple[int, ...]:
 
 
 def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
-    """Return what accounts for the difference between the first simulation and the device, the likeliest first.
+    """Return explanations for the difference between the first simulation and the device, the likeliest first.
 
-    ``levels`` are those of ``fitting_levels``; ``profile`` is what is known of the driver so far.
+    ``levels`` are those of ``fitting_levels``; ``profile`` is the driver profile so far.
     """
     if first.outcome != "restored":
         yield from _compilation(trials, first)
@@ -49,7 +49,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """The delegate's kernels were made, and then the driver could not compile one."""
+    """Yield a simulation in which the driver failed to compile one of the delegate's kernels."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
@@ -75,29 +75,30 @@ class _Without(Driver):
         return ", ".join(sorted(self.names))
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Return whether the operation is one of the names."""
+        """Return whether the operation has one of the names."""
         return operation in self.names
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """The driver rejects the operations that the runtime did not compile, though the delegate offers them."""
+    """Yield a simulation in which the driver rejects the offered operations that the runtime did not compile."""
     interface = trials.setting.delegate.driver
-    compilations = [each for each in trials.facts.runtime.compilations if each.choices]
-    if interface is None or not compilations or not all(each.is_complete for each in compilations):
+    compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
+    if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
         return
-    on_device = {choice.op for each in compilations for choice in each.choices}
+    on_device = {choice.op for compilation in compilations for choice in compilation.choices}
     offered = {one.name for _, operations in stage_operations(first) for one in operations}
     missing = frozenset(offered - on_device)
     if not missing or not on_device <= offered:
         return
     changes = {interface.option: _Without(missing)}
     run = trials.fitting(changes)
-    if run is not None and all(each.compilation is not None for each in matched_partitions(trials.facts.runtime, run)):
+    if run is not None and all(partition.compilation is not None for partition in matched_partitions(trials.facts.runtime, run)):
         text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
         yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
 
 
 def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
+    """Return the nodes that were set aside with this code, by subgraph."""
     return {
         subgraph.graph.index: nodes
         for subgraph in run.subgraphs
@@ -106,9 +107,9 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return which of the delegate's kernels each of the nodes is, counted from 1; None for one that the model cannot have.
+    """Return the number of each node among the delegate's kernels, from 1; None if the model cannot have that kernel.
 
-    Kernels are nodes behind those of the graph, in the order in which they were made.
+    Kernels are added after the nodes of the graph, in the order in which they are created.
     """
     first = run.subgraphs[0]
     count, kernels = len(first.graph.nodes), kernel_count(run)
@@ -116,12 +117,12 @@ def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
 
 
 def kernel_count(run: Run) -> int:
-    """Count the delegate's kernels in the first subgraph."""
+    """Return the number of delegate kernels in the first subgraph."""
     return sum([subset.is_delegated for subset in run.subgraphs[0].subsets])
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """The driver rejects what is known already."""
+    """Yield a simulation in which the driver rejects what its profile lists."""
     interface = trials.setting.delegate.driver
     if interface is None:
         return
@@ -133,7 +134,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """The device has another feature level."""
+    """Yield a simulation at another feature level."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -144,7 +145,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """The application sets a limit on partitions."""
+    """Yield a simulation with a limit on partitions."""
     setting = trials.setting
     option = setting.delegate.limit_option
     if not option or option in setting.known:

@@ -11,13 +11,13 @@ from .observed_delegation import Facts
 from .trial_simulations import Account
 
 DRIVER, LIMIT, UNDECIDED, REFUSED = "driver", "limit", "undecided", "refused"
-"""The driver rejected the node, a limit dropped its partition, either of these, or the delegate's own rules refused it."""
+"""Causes: the driver rejected the node, a limit dropped its partition, one of these two, or the delegate refused it."""
 
 _LIMITS = (PARTITION_LIMIT.name, PARTITION_MINIMUM.name)
 
 
 class CpuNode(NamedTuple):
-    """A node that ran on the CPU, and why; ``accepted`` says whether the delegate's own rules accept it."""
+    """A node that ran on the CPU, and the cause; ``accepted`` is true if the delegate's own rules accept it."""
 
     subgraph: int
     node: int
@@ -27,8 +27,8 @@ class CpuNode(NamedTuple):
 
 
 def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode, ...]:
-    """Say of each node that ran on the CPU of the device why it did; where the log does not tell, of each simulated one."""
-    found = []
+    """Return the nodes on the device's CPU with their causes; those of the simulation if the log does not show them."""
+    result = []
     for subgraph in run.subgraphs:
         graph, decision = subgraph.graph, subgraph.decision
         nodes = facts.on_cpu.get(graph.index, facts.listed.get(graph.index))
@@ -47,8 +47,8 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
                 cause = DRIVER
             else:
                 cause = _simulated_cause(run.delegate, decision, index)
-            found.append(CpuNode(graph.index, index, graph.nodes[index].op, cause, is_accepted))
-    return tuple(found)
+            result.append(CpuNode(graph.index, index, graph.nodes[index].op, cause, is_accepted))
+    return tuple(result)
 
 
 def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
@@ -57,7 +57,7 @@ def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
 
 
 def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
-    """Return why the simulation leaves a node to the CPU that the delegate's rules accept."""
+    """Return the reason why the simulation leaves an accepted node on the CPU."""
     reason = decision.set_aside.get(node) if decision is not None else None
     if reason is None:
         return UNDECIDED

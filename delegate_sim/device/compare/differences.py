@@ -17,7 +17,7 @@ from .observed_delegation import OTHER_KERNEL, Facts
 
 @dataclass(frozen=True, slots=True)
 class RefusalDifference:
-    """An operator that was refused a different number of times: on the device, by the lines of its log, and simulated."""
+    """An operator whose number of refusals differs between the log and the simulation."""
 
     op: str
     version: int
@@ -27,41 +27,41 @@ class RefusalDifference:
 
 @dataclass(frozen=True, slots=True)
 class ListedRefusal:
-    """An operator that a delegate lists as refused, or that is refused in the simulation of a delegate that lists them."""
+    """An operator that a delegate lists as refused, or that the simulation of such a delegate refuses."""
 
     op: str
     on_device: tuple[str, ...]
     """The reasons that the device printed; a reason may be empty."""
     simulated: tuple[str, ...]
-    """What is needed, by the simulation; empty if it refuses no such node."""
+    """What the simulation's refusals require; empty if it refuses no such node."""
     nodes: int
-    """Number of such nodes the simulation refuses."""
+    """Number of these nodes that the simulation refuses."""
 
     @property
     def is_same(self) -> bool:
-        """True if both refuse it. A delegate also lists nodes without a reason that it was not asked about."""
+        """True if both refuse it. A delegate also lists, without a reason, nodes that its rules never saw."""
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
 
 def differences(facts: Facts, run: Run) -> list[str]:
-    """Return where a simulation differs from what the log says."""
+    """Return a description of each difference between a simulation and the log."""
     simulated = read_lines(run.log_lines)
-    found = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
-    operators = [each.op for each in refusal_differences(facts, run)]
+    texts = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
+    operators = [difference.op for difference in refusal_differences(facts, run)]
     if operators:
-        found.append(f"refusals differ for {', '.join(dict.fromkeys(operators))}")
-    listed = [each for each in listed_refusals(facts, run) if not each.is_same]
+        texts.append(f"refusals differ for {', '.join(dict.fromkeys(operators))}")
+    listed = [refusal for refusal in listed_refusals(facts, run) if not refusal.is_same]
     for who, operators in (
-        ("the device", [each.op for each in listed if each.on_device]),
-        ("the simulation", [each.op for each in listed if not each.on_device]),
+        ("the device", [refusal.op for refusal in listed if refusal.on_device]),
+        ("the simulation", [refusal.op for refusal in listed if not refusal.on_device]),
     ):
         if operators:
-            found.append(f"only {who} refuses {', '.join(operators)}")
-    return found
+            texts.append(f"only {who} refuses {', '.join(operators)}")
+    return texts
 
 
 def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
-    """Compare, operator by operator, what a delegate lists as refused with the simulation; nothing if the log has no list."""
+    """Compare the operators that a delegate lists as refused with the simulation; empty if the log has no list."""
     if not facts.listed_refusals:
         return ()
     on_device: dict[str, list[str]] = {}
@@ -85,7 +85,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Count refusals by operator and version, and return those that differ; none if the log has no refusals."""
+    """Return the operators and versions with another number of refusals; empty if the log has no refusals."""
     if not facts.refusals:
         return ()
     simulated: Counter[tuple[str, int]] = Counter()
@@ -93,7 +93,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
         for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
             node = subgraph.graph.nodes[index]
             op = "CUSTOM" if node.is_custom else node.op
-            # The delegate's rules are not asked about such a node, so nothing is printed about it.
+            # The delegate's rules never see such a node, so they print nothing about it.
             simulated[op, node.version] += sum([reason.code != FLOAT16_DEQUANTIZE.name for reason in verdict.reasons])
     return tuple(
         RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])
@@ -103,22 +103,23 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    """Compare what a compiler plugin selects, subgraph by subgraph."""
-    theirs = {each.subgraph: each.line for each in facts.plugins}
-    ours = {each.subgraph: each.line for each in simulated.plugins}
+    """Yield the subgraphs in which a compiler plugin's line differs."""
+    theirs = {plugin.subgraph: plugin.line for plugin in facts.plugins}
+    ours = {plugin.subgraph: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
         if theirs.get(subgraph) != ours.get(subgraph):
-            on_device, here = (lines.get(subgraph, "no line") for lines in (theirs, ours))
-            yield f"of subgraph {subgraph} the device has: {on_device} The simulation has: {here}"
+            on_device, simulated_line = (lines.get(subgraph, "no line") for lines in (theirs, ours))
+            yield f"of subgraph {subgraph} the device has: {on_device} The simulation has: {simulated_line}"
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
+    """Yield the differences between the lines of the runtime and the tool, and the simulated ones."""
     if run.delegate.is_plugin:
         yield from _plugin_differences(facts, simulated)
         return
     if facts.replacements is not None:
-        ours = [_numbers(each) for each in simulated.replacements]
-        theirs = [_numbers(each) for each in facts.replacements]
+        ours = [_numbers(replacement) for replacement in simulated.replacements]
+        theirs = [_numbers(replacement) for replacement in facts.replacements]
         if not _same_numbers(theirs, ours):
             yield f"the device's lines report {_replaced_text(theirs)}, the simulated ones {_replaced_text(ours)}"
     if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
@@ -133,9 +134,16 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Compare what the delegate itself counts with what it asks the runtime to replace in the simulation."""
-    sizes = [(len(each.decision.nodes), len(each.graph.execution_plan)) for each in run.subgraphs if each.decision is not None]
-    printed = [tuple(int(each.values[key]) for key in ("delegated", "total", "partitions")) for each in simulated.of(OWN_COUNT)]
+    """Yield the differences between the delegate's own counts and the nodes that it requests in the simulation."""
+    sizes = [
+        (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
+        for subgraph in run.subgraphs
+        if subgraph.decision is not None
+    ]
+    printed = [
+        tuple(int(statement.values[key]) for key in ("delegated", "total", "partitions"))
+        for statement in simulated.statements_of(OWN_COUNT)
+    ]
     for delegated, total, partitions in facts.own_counts:
         if printed and (delegated, total, partitions) not in printed:
             ours_delegated, ours_total, ours_partitions = printed[0]
@@ -148,9 +156,10 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
     if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
         yield f"the delegate says that it made {counted(facts.kernels_made, 'kernel')}, and in the simulation {kernels}"
-    for taken, left in facts.splits:
-        if (taken, taken + left) not in sizes:
-            yield f"the delegate says that it runs {taken} of {taken + left} nodes, and in the simulation {_sizes_text(sizes)}"
+    for delegated, rest in facts.splits:
+        total = delegated + rest
+        if (delegated, total) not in sizes:
+            yield f"the delegate says that it runs {delegated} of {total} nodes, and in the simulation {_sizes_text(sizes)}"
 
 
 def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
@@ -158,6 +167,7 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
+    """Yield the subgraphs in which other nodes ran on the CPU."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
@@ -193,7 +203,7 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether both say the same, as far as both say it."""
+    """Return whether two lists of lines agree in all numbers that both give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )
@@ -208,7 +218,7 @@ def _replaced_text(numbers: Sequence[_Numbers]) -> str:
 
 
 def _application(run: Run) -> tuple[str, int | None]:
-    """Return what benchmark_model would say about the simulation."""
+    """Return the outcome and number of kernels that benchmark_model would print for the simulation."""
     if run.outcome in ("refused", "restored"):
         return "failed", None
     first = run.subgraphs[0]

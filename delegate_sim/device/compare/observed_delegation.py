@@ -30,55 +30,55 @@ from ..parse.operator_tables import RunOrder, Summary
 from .row_matching import OTHER_MODEL, matched_nodes
 
 OTHER_KERNEL = "DELEGATE "
-"""What stands before a kernel of another delegate where operators are listed as refused."""
+"""Prefix of another delegate's kernel in a list of refused operators."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the log says about one delegate. What is None, or has no key, is not known."""
+    """The facts in a log about one delegate. Values that are None, and missing keys, are unknown."""
 
     replacements: tuple[Replacement, ...] | None
     application: tuple[str, int | None] | None
     """How benchmark_model applied the delegate, and the number of kernels."""
     dynamic: int | None
-    """The dynamic-sized tensor for which the graph was refused."""
+    """The dynamic-sized tensor because of which the graph was refused."""
     is_restored: bool
     driver_errors: tuple[str, ...]
     """Errors that a driver returned, and kernels of the delegate that failed to prepare or run."""
     on_cpu: Mapping[int, frozenset[int]]
-    """By subgraph, the nodes on the CPU, where the table is complete."""
+    """Nodes on the CPU by subgraph, if the table is complete."""
     listed: Mapping[int, frozenset[int]]
-    """By subgraph, the nodes that are known to have run on the CPU, where the table is not complete."""
+    """Nodes that certainly ran on the CPU, by subgraph, if the table is incomplete."""
     counts: Mapping[int, Mapping[str, int]]
-    """By subgraph, how many nodes of each operator ran on the CPU, where only that is known."""
+    """Number of CPU nodes per operator, by subgraph, if only that is known."""
     kernels: Mapping[int, int]
-    """By subgraph, the number of delegate kernels."""
+    """Number of delegate kernels by subgraph."""
     failed_nodes: tuple[int, ...]
-    """The delegate's kernels that could not be prepared, by the index that they have as nodes."""
+    """Node indices of the delegate's kernels that could not be prepared."""
     has_ended: bool
     """True if the benchmark ended before anything ran."""
     own_counts: tuple[tuple[int, int, int], ...]
-    """What the delegate itself counts: nodes delegated, nodes in all, and partitions."""
+    """The delegate's own counts: delegated nodes, all nodes, and partitions."""
     splits: tuple[tuple[int, int], ...]
-    """Number of nodes the delegate says that it runs, and how many it leaves."""
+    """The delegate's own counts of nodes that it runs, and of nodes that it leaves."""
     listed_refusals: tuple[tuple[str, str], ...]
-    """The operators that the delegate lists as refused, with the reasons as printed."""
+    """The operators that the delegate lists as refused, with the printed reasons."""
     refusals: Mapping[tuple[str, int], int]
-    """Number of refusals were printed, by operator and version."""
+    """Number of printed refusals, by operator and version."""
     kernels_made: int | None
-    """Number of kernels the delegate says that it made."""
+    """Number of kernels that the delegate reports to have created."""
     is_foreign: bool
-    """True if the lines of the log are all of other delegates than this one."""
+    """True if all lines of the log are of other delegates."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[PluginLine, ...] = ()
-    """What a compiler plugin selected, where the delegate is one."""
+    """The selections of a compiler plugin, if the delegate is one."""
     runtime: RuntimeLog = NOTHING_COMPILED
-    """What the runtime behind the delegate says that it chose."""
+    """The devices and compilations of the runtime behind the delegate."""
 
     @property
     def can_be_compared(self) -> bool:
-        """True if anything that a delegate did is known at all."""
+        """True if any fact about the delegate is known."""
         return not self.is_foreign and bool(
             self.replacements is not None
             or self.application is not None
@@ -97,7 +97,7 @@ class Facts:
 
     @property
     def evidence(self) -> str:
-        """What tells which nodes ran on the CPU: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+        """Source of the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
         if self.on_cpu:
             return "run-order"
         if self.counts:
@@ -106,9 +106,9 @@ class Facts:
 
 
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
-    """Return what a log says about a delegate; raises ReconcileError if the log is not of these graphs."""
-    own = tuple(each for each in log.replacements if is_of(delegate, each.kernel))
-    applications = [each for each in log.applications if each.provider == delegate.provider_name]
+    """Return the facts in a log about a delegate. Raises ReconcileError if the log is not of these graphs."""
+    own = tuple(replacement for replacement in log.replacements if is_of(delegate, replacement.kernel))
+    applications = [application for application in log.applications if application.provider == delegate.provider_name]
     application = applications[-1] if applications else None
     tables = _TableFacts(log, delegate, graphs)
     for index, table in log.run_orders.items():
@@ -119,28 +119,40 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    said = [each.line for each in (*_own(log, delegate, OWN_COUNT, SPLIT, KERNELS),)]
-    lines = [*said, *[each.line for each in own], *([application.line] if application else [])]
+    printed = [statement.line for statement in (*_own(log, delegate, OWN_COUNT, SPLIT, KERNELS),)]
+    lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     if delegate.is_plugin:
         if not log.plugins:
             raise ReconcileError(
                 "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...), an INFO of LiteRT"
             )
-        lines = [each.line for each in log.plugins]
+        lines = [plugin.line for plugin in log.plugins]
     return Facts(
         replacements=None if delegate.is_plugin or _is_unknown(log, own) else own,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
         driver_errors=tuple(
-            [each.line for each in log.of(API_ERROR, NODE_ERROR) if each.kind == API_ERROR or is_of(delegate, each.values["op"])]
+            [
+                statement.line
+                for statement in log.statements_of(API_ERROR, NODE_ERROR)
+                if statement.kind == API_ERROR or is_of(delegate, statement.values["op"])
+            ]
         ),
-        failed_nodes=tuple([int(each.values["node"]) for each in log.of(NODE_ERROR) if is_of(delegate, each.values["op"])]),
-        has_ended=bool(log.of(BENCHMARK_FAILED, CRASH)),
-        own_counts=tuple([_numbers(each, "delegated", "total", "partitions") for each in _own(log, delegate, OWN_COUNT)]),
-        splits=tuple([_numbers(each, "taken", "left") for each in _own(log, delegate, SPLIT)]),
+        failed_nodes=tuple(
+            [
+                int(statement.values["node"])
+                for statement in log.statements_of(NODE_ERROR)
+                if is_of(delegate, statement.values["op"])
+            ]
+        ),
+        has_ended=bool(log.statements_of(BENCHMARK_FAILED, CRASH)),
+        own_counts=tuple(
+            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, OWN_COUNT)]
+        ),
+        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, SPLIT)]),
         listed_refusals=log.listed_refusals if _own(log, delegate, LISTED_REFUSALS) else (),
-        kernels_made=next((int(each.values["count"]) for each in reversed(_own(log, delegate, KERNELS))), None),
+        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, KERNELS))), None),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -155,30 +167,30 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 
 def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> Iterator[str]:
-    """Return which other kernel the lines are of, if they are of none of the delegate's; a compiler plugin has no such lines."""
+    """Yield a note that names the other kernels if no line is of the delegate's; a compiler plugin has no such lines."""
     if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
-        kernels = ", ".join(dict.fromkeys([each.kernel for each in log.replacements]))
-        offered = [each for line in log.replacements if (each := delegate_named(line.kernel)) is not None]
-        offered = [each for each in offered if not each.is_applied_by_default] or offered
+        kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
+        offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
+        offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
         offer = f"; give --delegate {offered[0].name}" if offered else ""
         yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated{offer}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Return whether no line tells how many nodes the delegate replaced.
+    """Return whether no line shows how many nodes the delegate replaced.
 
-    Lines of others do, if all of them are of delegates that the runtime applies to what this one leaves.
+    The lines of delegates that the runtime applies afterwards show it, if there are no others.
     """
     if own or not log.replacements:
         return not own
-    others = [delegate_named(each.kernel) for each in log.replacements]
-    return not all(each is not None and each.is_applied_by_default for each in others)
+    others = [delegate_named(replacement.kernel) for replacement in log.replacements]
+    return not all(other is not None and other.is_applied_by_default for other in others)
 
 
 def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
-    """Return the statements in which the delegate speaks of itself."""
+    """Return the statements of these kinds that carry the delegate's name."""
     names = names_of(log, delegate)
-    return tuple([each for each in log.of(*kinds) if plain_name(each.values.get("name", "")) in names])
+    return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
 
 
 def _numbers(statement: Statement, *names: str) -> Any:
@@ -186,14 +198,16 @@ def _numbers(statement: Statement, *names: str) -> Any:
 
 
 class _TableFacts:
-    """Collect what the tables of operators say."""
+    """Collects facts from the operator tables."""
 
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
         self.own_kernels = {*delegate.kernel_names, UNNAMED_KERNEL}
         delegates = map(find_delegate, DELEGATE_NAMES)
-        self.other_kernels = {name for each in delegates for name in each.kernel_names} - self.own_kernels
-        self.is_hiding = any(each.replaced and each.kernel in self.other_kernels for each in log.replacements)
+        self.other_kernels = {name for delegate in delegates for name in delegate.kernel_names} - self.own_kernels
+        self.is_hiding = any(
+            replacement.replaced and replacement.kernel in self.other_kernels for replacement in log.replacements
+        )
         """True if another delegate ran nodes, which the tables then do not list."""
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
@@ -208,7 +222,7 @@ class _TableFacts:
         self.notes: list[str] = []
 
     def add_run_order(self, index: int, table: RunOrder) -> None:
-        """Take the nodes of a table in running order."""
+        """Add the nodes of a table in running order."""
         if index >= len(self.graphs):
             raise ReconcileError(f"the log lists nodes of subgraph {index}, which the model does not have; {OTHER_MODEL}")
         rest = [row for row in table.rows if row.op not in self.own_kernels]
@@ -225,7 +239,7 @@ class _TableFacts:
             self.notes.append(f"the table of subgraph {index} is cut short; nothing is known about nodes that it does not list")
 
     def add_summary(self, index: int, summary: Summary) -> None:
-        """Take the counts of a summary by node type, if they are all of nodes of the graph."""
+        """Add the counts of a table of node types, if they are all of nodes of the graph."""
         graph = self.graphs[index]
         available = Counter(graph.nodes[node].op for node in graph.execution_plan)
         known = {*self.own_kernels, *available}

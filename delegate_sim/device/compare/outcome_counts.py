@@ -1,4 +1,4 @@
-"""Count what the device and the simulation each did, as lines and numbers."""
+"""Count what happened on the device and in the simulation, as lines and numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What one of the two did in all subgraphs. What is not known is None."""
+    """Lines and counts of one side, for all subgraphs; unknown counts are None."""
 
     lines: tuple[str, ...]
     delegated: int | None
@@ -23,10 +23,10 @@ class Tally:
 
 
 def simulated_tally(run: Run) -> Tally:
-    """Count what the simulation did."""
+    """Return the lines and counts of the simulation."""
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     if run.delegate.is_plugin:
-        # What is compiled becomes kernels only on the device, so there are none to count.
+        # Compiled parts become kernels only on the device, so there are none to count.
         lines = [f"{line}\n" for line in run.log_lines]
         return _plugin_tally(run.log_lines, read_lines(lines).plugins)
     return Tally(
@@ -39,7 +39,7 @@ def simulated_tally(run: Run) -> Tally:
 
 
 def device_tally(facts: Facts, run: Run) -> Tally:
-    """Count what the device did, as far as the log tells; the simulation tells how many nodes there are."""
+    """Return the lines and counts of the device, as the log shows them; the number of nodes is the simulation's."""
     nodes = _node_count(run)
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)
@@ -55,8 +55,8 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     if kernels is None and facts.application is not None:
         kernels = facts.application[1]
     if facts.replacements is not None:
-        delegated = sum([each.replaced for each in facts.replacements])
-        partitions = sum([each.partitions for each in facts.replacements])
+        delegated = sum([replacement.replaced for replacement in facts.replacements])
+        partitions = sum([replacement.partitions for replacement in facts.replacements])
         # A line of another model may count more nodes than there are.
         rest = nodes - delegated if delegated <= nodes else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
@@ -64,16 +64,16 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         delegated, total, _ = facts.own_counts[-1]
         return Tally(facts.lines, delegated, None, kernels, total - delegated if delegated <= total else None)
     if facts.splits and on_cpu is None:
-        taken, left = facts.splits[-1]
-        return Tally(facts.lines, taken, None, kernels, left)
+        split_delegated, left = facts.splits[-1]
+        return Tally(facts.lines, split_delegated, None, kernels, left)
     return Tally(facts.lines, None if on_cpu is None else nodes - on_cpu, None, kernels, on_cpu)
 
 
 def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tally:
-    """Count what a compiler plugin selects, and into how many parts."""
-    selected = sum([each.selected for each in plugins])
-    left = sum([each.total for each in plugins]) - selected
-    return Tally(lines, selected, sum([each.partitions for each in plugins]), None, left)
+    """Return the nodes that a compiler plugin selects, and the number of partitions."""
+    selected = sum([plugin.selected for plugin in plugins])
+    left = sum([plugin.total for plugin in plugins]) - selected
+    return Tally(lines, selected, sum([plugin.partitions for plugin in plugins]), None, left)
 
 
 def _node_count(run: Run) -> int:

@@ -35,10 +35,10 @@ from .wrong_model import other_model_note
 def reconcile(
     model: Model, log: DeviceLog, setting: DeviceSetting | None = None, profile: Driver | None = None
 ) -> Reconciliation:
-    """Simulate what a log shows was applied to a model, and account for what differs.
+    """Simulate a model with the setting that a log shows, and explain the differences.
 
-    ``profile`` is what is known of the driver so far. Raises ReconcileError if the log is not of the model or does not show
-    what was applied.
+    ``profile`` is the driver profile so far. Raises ReconcileError if the log is not of the model or does not show which delegate
+    was applied.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)
@@ -48,19 +48,19 @@ def reconcile(
     setting, run = _fitting_platform(model, setting, facts, run)
     trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
     unavailable = _unavailable(log, facts, first)
-    found = [*unavailable, *differences(facts, first), *split_differences(log, first)]
-    levels = fitting_levels(trials) if found and not unavailable else ()
-    match = next(matches(trials, first, levels, profile), None) if found and not unavailable else None
+    texts = [*unavailable, *differences(facts, first), *split_differences(log, first)]
+    levels = fitting_levels(trials) if texts and not unavailable else ()
+    match = next(matches(trials, first, levels, profile), None) if texts and not unavailable else None
     best = first if match is None else match.run
     account = None if match is None else match.account
     return Reconciliation(
         model=model,
         log=log,
         setting=setting,
-        status=_status(facts, found, match),
+        status=_status(facts, texts, match),
         device=device_tally(facts, first),
         simulated=simulated_tally(first),
-        differences=tuple(found),
+        differences=tuple(texts),
         account=account,
         nodes=cpu_nodes(facts, best, account),
         refusals=refusal_differences(facts, first),
@@ -85,14 +85,14 @@ def reconcile(
     )
 
 
-def _status(facts: Facts, found: Sequence[str], match: Match | None) -> str:
-    if found:
+def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
+    if texts:
         return UNEXPLAINED if match is None else EXPLAINED
     return REPRODUCED if facts.can_be_compared else NOT_COMPARED
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Take another release of the platform behind the delegate where the one that is simulated refuses what the device took."""
+    """Return another release of the platform behind the delegate if the simulated one refuses what the device accepted."""
     platform = setting.delegate.platform
     is_refused = run.refusal is not None and run.refusal.behind is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
@@ -109,7 +109,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Of the releases whose wording fits, take one whose rules do, with its simulation; else the one simulated first."""
+    """Return the trials and simulation of a release with the same wording whose rules fit, else those given."""
     if not differences(trials.facts, run):
         return trials, run
     for release in trials.setting.releases:
@@ -120,15 +120,16 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 
 
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
-    """Return what the log says about a delegate that could not be applied, unless the simulation fails for the same reason."""
+    """Return the lines about a delegate that could not be applied, unless the simulation fails for the same reason."""
     own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
     failed = facts.application is not None and facts.application[0] == "failed"
     if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
-        own = own or [*[each.line for each in log.errors if each.kind != BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
+        own = own or [*[error.line for error in log.errors if error.kind != BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 
 
 def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
+    """Yield a note if the log is likely of another model."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
             "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "
@@ -141,7 +142,8 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
 
 
 def _notes(trials: Trials) -> Iterator[str]:
-    counts = [(each.partitions, each.kernel) for each in trials.facts.replacements or ()]
+    """Yield notes on the release and options that were assumed."""
+    counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:
         if kernels is not None and len(counts) == 1 and kernels != partitions:

@@ -23,12 +23,12 @@ from .trial_simulations import Account
 SCHEMA = "delegate-sim/reconcile/1"
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
-"""The last: the log says nothing of what the delegate did."""
+"""Statuses; ``NOT_COMPARED``: the log has nothing about what the delegate did."""
 
 
 @dataclass(frozen=True, repr=False)
 class Reconciliation(Shown):
-    """What was found. ``to_dict`` gives the stable form."""
+    """The result of ``reconcile``. ``to_dict`` gives the stable form."""
 
     model: Model
     log: DeviceLog
@@ -37,27 +37,27 @@ class Reconciliation(Shown):
     device: Tally
     simulated: Tally
     differences: tuple[str, ...]
-    """What differs before anything is assumed."""
+    """The differences before anything is assumed."""
     account: Account | None
-    """What accounts for the differences."""
+    """The assumptions that explain the differences."""
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
     listed_refusals: tuple[ListedRefusal, ...]
     """The operators that the delegate lists as refused, compared one by one."""
     errors: tuple[ExplainedError, ...]
-    """The errors in the log and what they mean."""
+    """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]
-    """The feature levels at which the simulation does the same without a driver that rejects anything."""
+    """The feature levels that reproduce the log without a driver that rejects anything."""
     evidence: str
-    """What tells which nodes ran on the CPU: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+    """Source of the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
     notes: tuple[str, ...]
     run: Run
     """The simulation that fits best."""
     is_foreign: bool = False
-    """True if the log's lines are all of other delegates."""
+    """True if all lines of the log are of other delegates."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain data (schema ``delegate-sim/reconcile/1``)."""
+        """Return the result as plain data (schema ``delegate-sim/reconcile/1``)."""
         setting = self.setting
         return {
             "schema": SCHEMA,
@@ -78,7 +78,7 @@ class Reconciliation(Shown):
             "explanation": None if self.account is None else _account_entry(self.account),
             "nodes": [node._asdict() for node in self.nodes],
             "operators": [asdict(refusal) for refusal in self.refusals],
-            "listed_refusals": [listed_entry(each) for each in self.listed_refusals],
+            "listed_refusals": [listed_entry(refusal) for refusal in self.listed_refusals],
             "errors": [asdict(error) for error in self.errors],
             "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
             "feature_levels": list(self.feature_levels),
@@ -107,7 +107,7 @@ def _tally_table(device: Tally, simulated: Tally) -> Table:
 
 
 def tally_entry(tally: Tally) -> dict[str, Any]:
-    """Return the numbers and lines of one side as plain data."""
+    """Return the lines and counts of one side as plain data."""
     return {**asdict(tally), "lines": list(tally.lines)}
 
 

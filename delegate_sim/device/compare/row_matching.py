@@ -12,53 +12,53 @@ OTHER_MODEL = "was the log taken with this model?"
 
 
 def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
-    """Find the node of each row: by its index, else by its outputs, else the next node with the row's operator.
+    """Match each row to a node: by its index, else by its outputs, else the next node with the row's operator.
 
-    Raises ReconcileError for a row that no node is left for.
+    Raises ReconcileError for a row without a matching node.
     """
-    taken: set[int] = set()
+    matched: set[int] = set()
     plan = set(graph.execution_plan)
     by_outputs = _by_outputs(graph)
     rest: list[Row] = []
     for row in rows:
-        if row.node is not None and row.node in plan and graph.nodes[row.node].op == row.op and row.node not in taken:
-            taken.add(row.node)
+        if row.node is not None and row.node in plan and graph.nodes[row.node].op == row.op and row.node not in matched:
+            matched.add(row.node)
             continue
         candidates = by_outputs.get((row.op, _spaced(row.outputs)), [])
-        while candidates and candidates[0] in taken:
+        while candidates and candidates[0] in matched:
             candidates.pop(0)
         if candidates:
-            taken.add(candidates.pop(0))
+            matched.add(candidates.pop(0))
         else:
             rest.append(row)
     following = _by_operator(graph) if rest else {}
     for row in rest:
-        found = next((index for index in following.get(row.op, iter(())) if index not in taken), None)
-        if row.node is not None or found is None:
+        node = next((candidate for candidate in following.get(row.op, iter(())) if candidate not in matched), None)
+        if row.node is not None or node is None:
             place = "" if row.node is None else f" as node {row.node}"
             raise ReconcileError(
                 f"the log lists {row.op}{place} of subgraph {graph.index}, which the model does not have; {OTHER_MODEL}"
             )
-        taken.add(found)
-    return frozenset(taken)
+        matched.add(node)
+    return frozenset(matched)
 
 
 def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
     """Return the nodes by operator and by the names of the outputs, in running order."""
-    found: dict[tuple[str, str], list[int]] = {}
+    nodes: dict[tuple[str, str], list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
         names = ", ".join([graph.tensors[tensor].name if tensor >= 0 else "Unknown" for tensor in node.outputs])
-        found.setdefault((node.op, _spaced(names)), []).append(index)
-    return found
+        nodes.setdefault((node.op, _spaced(names)), []).append(index)
+    return nodes
 
 
 def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
     """Return the nodes of each operator in running order."""
-    found: dict[str, list[int]] = {}
+    nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
-        found.setdefault(graph.nodes[index].op, []).append(index)
-    return {op: iter(indices) for op, indices in found.items()}
+        nodes.setdefault(graph.nodes[index].op, []).append(index)
+    return {op: iter(indices) for op, indices in nodes.items()}
 
 
 def _spaced(names: str) -> str:

@@ -16,27 +16,27 @@ from .row_matching import OTHER_MODEL
 
 @dataclass(frozen=True, slots=True)
 class MatchedPartition:
-    """A partition of the simulation, and how the runtime compiled it on the device; None where the log has nothing of it."""
+    """A simulated partition, and its compilation on the device; None if the log has none."""
 
     operations: tuple[StageOperation, ...]
     compilation: RuntimeCompilation | None
 
 
 def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...]:
-    """Match what the runtime compiled with the partitions that have the same operations in the same order."""
-    left = [each for each in log.compilations if each.choices]
-    found = []
+    """Match the runtime's compilations with the simulated partitions that have the same operations in the same order."""
+    left = [compilation for compilation in log.compilations if compilation.choices]
+    partitions = []
     for _, operations in stage_operations(run):
         names = [one.name for one in operations]
-        own = next((each for each in left if [choice.op for choice in each.choices] == names), None)
+        own = next((compilation for compilation in left if [choice.op for choice in compilation.choices] == names), None)
         if own is not None:
             left.remove(own)
-        found.append(MatchedPartition(operations, own))
-    return tuple(found)
+        partitions.append(MatchedPartition(operations, own))
+    return tuple(partitions)
 
 
 def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]]]:
-    """Yield the operations of each delegated partition with its subgraph, in the order in which the stage compiles them."""
+    """Yield the subgraph and operations of each delegated partition, in the order in which the stage compiles them."""
     interface = run.delegate.devices
     for subgraph in run.subgraphs:
         if interface is not None and subgraph.decision is not None:
@@ -45,12 +45,12 @@ def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]
 
 
 def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Return what the runtime's own log shows that is not as the delegate hands it over in the simulation."""
-    compilations = [each for each in log.runtime.compilations if each.choices]
+    """Yield notes on how the runtime's compilations compare with the operations that the delegate maps to."""
+    compilations = [compilation for compilation in log.runtime.compilations if compilation.choices]
     if not compilations or run.delegate.devices is None:
         return
     matched = matched_partitions(log.runtime, run)
-    same = sum([each.compilation is not None for each in matched])
+    same = sum([partition.compilation is not None for partition in matched])
     if same == len(matched) == len(compilations):
         yield f"the runtime compiled the operations that are simulated, in the same order ({counted(same, 'model')})"
         return
@@ -58,9 +58,11 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         f"of {counted(len(compilations), 'model')} that the runtime compiled, {same} have the operations of a simulated "
         f"partition in the same order, of which there are {len(matched)}"
     )
-    short = [each for each in compilations if each.operation_count is not None and not each.is_complete]
-    for each in short:
-        yield f"of {each.operation_count} operations that the runtime compiled, the log has {len(each.choices)}"
+    short = [
+        compilation for compilation in compilations if compilation.operation_count is not None and not compilation.is_complete
+    ]
+    for compilation in short:
+        yield f"of {compilation.operation_count} operations that the runtime compiled, the log has {len(compilation.choices)}"
     if not short:
         device, ours = _operators(log.runtime.compilations), _names(run)
         other = sorted(name for name in {*device, *ours} if device.get(name, 0) != ours.get(name, 0))
@@ -72,11 +74,15 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Compare the steps and devices with those of a simulation that has a profile of devices; nothing without one."""
+    """Yield the differences in steps and devices; none without a profile of devices."""
     interface = run.delegate.devices
     if interface is None or run.options.get(interface.option) is None:
         return
-    theirs = [steps for each in log.runtime.compilations if each.choices and (steps := device_steps(each)) is not None]
+    theirs = [
+        steps
+        for compilation in log.runtime.compilations
+        if compilation.choices and (steps := device_steps(compilation)) is not None
+    ]
     ours = [
         [(step.device, tuple([name for _, name in step.operations])) for step in split.steps]
         for subgraph in run.subgraphs
@@ -87,14 +93,14 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
         if steps in ours:
             ours.remove(steps)
             continue
-        other = next((each for each in ours if _all(each) == _all(steps)), None)
+        other = next((step for step in ours if _all(step) == _all(steps)), None)
         yield f"the runtime's steps on the device are {_steps_text(steps)}, and in the simulation " + (
             _steps_text(other) if other is not None else "no partition has these operations"
         )
 
 
 def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, ...]]] | None:
-    """Return the steps of a compilation as devices and names of operations; None if the log does not have them all."""
+    """Return the steps of a compilation as devices and names of operations; None if the log lacks some."""
     names = compilation.names
     if compilation.fell_back:
         return None
@@ -108,7 +114,7 @@ def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, 
 
 
 def compilation_text(compilation: RuntimeCompilation) -> str:
-    """Return how the runtime compiled a model: its operations, steps, who could not take what, failures and fallback."""
+    """Describe a compilation: its operations, steps, refusals by device, failures and fallback."""
     count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
     steps = device_steps(compilation)
     words = [counted(count, "operation")] if count or compilation.operation_count is not None else []
@@ -122,7 +128,7 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
             refused.setdefault(device, Counter())[choice.op] += 1
     for device, operators in refused.items():
         words.append(f"{device} does not take {', '.join([f'{op} {number}' for op, number in operators.items()])}")
-    words += [f"{each.device or 'a device'} failed to compile ({each.why})" for each in compilation.failures]
+    words += [f"{failure.device or 'a device'} failed to compile ({failure.why})" for failure in compilation.failures]
     words += [f"no device takes {compilation.undone}"] if compilation.undone else []
     words += ["the runtime's CPU took over the whole model"] if compilation.fell_back else []
     return "; ".join(words)
@@ -137,7 +143,7 @@ def _steps_text(steps: list[tuple[str, tuple[str, ...]]]) -> str:
 
 
 def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Mapping[str, int]:
-    return Counter(choice.op for each in compilations for choice in each.choices)
+    return Counter(choice.op for compilation in compilations for choice in compilation.choices)
 
 
 def _names(run: Run) -> Mapping[str, int]:

@@ -18,7 +18,7 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What accounts for a difference: assumptions under which the simulation does the same as the device.
+    """Assumptions under which the simulation does the same as the device.
 
     ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``; ``options`` are those that were changed.
     """
@@ -27,16 +27,16 @@ class Account:
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
     rejected: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """By subgraph, the nodes that the driver rejects."""
+    """The nodes that the driver rejects, by subgraph."""
     undecided: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """By subgraph, the nodes of which the log does not tell whether the driver rejects them."""
+    """The nodes that the driver may or may not have rejected, by subgraph."""
     is_certain: bool = True
-    """True if nothing else was found that accounts for it as well."""
+    """True if no other assumption explains the log as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A simulation that does the same as the device, and why it does."""
+    """A simulation that does the same as the device, and its assumptions."""
 
     run: Run
     account: Account
@@ -44,7 +44,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What every simulation has in common, and the facts that it has to reproduce."""
+    """The model, setting and log facts that all trial simulations share."""
 
     model: Model
     setting: DeviceSetting
@@ -53,11 +53,11 @@ class Trials:
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
-        """Apply the delegate with some options changed."""
+        """Simulate with some options changed."""
         return simulate_setting(self.model, self.setting, self.release, changes, self._cache)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
-        """Return the simulation if it does the same as the device."""
+        """Simulate with some options changed; None if the result differs from the device's."""
         run = self.simulate(changes)
         return None if differences(self.facts, run) else run
 
@@ -69,7 +69,7 @@ def simulate_setting(
     changes: Mapping[str, Any] = MappingProxyType({}),
     cache: AnalysisCache | None = None,
 ) -> Run:
-    """Apply what a log shows was applied, with some options changed."""
+    """Simulate the setting that a log shows, with some options changed."""
     options = MappingProxyType({**setting.options, **changes})
-    # On the device the model was loaded, whatever this release's own resolver has.
+    # The device loaded the model, so its resolver had all operators.
     return simulate(model, setting.delegate, options, release, setting.defaults, Assumptions(has_own_resolver=True), cache)

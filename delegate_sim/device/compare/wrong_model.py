@@ -15,7 +15,7 @@ from .row_matching import OTHER_MODEL
 
 
 def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
-    """Say in one line what shows it first; empty if nothing does."""
+    """Return the first sign that the log is of another model; empty if there is none."""
     if run.delegate.is_plugin:
         return next(plugin_notes(log, run), "")
     signs = (
@@ -25,34 +25,36 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
         _failed_kernels(facts, run),
         _tensors(facts, run),
     )
-    return next((f"{sign}; {OTHER_MODEL}" for found in signs for sign in found), "")
+    return next((f"{sign}; {OTHER_MODEL}" for notes in signs for sign in notes), "")
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Return where a plugin counts other nodes than the file has; it prints no line for a subgraph that it selects nothing of."""
-    ours = {each.subgraph: each.total for each in read_lines(f"{line}\n" for line in run.log_lines).plugins}
-    for each in log.plugins:
-        total = ours.get(each.subgraph, each.total)
-        if each.total != total:
-            place = f"of subgraph {each.subgraph} " if each.subgraph else ""
-            what = f"{each.total} nodes {place}before anything is compiled, and the model {total}"
-            yield f"the log's line counts {what}; {OTHER_MODEL}"
+    """Yield the subgraphs for which a plugin counts other nodes than the file has; it skips those it selects nothing of."""
+    ours = {plugin.subgraph: plugin.total for plugin in read_lines(f"{line}\n" for line in run.log_lines).plugins}
+    for plugin in log.plugins:
+        total = ours.get(plugin.subgraph, plugin.total)
+        if plugin.total != total:
+            place = f"of subgraph {plugin.subgraph} " if plugin.subgraph else ""
+            difference = f"{plugin.total} nodes {place}before anything is compiled, and the model {total}"
+            yield f"the log's line counts {difference}; {OTHER_MODEL}"
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
+    """Yield the lines whose total is not the number of nodes of any subgraph."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
-    own = [total for _, total, _ in facts.own_counts] + [sum(each) for each in facts.splits]
-    lines = [each.total for each in facts.replacements or () if each.total is not None]
-    for total, what in [(total, "line") for total in lines] + [(total, "delegate") for total in own]:
+    own = [total for _, total, _ in facts.own_counts] + [sum(split) for split in facts.splits]
+    lines = [replacement.total for replacement in facts.replacements or () if replacement.total is not None]
+    for total, owner in [(total, "line") for total in lines] + [(total, "delegate") for total in own]:
         if total not in sizes:
-            yield f"the log's {what} counts {total} nodes, and {has}"
-    for each in facts.replacements or ():
-        if each.total is None and each.replaced > max(sizes, default=0):
-            yield f"the log's line counts {each.replaced} nodes as replaced, and {has}"
+            yield f"the log's {owner} counts {total} nodes, and {has}"
+    for replacement in facts.replacements or ():
+        if replacement.total is None and replacement.replaced > max(sizes, default=0):
+            yield f"the log's line counts {replacement.replaced} nodes as replaced, and {has}"
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
+    """Yield the listed operators that the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(listed - known)
@@ -61,15 +63,15 @@ def _operators(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Nodes of the model keep their numbers, so that an error names one that the model has."""
-    for each in log.of(NODE_ERROR):
-        op, node = each.values["op"], int(each.values["node"])
+    """Yield the failed nodes that the model does not have: nodes of the model keep their numbers."""
+    for statement in log.statements_of(NODE_ERROR):
+        op, node = statement.values["op"], int(statement.values["node"])
         if delegate_named(op) is not None or other_name(op):
             continue
-        ours = [graph.nodes[node].op for graph in (each.graph for each in run.subgraphs) if node < len(graph.nodes)]
+        ours = [graph.nodes[node].op for graph in (subgraph.graph for subgraph in run.subgraphs) if node < len(graph.nodes)]
         if op not in ours:
             has = f"is {' or '.join(dict.fromkeys(ours))}" if ours else "is not there"
-            yield f"node {node}, which could not {each.values['stage']}, is {op} in the log, and in the model it {has}"
+            yield f"node {node}, which could not {statement.values['stage']}, is {op} in the log, and in the model it {has}"
 
 
 def _failed_kernels(facts: Facts, run: Run) -> Iterator[str]:

@@ -22,7 +22,7 @@ _AVAILABLE = "accelerators available"
 
 @dataclass(frozen=True, slots=True)
 class DevicesLearning:
-    """What was learnt: the devices, the text of their profile, and what remains open."""
+    """The learned devices, the text of their profile, and notes on open questions."""
 
     devices: tuple[DeviceTraits, ...]
     text: str
@@ -30,20 +30,23 @@ class DevicesLearning:
 
 
 def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
-    """Return the devices that were learnt as plain data."""
+    """Return the learned devices as plain data."""
     return [
-        {**asdict(each), "costs": dict(each.costs), "rejects": [asdict(one) for one in each.rejects]} for each in learning.devices
+        {**asdict(device), "costs": dict(device.costs), "rejects": [asdict(one) for one in device.rejects]}
+        for device in learning.devices
     ]
 
 
-def can_teach_devices(found: Reconciliation) -> bool:
-    """Return whether the log has what the runtime behind the delegate chose."""
-    return found.setting.delegate.devices is not None and any(each.choices for each in found.log.runtime.compilations)
+def can_teach_devices(reconciliation: Reconciliation) -> bool:
+    """Return whether the log has the choices of the runtime behind the delegate."""
+    return reconciliation.setting.delegate.devices is not None and any(
+        compilation.choices for compilation in reconciliation.log.runtime.compilations
+    )
 
 
 @dataclass
 class _SeenDevice:
-    """What the log shows of one device."""
+    """The observations of one device in a log."""
 
     taken: dict[StageSignature, None] = field(default_factory=dict)
     refused: dict[StageSignature, None] = field(default_factory=dict)
@@ -51,71 +54,79 @@ class _SeenDevice:
     compiled: list[tuple[StageOperation, ...]] = field(default_factory=list)
 
 
-def learn_devices(found: Reconciliation) -> DevicesLearning:
-    """Learn a profile of the devices from what the runtime chose.
+def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
+    """Learn a profile of the devices from the runtime's choices.
 
-    Raises LearningError if none of what it compiled is a partition of the simulation.
+    Raises LearningError if none of the compiled models is a partition of the simulation.
     """
-    interface = found.setting.delegate.devices
+    interface = reconciliation.setting.delegate.devices
     assert interface is not None
-    matched = [each for each in matched_partitions(found.log.runtime, found.run) if each.compilation is not None]
+    matched = [
+        partition
+        for partition in matched_partitions(reconciliation.log.runtime, reconciliation.run)
+        if partition.compilation is not None
+    ]
     if not matched:
         raise LearningError(
             "nothing can be learnt about devices: the operations that the runtime compiled are not those of a simulated partition"
         )
     notes: list[str] = []
-    missing = sum([bool(each.choices) for each in found.log.runtime.compilations]) - len(matched)
+    missing = sum([bool(compilation.choices) for compilation in reconciliation.log.runtime.compilations]) - len(matched)
     if missing:
         notes.append(f"{missing} of the models that the runtime compiled are not partitions of the simulation, and not used")
-    names = [name for name in _device_names(found, interface) if name != interface.reference]
+    names = [name for name in _device_names(reconciliation, interface) if name != interface.reference]
     seen = {name: _SeenDevice() for name in names}
     beaten: dict[str, Counter[tuple[str, str]]] = {}
-    for each in matched:
-        _look(each, names, interface, seen, beaten)
-    _look_at_rejected(found, seen)
+    for partition in matched:
+        _look(partition, names, interface, seen, beaten)
+    _look_at_rejected(reconciliation, seen)
     costs = _costs(beaten, names, interface.reference, notes)
     devices = tuple([_traits(name, seen[name], costs.get(name, {}), notes) for name in names])
-    text = interface.profile_text(devices, found.setting.options)
-    if not _reproduces(found, interface, text):
+    text = interface.profile_text(devices, reconciliation.setting.options)
+    if not _reproduces(reconciliation, interface, text):
         notes.append("this profile does not lead to the steps of the log; the devices decide by something that it cannot express")
     return DevicesLearning(devices, text, tuple(notes))
 
 
-def _device_names(found: Reconciliation, interface: DevicesInterface) -> list[str]:
-    """Return all devices in the order in which the runtime lists them, as far as the log tells."""
-    log = found.log
+def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
+    """Return all devices in the order in which the runtime lists them, as far as the log shows it."""
+    log = reconciliation.log
     listed = [name for name, _ in log.runtime.devices]
     if not listed:
         values = [value for key, value in log.parameters.items() if key.endswith(_AVAILABLE)]
         listed = [name.strip() for value in values[:1] for name in value.split(",") if name.strip()]
-    numbers = {number: name for each in log.runtime.compilations for number, name in each.names.items()}
+    numbers = {number: name for compilation in log.runtime.compilations for number, name in compilation.names.items()}
     chosen = [name for _, name in sorted(numbers.items())]
-    refusing = [name for each in log.runtime.compilations for choice in each.choices for name in choice.refused_by]
+    refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
-    # A driver that took part neither way was not asked, so nothing is known of it.
-    return [name for name in known if name in involved or (name in listed and _took_part(name, found, interface))]
+    # A driver that neither took nor refused anything was not asked, so nothing is known about it.
+    return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
 
 
-def _took_part(name: str, found: Reconciliation, interface: DevicesInterface) -> bool:
-    """Whether the runtime chose among as many devices as are listed, so that this one took operations without being chosen."""
-    counts = [each.device_count for each in found.log.runtime.compilations if each.device_count is not None]
-    listed = {each for each, _ in found.log.runtime.devices} | {interface.reference}
+def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
+    """Return whether an unchosen device was available to the runtime, judged by the number of its devices."""
+    counts = [
+        compilation.device_count
+        for compilation in reconciliation.log.runtime.compilations
+        if compilation.device_count is not None
+    ]
+    listed = {listed_name for listed_name, _ in reconciliation.log.runtime.devices} | {interface.reference}
     return bool(counts) and name in listed and max(counts) >= len(listed) - 1
 
 
 def _look(
-    each: MatchedPartition,
+    partition: MatchedPartition,
     names: Sequence[str],
     interface: DevicesInterface,
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Note who takes each operation, and who was preferred to whom."""
-    compilation = each.compilation
+    """Record which devices support each operation, and which device was preferred to which."""
+    compilation = partition.compilation
     assert compilation is not None
     taking_part = _taking_part(compilation, names, interface)
-    for operation, choice in zip(each.operations, compilation.choices, strict=True):
+    for operation, choice in zip(partition.operations, compilation.choices, strict=True):
         signature = StageSignature(operation.name, operation.types, operation.shapes)
         votes = beaten.setdefault(operation.cost, Counter())
         for name in taking_part:
@@ -132,34 +143,34 @@ def _look(
     failed = {failure.step: failure.device for failure in compilation.failures}
     for place, step in enumerate(compilation.steps):
         name = compilation.names.get(step.number, "")
-        operations = tuple([each.operations[index] for index in step.operations if index < len(each.operations)])
+        operations = tuple([partition.operations[index] for index in step.operations if index < len(partition.operations)])
         if name in seen and place not in failed:
             seen[name].compiled.append(operations)
         elif name in seen:
             seen[name].failed.append(operations)
         if place in failed:
-            break  # the first failure ends it
+            break  # compiling stops at the first failure
 
 
 def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interface: DevicesInterface) -> list[str]:
     """Return the devices that a model was compiled for."""
     count = compilation.device_count
-    chosen = {each.device for each in compilation.choices}
-    refusing = {name for each in compilation.choices for name in each.refused_by}
+    chosen = {choice.device for choice in compilation.choices}
+    refusing = {name for choice in compilation.choices for name in choice.refused_by}
     if count is not None and count == 1:
         return [name for name in (*names, interface.reference) if name in chosen | refusing]
     has_reference = interface.reference in chosen or (count is not None and count > len(names))
     return [*names, *([interface.reference] if has_reference else [])]
 
 
-def _look_at_rejected(found: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Nodes that the accelerators rejected before the runtime compiled anything are refused by all devices."""
-    if found.account is None or not found.account.rejected:
+def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
+    """Record the nodes that the accelerators rejected before anything was compiled as refused by all devices."""
+    if reconciliation.account is None or not reconciliation.account.rejected:
         return
-    base = simulate_setting(found.model, found.setting, found.run.release)
+    base = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release)
     for subgraph, operations in stage_operations(base):
-        rejected = found.account.rejected.get(subgraph, frozenset())
-        rejected -= found.account.undecided.get(subgraph, frozenset())
+        rejected = reconciliation.account.rejected.get(subgraph, frozenset())
+        rejected -= reconciliation.account.undecided.get(subgraph, frozenset())
         for one in operations:
             if one.node in rejected:
                 for device in seen.values():
@@ -171,7 +182,7 @@ def _look_at_rejected(found: Reconciliation, seen: Mapping[str, _SeenDevice]) ->
 def _costs(
     beaten: Mapping[str, Counter[tuple[str, str]]], names: Sequence[str], reference: str, notes: list[str]
 ) -> dict[str, dict[str, float]]:
-    """Return costs that lead to the choices: by device, and by what costs are listed under."""
+    """Return costs that lead to the observed choices, by device and by cost category."""
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}
@@ -195,7 +206,7 @@ def _costs(
 
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Return whether something is worse than another, directly or by way of others."""
+    """Return whether ``end`` follows from ``start``, directly or through others."""
     reached, left = {start}, [start]
     while left:
         for name in better.get(left.pop(), ()):
@@ -206,16 +217,19 @@ def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
 
 
 def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
-    """Return the names from the best to the worst; where nothing is known, in the given order."""
+    """Return the names from the best to the worst, keeping the given order where nothing is known."""
     left, order = list(names), []
     while left:
-        name = next(each for each in left if not any(_reaches(better, other, each) for other in left if other != each))
+        name = next(
+            candidate for candidate in left if not any(_reaches(better, other, candidate) for other in left if other != candidate)
+        )
         left.remove(name)
         order.append(name)
     return order
 
 
 def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: list[str]) -> DeviceTraits:
+    """Return the traits of a device that explain its observations."""
     fails = bool(seen.failed) and not seen.compiled
     cannot: tuple[str, ...] = ()
     largest = None
@@ -236,29 +250,29 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 
 
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
-    """Yield what covers all that was refused and nothing that was taken: by operation, else by types, else by shapes."""
-    taken = {each.operation for each in seen.taken}
-    with_types = {(each.operation, each.types) for each in seen.taken}
-    found: dict[StageSignature, None] = {}
-    for each in seen.refused:
-        if each.operation not in taken:
-            found[StageSignature(each.operation)] = None
-        elif (each.operation, each.types) not in with_types:
-            found[StageSignature(each.operation, each.types)] = None
-        elif each not in seen.taken:
-            found[each] = None
+    """Yield rules that cover all refused operations and no supported one: by operation, else by types, else by shapes."""
+    taken_operations = {signature.operation for signature in seen.taken}
+    with_types = {(signature.operation, signature.types) for signature in seen.taken}
+    rejections: dict[StageSignature, None] = {}
+    for signature in seen.refused:
+        if signature.operation not in taken_operations:
+            rejections[StageSignature(signature.operation)] = None
+        elif (signature.operation, signature.types) not in with_types:
+            rejections[StageSignature(signature.operation, signature.types)] = None
+        elif signature not in seen.taken:
+            rejections[signature] = None
         else:
-            notes.append(f"{device} takes and refuses {each.operation} with the same types and shapes")
-    yield from sorted(found, key=str)
+            notes.append(f"{device} takes and refuses {signature.operation} with the same types and shapes")
+    yield from sorted(rejections, key=str)
 
 
-def _reproduces(found: Reconciliation, interface: DevicesInterface, text: str) -> bool:
-    """Return whether a simulation with the profile leads to the steps of the log."""
+def _reproduces(reconciliation: Reconciliation, interface: DevicesInterface, text: str) -> bool:
+    """Return whether a simulation with the profile leads to the steps in the log."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.toml")
         write_whole(path, text)
-        options = {key: value for key, value in found.setting.options.items() if key != interface.option}
-        profile = next(one for one in found.setting.delegate.options if one.name == interface.option).parse(path)
+        options = {key: value for key, value in reconciliation.setting.options.items() if key != interface.option}
+        profile = next(one for one in reconciliation.setting.delegate.options if one.name == interface.option).parse(path)
         changes = {**options, interface.option: profile}
-        run = simulate_setting(found.model, found.setting, found.run.release, changes)
-    return not any(split_differences(found.log, run))
+        run = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes)
+    return not any(split_differences(reconciliation.log, run))

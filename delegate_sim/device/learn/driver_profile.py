@@ -22,12 +22,12 @@ from ..parse.applied_target import flags_without_others
 
 
 class LearningError(DelegateSimError):
-    """A log that nothing can be learnt from, or that contradicts what is known already."""
+    """Raised if nothing can be learned from a log, or if it contradicts the profile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """What was learnt: the refined profile, the rules that are new in it, and what remains open."""
+    """The refined profile, its new rules, and notes on open questions."""
 
     profile: DriverProfile
     added: tuple[Rejection, ...]
@@ -35,87 +35,93 @@ class Learning:
 
 
 _AskedNode = tuple[str, tuple[OperationSignature, ...]]
-"""A node that the driver was asked about: its operator, and the operations that it maps to."""
+"""A node that the driver was asked about: its operator and its operations."""
 
 
 class _Seen:
-    """What one log shows of the operations that the driver was asked about."""
+    """The observations of the driver in one log."""
 
     def __init__(self) -> None:
         self.accepted: set[OperationSignature] = set()
         self.rejected: list[_AskedNode] = []
-        """The nodes that were rejected: each for at least one of its operations."""
+        """Rejected nodes; the driver rejected at least one operation of each."""
         self.open: list[list[_AskedNode]] = []
-        """Groups of nodes of which at least one was rejected."""
+        """Groups of nodes with at least one rejected node each."""
 
 
-def learn(found: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
-    """Refine a profile by what a reconciled log shows.
+def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
+    """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not tell what the driver did, or if it shows an operation accepted that was rejected
-    with the same types and shapes before, or the other way round.
+    Raises LearningError if the log does not show what the driver did, or if it contradicts the profile: an operation with the
+    same types and shapes is accepted in one and rejected in the other.
     """
-    interface = _driver_interface(found)
+    interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
-    seen = _seen(found, interface)
+    seen = _seen(reconciliation, interface)
     notes: list[str] = []
     rejected, open_groups = _rejected(seen, profile, interface.operations, notes)
-    source = LogSource(_base_name(log_name), _base_name(found.model.path or "model"), found.model.sha256)
+    source = LogSource(_base_name(log_name), _base_name(reconciliation.model.path or "model"), reconciliation.model.sha256)
     sources = [*profile.sources]
     if source not in sources:
         sources.append(source)
     observations = _joined(profile, seen.accepted, rejected, sources, sources.index(source))
     own = _written_by_hand(profile)
     for rejection in own:
-        for each in observations:
-            if each.is_accepted and rejection.covers(each.signature):
-                where = _where(each, sources)
+        for observation in observations:
+            if observation.is_accepted and rejection.covers(observation.signature):
+                where = _where(observation, sources)
                 raise LearningError(f"the profile rejects {rejection_text(rejection)}, but in {where} the driver accepted it")
     rejections = (*own, *_rejections(observations))
-    accelerator = found.setting.options.get(interface.accelerator_option) or profile.accelerator
+    accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
-    if not _reproduces(found, interface, refined):
+    if not _reproduces(reconciliation, interface, refined):
         notes.append("these rules alone do not reproduce the log; what it leaves open would have to be known")
     added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
     return Learning(refined, added, tuple(notes))
 
 
-def _driver_interface(found: Reconciliation) -> DriverInterface:
-    """Return what the delegate says about its driver; raises LearningError if the log tells nothing about one."""
-    delegate = found.setting.delegate
+def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
+    """Return the delegate's interface to its driver. Raises LearningError if the log shows nothing about a driver."""
+    delegate = reconciliation.setting.delegate
     if delegate.driver is None:
         raise LearningError(f"a log of {delegate.name} teaches nothing about a driver: no driver decides which nodes it takes")
-    if found.status == UNEXPLAINED:
+    if reconciliation.status == UNEXPLAINED:
         raise LearningError("nothing can be learnt from a log with a difference that remains unexplained")
-    is_by_lines = found.account is not None and found.account.kind == "driver" and found.evidence == "lines"
-    if found.evidence == "partial" or is_by_lines:
+    is_by_lines = (
+        reconciliation.account is not None and reconciliation.account.kind == "driver" and reconciliation.evidence == "lines"
+    )
+    if reconciliation.evidence == "partial" or is_by_lines:
         flags = " and ".join(filter(None, ("--enable_op_profiling=true", flags_without_others(delegate))))
         raise LearningError(f"the log does not tell which nodes ran on the CPU; take it with {flags}")
     return delegate.driver
 
 
-def _reproduces(found: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
-    """Return whether the profile, instead of the nodes that the log shows, leads to the same lines."""
-    changes = {**_changes(found), interface.option: profile}
-    return simulate_setting(found.model, found.setting, found.run.release, changes).log_lines == found.run.log_lines
+def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
+    """Return whether the profile reproduces the log without the nodes observed in it."""
+    changes = {**_changes(reconciliation), interface.option: profile}
+    return (
+        simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes).log_lines
+        == reconciliation.run.log_lines
+    )
 
 
-def _changes(found: Reconciliation) -> Mapping[str, Any]:
-    """Return the options that had to be changed to account for the log."""
-    return found.account.options if found.account is not None else {}
+def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
+    """Return the options that had to be changed to explain the log."""
+    return reconciliation.account.options if reconciliation.account is not None else {}
 
 
-def _seen(found: Reconciliation, interface: DriverInterface) -> _Seen:
-    options = MappingProxyType({**found.setting.options, **_changes(found)})
+def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
+    """Return the observations of the driver in a reconciled log."""
+    options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
     seen = _Seen()
-    for subgraph in found.run.subgraphs:
+    for subgraph in reconciliation.run.subgraphs:
         if subgraph.decision is None:
             continue
-        questions = interface.questions(subgraph.graph, options, found.run.release)
+        questions = interface.questions(subgraph.graph, options, reconciliation.run.release)
         if questions is None:
             continue
         rejected = nodes_set_aside(subgraph.decision, interface.code)
-        undecided = found.account.undecided if found.account is not None else {}
+        undecided = reconciliation.account.undecided if reconciliation.account is not None else {}
         _look(seen, subgraph, questions, rejected, undecided.get(subgraph.graph.index, frozenset()))
     return seen
 
@@ -123,7 +129,7 @@ def _seen(found: Reconciliation, interface: DriverInterface) -> _Seen:
 def _look(
     seen: _Seen, subgraph: SubgraphRun, questions: DriverQuestions, rejected: frozenset[int], undecided: frozenset[int]
 ) -> None:
-    """Note what a subgraph shows; of undecided nodes it is not known whether they were rejected."""
+    """Record the observations in a subgraph; undecided nodes may or may not have been rejected."""
     if questions.has_float16:
         everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
         _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
@@ -140,18 +146,20 @@ def _look(
 
 
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
-    found = []
+    """Return the nodes that the driver was asked about, with their operations."""
+    questions = []
     for index in nodes:
         operations = partition.operations.get(index, ())
         if operations:
             view = partition.graph.view(partition.graph.nodes[index])
-            found.append((view.op, tuple(dict.fromkeys([signature(operation, view) for operation in operations]))))
-    return found
+            questions.append((view.op, tuple(dict.fromkeys([signature(operation, view) for operation in operations]))))
+    return questions
 
 
 def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open: bool) -> None:
+    """Record nodes as accepted, or as a group with at least one rejected node."""
     if is_accepted:
-        seen.accepted.update(each for _, operations in entries for each in operations)
+        seen.accepted.update(operation for _, operations in entries for operation in operations)
     elif is_open:
         seen.open.append(entries)
 
@@ -159,64 +167,63 @@ def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open:
 def _rejected(
     seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]
 ) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
-    """Return which operations were rejected, and of which groups at least one was, in nodes that are taken together.
+    """Return the rejected operations, and the groups of operations of which at least one was rejected.
 
-    Where a node may have been rejected for any of several operations, choose the likeliest and note that.
-
-    ``mapped`` are the operations that stand for operators.
+    If any of several operations may have caused a node's rejection, choose the likeliest and note that. ``mapped`` gives the main
+    operation of each operator.
     """
-    known = {each.signature: each for each in profile.observations}
-    accepted = seen.accepted.union([each.signature for each in known.values() if each.is_accepted])
-    before = {each.signature for each in known.values() if not each.is_accepted}
-    found: set[OperationSignature] = set()
+    known = {observation.signature: observation for observation in profile.observations}
+    accepted = seen.accepted.union([observation.signature for observation in known.values() if observation.is_accepted])
+    before = {observation.signature for observation in known.values() if not observation.is_accepted}
+    rejected: set[OperationSignature] = set()
     several: dict[_AskedNode, None] = {}
     for op, operations in seen.rejected:
-        left = tuple(each for each in operations if each not in accepted)
+        left = tuple(operation for operation in operations if operation not in accepted)
         if not left:
-            earlier = next((each for each in operations if each not in seen.accepted), operations[0])
+            earlier = next((operation for operation in operations if operation not in seen.accepted), operations[0])
             raise LearningError(_contradiction(earlier, known.get(earlier), profile.sources))
         if len(left) == 1:
-            found.add(left[0])
+            rejected.add(left[0])
         else:
             several[op, left] = None
     for op, candidates in several:
-        if found.isdisjoint(candidates) and before.isdisjoint(candidates):
-            chosen = _likeliest(mapped.get(op), candidates, accepted, found | before)
-            found.add(chosen)
-            names = ", ".join(each.operation for each in candidates)
+        if rejected.isdisjoint(candidates) and before.isdisjoint(candidates):
+            chosen = _likeliest(mapped.get(op), candidates, accepted, rejected | before)
+            rejected.add(chosen)
+            names = ", ".join(candidate.operation for candidate in candidates)
             notes.append(f"{op} maps to several operations ({names}); {chosen.operation} is assumed to be the one rejected")
     groups: dict[frozenset[OperationSignature], None] = {}
     for entries in seen.open:
-        groups[frozenset([each for _, operations in entries for each in operations])] = None
+        groups[frozenset([operation for _, operations in entries for operation in operations])] = None
     remaining: dict[frozenset[OperationSignature], None] = {}
     for group in (*groups, *profile.one_of):
         possible = group - accepted
-        if not possible or not possible.isdisjoint(found | before):
+        if not possible or not possible.isdisjoint(rejected | before):
             continue
         if len(possible) == 1:
-            found |= possible
+            rejected |= possible
         else:
             remaining[possible] = None
-    for group in [group for group in remaining if group.isdisjoint(found)]:
-        names = ", ".join(sorted({each.operation for each in group}))
+    for group in [group for group in remaining if group.isdisjoint(rejected)]:
+        names = ", ".join(sorted({operation.operation for operation in group}))
         notes.append(
             f"the driver rejects at least one of {names} in nodes that are delegated together or not at all; which one is not "
             f"known, so another model is given nothing only if it has all of them"
         )
-    return found, tuple([group for group in remaining if group.isdisjoint(found)])
+    return rejected, tuple([group for group in remaining if group.isdisjoint(rejected)])
 
 
 def _likeliest(
     own: str | None, left: Sequence[OperationSignature], accepted: set[OperationSignature], rejected: set[OperationSignature]
 ) -> OperationSignature:
     """Choose an operation rejected elsewhere with these types, else one accepted nowhere, the operator's own first."""
-    rejected_kinds = {(each.operation, each.types) for each in rejected}
-    for each in left:
-        if (each.operation, each.types) in rejected_kinds:
-            return each
-    accepted_kinds = {(each.operation, each.types) for each in accepted}
-    new = [each for each in left if (each.operation, each.types) not in accepted_kinds] or list(left)
-    return next((each for each in new if each.operation == own), new[0])
+    rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
+    for operation in left:
+        if (operation.operation, operation.types) in rejected_kinds:
+            return operation
+    accepted_kinds = {(operation.operation, operation.types) for operation in accepted}
+    new = [operation for operation in left if (operation.operation, operation.types) not in accepted_kinds] or list(left)
+    return next((operation for operation in new if operation.operation == own), new[0])
 
 
 def _joined(
@@ -226,23 +233,23 @@ def _joined(
     sources: Sequence[LogSource],
     number: int,
 ) -> tuple[Observation, ...]:
-    """Add what a log shows to what is known; the same operation cannot be both accepted and rejected."""
-    joined: dict[OperationSignature, Observation] = {each.signature: each for each in profile.observations}
+    """Merge the observations of a log into the profile. Raises LearningError if they contradict it."""
+    joined = {observation.signature: observation for observation in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
-        for each in signatures:
-            known = joined.get(each)
+        for operation in signatures:
+            known = joined.get(operation)
             if known is not None and known.is_accepted != is_accepted:
-                raise LearningError(_contradiction(each, known, sources))
+                raise LearningError(_contradiction(operation, known, sources))
             logs = known.logs if known is not None else ()
-            joined[each] = Observation(each, is_accepted, logs if number in logs else (*logs, number))
-    return tuple(sorted(joined.values(), key=lambda each: (each.is_accepted, each.signature)))
+            joined[operation] = Observation(operation, is_accepted, logs if number in logs else (*logs, number))
+    return tuple(sorted(joined.values(), key=lambda observation: (observation.is_accepted, observation.signature)))
 
 
-def _contradiction(found: OperationSignature, known: Observation | None = None, sources: Sequence[LogSource] = ()) -> str:
+def _contradiction(operation: OperationSignature, known: Observation | None = None, sources: Sequence[LogSource] = ()) -> str:
     where = "in one log" if known is None else f"here and in {_where(known, sources)}"
     return printable(
-        f"{signature_text(found)} is accepted and rejected with the same types and shapes, {where}; either the driver decides by "
-        "something other than types and shapes, or the logs are from different drivers"
+        f"{signature_text(operation)} is accepted and rejected with the same types and shapes, {where}; either the driver "
+        "decides by something other than types and shapes, or the logs are from different drivers"
     )
 
 
@@ -253,36 +260,36 @@ def _where(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
     """Return the rules that cover no rejection in the profile's logs."""
-    rejected = [each.signature for each in profile.observations if not each.is_accepted]
+    rejected = [observation.signature for observation in profile.observations if not observation.is_accepted]
     return tuple(rejection for rejection in profile.rejections if not any(map(rejection.covers, rejected)))
 
 
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
-    """Return rules that cover all that was rejected and nothing that was accepted: by types, else by rank, else by shapes."""
+    """Yield rules that cover all rejected operations and no accepted one: by types, else by rank, else by shapes."""
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[OperationSignature], list[OperationSignature]]] = {}
-    for each in observations:
-        key = (each.signature.operation, each.signature.types)
-        groups.setdefault(key, ([], []))[each.is_accepted].append(each.signature)
+    for observation in observations:
+        key = (observation.signature.operation, observation.signature.types)
+        groups.setdefault(key, ([], []))[observation.is_accepted].append(observation.signature)
     for (operation, types), (rejected, accepted) in sorted(groups.items()):
         if not rejected:
             continue
         if not accepted:
             yield Rejection(operation, types)
             continue
-        ranks = {found.rank for found in accepted}
-        for rank in sorted({found.rank for found in rejected}):
+        ranks = {example.rank for example in accepted}
+        for rank in sorted({example.rank for example in rejected}):
             if rank not in ranks:
                 yield Rejection(operation, types, rank)
                 continue
-            for found in sorted(rejected):
-                if found.rank == rank:
-                    yield Rejection(operation, types, rank, found.shapes)
+            for example in sorted(rejected):
+                if example.rank == rank:
+                    yield Rejection(operation, types, rank, example.shapes)
 
 
-def signature_text(found: OperationSignature) -> str:
+def signature_text(operation: OperationSignature) -> str:
     """Return an operation with its operands: ``ADD(FLOAT32[1,4], FLOAT32[1,4])``."""
-    operands = [f"{kind}[{','.join(map(str, shape))}]" for kind, shape in zip(found.types, found.shapes, strict=False)]
-    return f"{found.operation}({', '.join(operands)})"
+    operands = [f"{kind}[{','.join(map(str, shape))}]" for kind, shape in zip(operation.types, operation.shapes, strict=False)]
+    return f"{operation.operation}({', '.join(operands)})"
 
 
 def rejection_text(rejection: Rejection) -> str:
@@ -296,7 +303,7 @@ def rejection_text(rejection: Rejection) -> str:
 
 
 def learning_entry(learning: Learning, path: str) -> dict[str, Any]:
-    """Return what was learnt as plain data: the file, its rules, which of them are new, and what remains open."""
+    """Return the result as plain data: the file, its rules, the new ones among them, and notes."""
     return {
         "path": path,
         "rejects": [_rejection_entry(rejection) for rejection in learning.profile.rejections],
@@ -333,26 +340,26 @@ def profile_text(profile: DriverProfile) -> str:
             lines.append(f"shapes = {json.dumps(rejection.shapes)}")
     for group in profile.one_of:
         lines += ["", "[[rejects_one_of]]", "operations = ["]
-        lines += [f"    {_inline(each)}," for each in sorted(group)]
+        lines += [f"    {_inline(operation)}," for operation in sorted(group)]
         lines.append("]")
     for source in profile.sources:
         lines += ["", "[[logs]]", *[f"{key} = {toml_string(value)}" for key, value in _source_entry(source).items()]]
-    for each in profile.observations:
+    for observation in profile.observations:
         lines += [
             "",
             "[[seen]]",
-            f"operation = {toml_string(each.signature.operation)}",
-            f"types = {toml_strings(each.signature.types)}",
-            f"shapes = {json.dumps(each.signature.shapes)}",
-            f"accepted = {'true' if each.is_accepted else 'false'}",
-            f"logs = {json.dumps(each.logs)}",
+            f"operation = {toml_string(observation.signature.operation)}",
+            f"types = {toml_strings(observation.signature.types)}",
+            f"shapes = {json.dumps(observation.signature.shapes)}",
+            f"accepted = {'true' if observation.is_accepted else 'false'}",
+            f"logs = {json.dumps(observation.logs)}",
         ]
     return "\n".join(lines) + "\n"
 
 
-def _inline(found: OperationSignature) -> str:
-    types, shapes = toml_strings(found.types), json.dumps(found.shapes)
-    return f"{{ operation = {toml_string(found.operation)}, types = {types}, shapes = {shapes} }}"
+def _inline(operation: OperationSignature) -> str:
+    types, shapes = toml_strings(operation.types), json.dumps(operation.shapes)
+    return f"{{ operation = {toml_string(operation.operation)}, types = {types}, shapes = {shapes} }}"
 
 
 def _source_entry(source: LogSource) -> Mapping[str, str]:
@@ -360,5 +367,5 @@ def _source_entry(source: LogSource) -> Mapping[str, str]:
 
 
 def _base_name(path: str) -> str:
-    """Return the name of a file without its folder, which means nothing on another machine."""
+    """Return the name of a file without its folder, which is meaningless on other machines."""
     return printable(os.path.basename(path) or path)

@@ -1,7 +1,7 @@
 """Search for the nodes that an accelerator's driver must have rejected to explain a device log.
 
-How far that is known depends on the log: by node from a table in running order, by operator from a summary by node type, and
-otherwise only by the lines of the runtime.
+The precision depends on the log: by node with a table in running order, by operator with a table of node types, and otherwise
+only by the lines of the runtime.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Node = tuple[int, int]
 
 
 class RejectedNodes(Driver):
-    """A driver that rejects certain nodes, whatever they are: what a log shows of a driver."""
+    """A driver that rejects certain nodes, whatever their operations."""
 
     def __init__(self, nodes: Mapping[int, Iterable[int]], other: Driver | None = None) -> None:
         self.nodes = {subgraph: frozenset(indices) for subgraph, indices in nodes.items()}
@@ -44,33 +44,33 @@ class RejectedNodes(Driver):
 
 @dataclass(frozen=True, slots=True)
 class _NodeKind:
-    """What a driver is told about a node; it cannot tell nodes of one kind apart by their types and shapes."""
+    """The operations of a node as its driver sees them; nodes of one kind look the same to it."""
 
     op: str
     operations: tuple[OperationSignature, ...]
 
     @property
     def types(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The operations without the shapes."""
-        return tuple((each.operation, each.types) for each in self.operations)
+        """The operations without their shapes."""
+        return tuple((operation.operation, operation.types) for operation in self.operations)
 
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
-    """What a driver that rejects nothing is asked at one feature level."""
+    """The questions to a driver that rejects nothing, at one feature level."""
 
     trials: Trials
     option: str
     """The delegate's option that takes a driver."""
     changes: Mapping[str, Any]
-    """The options that differ from the setting's."""
+    """The options that differ from those of the setting."""
     text: str
-    """What is to be added to the text of an account."""
+    """A suffix for the text of an account."""
     base: Run
     kinds: Mapping[_Node, _NodeKind]
     """The nodes that the driver is asked about."""
     whole: frozenset[_Node]
-    """Nodes of partitions that are delegated as a whole or not at all."""
+    """Nodes of partitions that are delegated completely or not at all."""
 
     def driver(self, rejected: Iterable[_Node]) -> Mapping[str, Any]:
         """Return the options with a driver that rejects these nodes."""
@@ -78,11 +78,11 @@ class _Inquiry:
         return {**self.changes, self.option: hypothesis}
 
     def fitting(self, rejected: Iterable[_Node]) -> Run | None:
-        """Return the simulation with a driver that rejects these nodes, if it does the same as the device."""
+        """Simulate with a driver that rejects these nodes; None if the result differs from the device's."""
         return self.trials.fitting(self.driver(rejected))
 
     def match(self, run: Run, rejected: Iterable[_Node], undecided: Iterable[_Node], text: str, is_certain: bool = True) -> Match:
-        """Account for the difference by a driver that rejects these nodes."""
+        """Return a match with a driver that rejects these nodes."""
         account = Account("driver", text + self.text, self.changes, _by_subgraph(rejected), _by_subgraph(undecided), is_certain)
         return Match(run, account)
 
@@ -93,9 +93,9 @@ class _Inquiry:
 
 
 def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Return what fits with a driver that rejects nodes which the delegate accepts, best first.
+    """Yield simulations that fit with a driver that rejects nodes accepted by the delegate, best first.
 
-    ``level`` is a feature level other than the setting's. Nothing fits if the driver is not asked about any node.
+    ``level`` is a feature level other than that of the setting. Nothing fits if the driver is not asked about any node.
     """
     inquiry = _inquiry(trials, level)
     if inquiry is None:
@@ -109,6 +109,7 @@ def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
 
 
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
+    """Return the questions to the driver; None if there are none."""
     delegate = trials.setting.delegate
     interface = delegate.driver
     if interface is None:
@@ -117,7 +118,7 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
     base = trials.simulate({**changes, interface.option: None})
     options = MappingProxyType({**trials.setting.options, **changes})
     kinds: dict[_Node, _NodeKind] = {}
-    whole: set[_Node] = set()
+    all_or_nothing: set[_Node] = set()
     for subgraph in base.subgraphs:
         questions = interface.questions(subgraph.graph, options, trials.release) if subgraph.decision is not None else None
         for partition in questions.partitions if questions is not None else ():
@@ -128,20 +129,20 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
                 if operations:
                     kinds[node] = _NodeKind(view.op, tuple([signature(operation, view) for operation in operations]))
                 if partition.is_all_or_nothing or (questions is not None and questions.has_float16):
-                    whole.add(node)
+                    all_or_nothing.add(node)
     text = f", at feature level {level}" if changes else ""
-    return _Inquiry(trials, interface.option, changes, text, base, kinds, frozenset(whole)) if kinds else None
+    return _Inquiry(trials, interface.option, changes, text, base, kinds, frozenset(all_or_nothing)) if kinds else None
 
 
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
-    """The nodes on the CPU are known: those that the delegate accepts were rejected, or their partition was dropped."""
-    kinds, whole, known = inquiry.kinds, inquiry.whole, inquiry.trials.facts.on_cpu
+    """Yield a fit if the nodes on the CPU are known: accepted ones were rejected, or their partition was dropped."""
+    kinds, all_or_nothing, known = inquiry.kinds, inquiry.whole, inquiry.trials.facts.on_cpu
     on_cpu = {(index, node) for index, nodes in known.items() for node in nodes}
     delegated = {node for node in kinds if node[0] in known and node not in on_cpu}
     left_out = {node for node in kinds if node in on_cpu}
     accepted_kinds = {kinds[node] for node in delegated}
-    rejected = {node for node in left_out if node in whole or kinds[node] not in accepted_kinds}
-    rejected_kinds = {kinds[node] for node in rejected - whole}
+    rejected = {node for node in left_out if node in all_or_nothing or kinds[node] not in accepted_kinds}
+    rejected_kinds = {kinds[node] for node in rejected - all_or_nothing}
     rejected |= {node for node, kind in kinds.items() if node[0] not in known and kind in rejected_kinds}
     text = "the driver rejects nodes that the delegate accepts"
     choices: Iterable[set[_Node]] = [rejected]
@@ -157,9 +158,9 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
-    """Return all nodes of one operator, of two, of three, those of one kind, then all, and all but those of one kind.
+    """Yield sets of nodes to try: those of one to three operators, of one kind, all, and all but those of one kind.
 
-    With a limit on partitions not all nodes on the CPU need have been rejected: some partitions were dropped.
+    With a limit on partitions, some nodes on the CPU may not be rejected, but in a dropped partition.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
@@ -176,32 +177,32 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Leave out nodes whose operations and types the driver accepts elsewhere: they were dropped by a limit."""
+    """Return the nodes whose operations and types the driver accepts nowhere; a limit dropped the others."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 
 
 def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
-    """It is known how many nodes of each operator ran on the CPU."""
-    found: list[tuple[frozenset[_Node], Run]] = []
+    """Yield a fit if the number of CPU nodes per operator is known."""
+    fits: list[tuple[frozenset[_Node], Run]] = []
     for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
         run = inquiry.fitting(rejected) if rejected else None
-        if run is not None and all(rejected != other for other, _ in found):
-            found.append((rejected, run))
+        if run is not None and all(rejected != other for other, _ in fits):
+            fits.append((rejected, run))
             if inquiry.trials.setting.has_partition_limit:
                 break
-    if not found:
+    if not fits:
         return
-    rejected, run = found[0]
-    ambiguous = {node for other, _ in found for node in other ^ rejected}
+    rejected, run = fits[0]
+    ambiguous = {node for other, _ in fits for node in other ^ rejected}
     text = f"the driver rejects nodes that the delegate accepts, by operator: {', '.join(sorted(set(map(inquiry.op, rejected))))}"
-    if len(found) > 1:
-        text += f"; {len(found)} sets of nodes fit, and this is one of them"
-    yield inquiry.match(run, rejected, ambiguous, text, len(found) == 1)
+    if len(fits) > 1:
+        text += f"; {len(fits)} sets of nodes fit, and this is one of them"
+    yield inquiry.match(run, rejected, ambiguous, text, len(fits) == 1)
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
-    """Return sets of nodes with the numbers of the summary, those of fewest kinds first."""
+    """Yield sets of nodes with the counts of the table, those with the fewest kinds first."""
     is_limited = inquiry.trials.setting.has_partition_limit
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():
@@ -221,7 +222,7 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
-    """Return the unions of kinds with the number of nodes wanted, or, with a limit on partitions, with at most as many."""
+    """Yield unions of kinds with ``wanted`` nodes in total, or, with a limit on partitions, with at most that many."""
     by_kind: dict[_NodeKind, list[_Node]] = {}
     for node in nodes:
         by_kind.setdefault(inquiry.kinds[node], []).append(node)
@@ -238,7 +239,7 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
 
 
 def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
-    """Only the lines are known: see which operators, if all their nodes are rejected, lead to them."""
+    """Yield a fit if only the lines are known: rejecting all nodes of one or two operators leads to them."""
     by_op: dict[str, set[_Node]] = {}
     for node in inquiry.kinds:
         by_op.setdefault(inquiry.op(node), set()).add(node)
@@ -250,7 +251,7 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
                 fitting.append((names, rejected, run))
         if fitting:
             names, rejected, run = fitting[0]
-            others = [" and ".join(each) for each, _, _ in fitting[1:]]
+            others = [" and ".join(fit) for fit, _, _ in fitting[1:]]
             text = f"a driver that rejects {' and '.join(names)} would lead to these lines"
             if others:
                 text += f", and so would one that rejects {' or '.join(others)}"
@@ -260,7 +261,7 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _by_subgraph(nodes: Iterable[_Node]) -> dict[int, frozenset[int]]:
-    found: dict[int, set[int]] = {}
+    grouped: dict[int, set[int]] = {}
     for subgraph, node in sorted(nodes):
-        found.setdefault(subgraph, set()).add(node)
-    return {subgraph: frozenset(indices) for subgraph, indices in found.items()}
+        grouped.setdefault(subgraph, set()).add(node)
+    return {subgraph: frozenset(indices) for subgraph, indices in grouped.items()}

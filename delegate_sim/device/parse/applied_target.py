@@ -28,37 +28,37 @@ from .delegate_identity import (
 from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
-_OF_RUNTIME = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
-"""Lines of the runtime behind a delegate and of its drivers."""
+_RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
+"""Lines printed by the runtime behind a delegate, or by its drivers."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceSetting:
-    """What a log shows was applied, or what it was overridden with."""
+    """The delegate, options and releases that a log shows, or that override them."""
 
     delegate: Delegate
     options: OptionValues
     known: frozenset[str]
     """Options that the log or the caller gives; the others have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases that word their lines as the log does."""
+    """The releases whose lines are worded like those of the log."""
     defaults: str
     lowest_level: int
-    """The lowest feature level that the log leaves possible; 0 if the delegate has no levels."""
+    """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
     notes: tuple[str, ...] = ()
     may_be_older: bool = False
-    """True if a release older than any that is known may have printed the log."""
+    """True if a release older than all known ones may have printed the log."""
 
     @property
     def release(self) -> Release:
-        """The release that is simulated."""
+        """The release to simulate."""
         default = parse_release(DEFAULT_RELEASE)
         return default if default in self.releases else self.releases[-1]
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Feature levels other than the one set that the log leaves possible, highest first."""
+        """Other feature levels consistent with the log, highest first; empty if the level is known."""
         levels = self.delegate.levels
         if levels is None or levels.option in self.known:
             return ()
@@ -79,25 +79,25 @@ def setting_of(
     runtime: str | None = None,
     defaults: str | None = None,
 ) -> DeviceSetting:
-    """Return what a log shows was applied; the other arguments override it.
+    """Return the delegate, options and releases that a log shows; the other arguments override them.
 
     Raises ReconcileError if the log does not show a delegate, OptionError for an unknown delegate, option, value or release.
     """
-    chosen = find_delegate(delegate) if delegate is not None else _delegate_in(log)
-    given = dict(options or {})
+    chosen = find_delegate(delegate) if delegate is not None else _require_delegate(log)
+    option_values = dict(options or {})
     notes: list[str] = []
     for description, value in log.parameters.items():
         for option in chosen.options:
-            if description.strip() in option.printed and option.name not in given:
+            if description.strip() in option.printed and option.name not in option_values:
                 parsed = _printed_value(option, value, notes)
                 if parsed is not None:
-                    given[option.name] = parsed
+                    option_values[option.name] = parsed
     for name, value in _shown_options(log, chosen).items():
-        given.setdefault(name, value)
+        option_values.setdefault(name, value)
     defaults = defaults or ("benchmark" if log.is_benchmark else "api")
-    values = parse_options(chosen.name, chosen.options, given, defaults)
-    known = frozenset(given)
-    if log.is_benchmark and log.parameters and chosen.limit_option:  # benchmark_model prints the limit if it is set
+    values = parse_options(chosen.name, chosen.options, option_values, defaults)
+    known = frozenset(option_values)
+    if log.is_benchmark and log.parameters and chosen.limit_option:  # benchmark_model prints the limit only if it is set
         known |= {chosen.limit_option}
     return DeviceSetting(
         chosen,
@@ -112,48 +112,49 @@ def setting_of(
 
 
 def flags_without_others(delegate: Delegate) -> str:
-    """Return benchmark_model's flags that keep the runtime from applying delegates by default to what this one leaves."""
+    """Return benchmark_model's flags that turn off the other delegates that the runtime applies by default."""
     others = [find_delegate(name) for name in DELEGATE_NAMES if name != delegate.name]
     return " and ".join(other.log.off_flag for other in others if other.is_applied_by_default)
 
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
-    """Return the delegate that the application applied; None if the log does not show it, or if it is not simulated.
+    """Return the delegate that the application applied; None if the log does not show it or it is not simulated.
 
-    One that the runtime applies by default counts only if there is no other.
+    A delegate that the runtime applies by default counts only if there is no other.
     """
     library = library_of(log)
     if library:
-        # Every delegate in a library is called the same by benchmark_model; whose it is tells the file, or its own lines.
-        return delegate_of_library(library) or _telling(_named(log))
-    kernels = [(each.kernel, delegate_named(each.kernel)) for each in log.replacements]
-    applied = [each for _, each in kernels if each is None or not each.is_applied_by_default]
+        # benchmark_model gives every delegate from a library the same name; the file's name or its own lines tell them apart.
+        return delegate_of_library(library) or _most_telling(_named_delegates(log))
+    kernels = [(replacement.kernel, delegate_named(replacement.kernel)) for replacement in log.replacements]
+    applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
     if applied:
         return applied[0]
-    found = _named(log)
-    if all(each.is_applied_by_default for each in found):
-        # What was asked for but could not be applied leaves no line of its own.
-        asked = [each for each in _delegates() if _was_not_created(each, log) or is_switched_on(each, log)]
-        asked = [each for each in asked if not each.is_applied_by_default]
-        if not asked and others_in(log):
+    delegates = _named_delegates(log)
+    if all(delegate.is_applied_by_default for delegate in delegates):
+        # A delegate that was requested but could not be applied prints no line of its own.
+        named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
+        named = [delegate for delegate in named if not delegate.is_applied_by_default]
+        if not named and others_in(log):
             return None
-        found = asked or found
-    if not found:
+        delegates = named or delegates
+    if not delegates:
         created = [speaker(log, name) for name in log.created]
-        found = [each for each in _delegates() if each in created or is_switched_on(each, log)]
-    if not found and log.refusals:
-        found = [each for each in _delegates() if each.log.prints_refusals]
-    if not found and log.of(*_OF_RUNTIME):
-        found = [each for each in _delegates() if each.log.has_runtime_behind]
-    return _telling(found)
+        delegates = [delegate for delegate in _delegates() if delegate in created or is_switched_on(delegate, log)]
+    if not delegates and log.refusals:
+        delegates = [delegate for delegate in _delegates() if delegate.log.prints_refusals]
+    if not delegates and log.statements_of(*_RUNTIME_LINES):
+        delegates = [delegate for delegate in _delegates() if delegate.log.has_runtime_behind]
+    return _most_telling(delegates)
 
 
-def _delegate_in(log: DeviceLog) -> Delegate:
-    found = delegate_in(log)
-    if found is not None:
-        return found
+def _require_delegate(log: DeviceLog) -> Delegate:
+    """Return the delegate that the application applied. Raises UnknownDelegateError if the log does not show a simulated one."""
+    delegate = delegate_in(log)
+    if delegate is not None:
+        return delegate
     others = others_in(log)
-    kernels = [each.kernel for each in log.replacements if delegate_named(each.kernel) is None]
+    kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     if kernels and not other_name(kernels[0]):
         raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
     applied = accelerators_in(log)
@@ -190,27 +191,28 @@ def _delegates() -> list[Delegate]:
     return [find_delegate(name) for name in DELEGATE_NAMES]
 
 
-def _named(log: DeviceLog) -> list[Delegate]:
-    """Return the delegates that the lines name."""
-    found = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
-    return [each for each in found if each is not None]
+def _named_delegates(log: DeviceLog) -> list[Delegate]:
+    """Return the simulated delegates that the log's lines name."""
+    delegates = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
+    return [delegate for delegate in delegates if delegate is not None]
 
 
-def _telling(found: list[Delegate]) -> Delegate | None:
-    return next((each for each in found if not each.is_applied_by_default), found[0] if found else None)
+def _most_telling(delegates: list[Delegate]) -> Delegate | None:
+    """Return the first delegate that is not applied by default, else the first; None if there is none."""
+    return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
 def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
-    """Return whether a line says that the delegate could not be created."""
+    """Return whether a line reports that the delegate could not be created."""
     return not delegate.is_applied_by_default and any(
         delegate.provider_name.casefold() in line.casefold().split() for line in log.not_created
     )
 
 
 def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
-    """Return whether benchmark_model was told to apply the delegate; a library's path does not say which it is."""
+    """Return whether benchmark_model's flags apply the delegate; the path of a library does not identify one."""
     switch = delegate.log.switch
-    if delegate.levels is not None and any(log.parameters.get(each) for each in delegate.levels.lowest_by_parameter):
+    if delegate.levels is not None and any(log.parameters.get(parameter) for parameter in delegate.levels.lowest_by_parameter):
         return True
     if not switch or delegate.log.libraries:
         return False
@@ -219,21 +221,21 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that follow from the names of kernels, or from the graphics interface that was initialised."""
-    shown: dict[str, str] = {}
+    """Return the options that follow from the names of kernels, or from the graphics interface that was initialized."""
+    options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):
-            shown |= delegate.log.options_by_kernel.get(line.kernel, {})
+            options |= delegate.log.options_by_kernel.get(line.kernel, {})
     if delegate.devices is not None:
-        chosen = {each.device for compilation in log.runtime.compilations for each in compilation.choices}
-        shown |= delegate.devices.reference_options if delegate.devices.reference in chosen else {}
-    for each in log.of(INTERFACE_USED) if not shown else ():
-        shown |= delegate.log.options_by_interface.get(each.values["interface"].lower(), {})
-    return shown
+        chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
+        options |= delegate.devices.reference_options if delegate.devices.reference in chosen else {}
+    for statement in log.statements_of(INTERFACE_USED) if not options else ():
+        options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
+    return options
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return the value of an option as benchmark_model printed it; None if it is not set, or not one that the option takes."""
+    """Return an option's value as benchmark_model printed it; None if it is unset or invalid, which is noted in ``notes``."""
     if not text.strip():
         return None
     try:
@@ -247,6 +249,7 @@ def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
 
 
 def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
+    """Return the lowest feature level consistent with benchmark_model's parameters; 0 if the delegate has no levels."""
     if delegate.levels is None:
         return 0
     lowest = delegate.levels.lowest_by_parameter
@@ -254,12 +257,12 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases that would word the log's lines as they are, or the one that was asked for."""
+    """Return the releases whose lines are worded like those of the log, or only ``runtime`` if it is given."""
     known = [parse_release(name) for name in RELEASES]
-    fitting = [release for release in known if all(_has_wording(release, each) for each in log.replacements)]
+    fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:
         release = parse_release(runtime)
-        if not all(_has_wording(release, each) for each in log.replacements):
+        if not all(_has_wording(release, replacement) for replacement in log.replacements):
             notes.append(f"{release} would word the log's lines differently")
         return (release,)
     if not fitting:
@@ -277,23 +280,23 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """Leave out the releases that do not have a delegate, unless none is left."""
+    """Return the releases that include a delegate, or all if none does."""
     if not delegate.starts_at_known:
         return releases
     since = parse_release(delegate.known_since)
-    # Wording is known of minor releases, each of which stands for its patch releases too.
-    found = [each for each in releases if each.family == since.family and each.version[:2] >= since.version[:2]]
-    return tuple(found) or releases
+    # The wordings are known for minor releases; each one covers its patch releases.
+    known = [release for release in releases if release.family == since.family and release.version[:2] >= since.version[:2]]
+    return tuple(known) or releases
 
 
 def may_be_older(log: DeviceLog) -> bool:
-    """Return whether releases before those that are known print the same, as far as the log shows."""
+    """Return whether a release older than all known ones may have printed the log."""
     if log.tensorflow_version is not None:
         oldest = parse_release(RELEASES[0]).version
         return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
     if log.is_of_compiled_model:
         return False
-    return log.is_old or all(_has_wording(parse_release(RELEASES[0]), each) for each in log.replacements)
+    return log.is_old or all(_has_wording(parse_release(RELEASES[0]), replacement) for replacement in log.replacements)
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:
@@ -307,6 +310,6 @@ def _has_wording(release: Release, replacement: Replacement) -> bool:
         subgraph=replacement.subgraph if replacement.subgraph is not None else -1,
         name=replacement.name if replacement.name is not None else "\0",
     )
-    if not replacement.line.endswith("."):  # it was cut short
+    if not replacement.line.endswith("."):  # the log is cut off here
         return line.startswith(replacement.line)
     return line == replacement.line

@@ -12,7 +12,7 @@ from .log_contents import DeviceLog
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A count in a log: whose line it is, and the numbers in it; what the line leaves out is None."""
+    """The counts in one log line; None for those that the line does not give."""
 
     line: str
     source: str
@@ -24,35 +24,35 @@ class Count:
     kernels: int | None = None
     subgraph: int | None = None
     is_complete: bool = True
-    """True if the table that it is from is; if not, there are at least so many."""
+    """True unless the line is from an incomplete table, whose counts are lower bounds."""
 
 
 def is_kernel(op: str) -> bool:
-    """Return whether a row of a table is of a delegate's kernel, which old releases call the same for all delegates."""
+    """Return whether a row of a table is a delegate's kernel; old releases use one name for those of all delegates."""
     return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 
 def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts in the lines that are of a delegate."""
-    for each in log.of(OWN_COUNT):
-        if plain_name(each.values["name"]) in names:
-            delegated, total, partitions = (int(each.values[key]) for key in ("delegated", "total", "partitions"))
-            yield Count(each.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
-    for each in log.of(SPLIT):
-        if plain_name(each.values["name"]) in names:
-            taken, left = int(each.values.get("taken", "0")), int(each.values["left"])
-            yield Count(each.line, "split", taken, taken + left, left)
+    """Yield the counts in the lines of the delegate that has these names."""
+    for statement in log.statements_of(OWN_COUNT):
+        if plain_name(statement.values["name"]) in names:
+            delegated, total, partitions = (int(statement.values[key]) for key in ("delegated", "total", "partitions"))
+            yield Count(statement.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
+    for statement in log.statements_of(SPLIT):
+        if plain_name(statement.values["name"]) in names:
+            counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
+            yield Count(statement.line, "split", counts, counts + left, left)
     yield from _placed(log, names)
-    for each in log.of(COMPILED):
+    for statement in log.statements_of(COMPILED):
         if any(DISPATCH in name for name in names):
-            yield compiled_count(each)
+            yield count_of_plugin(statement)
     for line in log.replacements:
         if plain_name(line.kernel) in names:
             rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
             yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
-    for each in log.of(KERNELS):
-        if plain_name(each.values["name"]) in names:
-            yield Count(each.line, "kernels", kernels=int(each.values["count"]))
+    for statement in log.statements_of(KERNELS):
+        if plain_name(statement.values["name"]) in names:
+            yield Count(statement.line, "kernels", kernels=int(statement.values["count"]))
     for applied in log.applications:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
@@ -60,16 +60,17 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _placed(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield what a compiler for one accelerator says of where operations will run."""
-    counts = {plain_name(each.values["name"]): each for each in log.of(PLACED)}
-    taken = [each for name, each in counts.items() if name in names]
-    left = [each for name, each in counts.items() if name not in names]
-    if taken and left:
-        delegated, on_cpu = int(taken[-1].values["count"]), int(left[-1].values["count"])
-        yield Count(taken[-1].line, "split", delegated, delegated + on_cpu, on_cpu)
+    """Yield how many operations a compiler for one accelerator places on it."""
+    lines = {plain_name(statement.values["name"]): statement for statement in log.statements_of(PLACED)}
+    own = [line for name, line in lines.items() if name in names]
+    others = [line for name, line in lines.items() if name not in names]
+    if own and others:
+        delegated, on_cpu = int(own[-1].values["count"]), int(others[-1].values["count"])
+        yield Count(own[-1].line, "split", delegated, delegated + on_cpu, on_cpu)
 
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+    """Yield the counts of nodes and kernels in the operator tables."""
     for index, table in log.run_orders.items():
         kernels = sum([plain_name(row.op) in names for row in table.rows])
         if kernels:
@@ -83,8 +84,10 @@ def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
             yield Count("Summary by node type", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
 
 
-def compiled_count(each: Statement) -> Count:
-    """Return what a line of a compiler plugin counts."""
-    taken, total = int(each.values["taken"]), int(each.values["total"])
-    partitions, subgraph = int(each.values["partitions"]), int(each.values["subgraph"])
-    return Count(each.line, "compiled", taken, total, total - taken if taken <= total else None, partitions, None, subgraph)
+def count_of_plugin(statement: Statement) -> Count:
+    """Return the counts in a line of a compiler plugin."""
+    counts, total = int(statement.values["taken"]), int(statement.values["total"])
+    partitions, subgraph = int(statement.values["partitions"]), int(statement.values["subgraph"])
+    return Count(
+        statement.line, "compiled", counts, total, total - counts if counts <= total else None, partitions, None, subgraph
+    )

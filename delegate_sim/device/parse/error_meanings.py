@@ -50,7 +50,7 @@ _CODES = {
     "GENERAL_FAILURE": "the driver gives no reason",
 }
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in list(_CODES) if name.startswith(_PREFIX)])
-"""The codes by their numbers, in the order of ``NeuralNetworks.h``."""
+"""The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
 _CALLS = (
     ("setting new operand value", "ANeuralNetworksModel_setOperandValue", "the model is being built"),
     ("adding operand", "ANeuralNetworksModel_addOperand", "the model is being built"),
@@ -68,7 +68,7 @@ _CALLS = (
     ("waiting for async computation", "ANeuralNetworksEvent_wait", "the model runs"),
     ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
 )
-"""Calls of the API by what the delegate says that it does, and the stage that they belong to."""
+"""Stages of API calls, by the delegate's description of the call."""
 _MEANINGS = {
     DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
     IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
@@ -101,7 +101,7 @@ _FAILURES = (
     ("context", "the vendor's runtime could not set up a compiled part of the model"),
     ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
 )
-"""What LiteRT 2's errors mean, by words in them."""
+"""Meanings of LiteRT 2's errors, by words in them."""
 
 
 _OTHER_ERRORS = (
@@ -109,7 +109,7 @@ _OTHER_ERRORS = (
     ("open OpenCL", "the device has no OpenCL that the application may use; the delegate then tries OpenGL"),
     ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
 )
-"""What errors of delegates mean, by words in them."""
+"""Meanings of the errors of delegates, by words in them."""
 
 
 _NOT_CREATED = "not-created"
@@ -118,7 +118,7 @@ _MISSING_DELEGATE = "the delegate is not there on this device, or lacks what it 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError:
-    """An error in a log: its line, what it means, and how often it was printed. ``node`` is the one that the line names."""
+    """An error in a log: its line, its meaning, how often it was printed, and the node that it names."""
 
     kind: str
     line: str
@@ -138,20 +138,22 @@ _RUNTIME_FAILURES = (
     ("ANeuralNetworksModel_", "the runtime refuses the model that the delegate builds"),
     ("ANeuralNetworksCompilation_", "the runtime refuses to compile"),
 )
-"""What errors of Android's neural networks runtime mean, by words in them."""
+"""Meanings of the errors of Android's neural networks runtime, by words in them."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
-    """Return every error in a log with what it means, each once."""
-    found = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
-    for each in log.errors:
-        node = each.values.get("node")
-        found.append(ExplainedError(each.kind, each.line, _meaning(each, log), each.times, None if node is None else int(node)))
-    return tuple(found)
+    """Return every error in a log with its meaning, each once."""
+    errors = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
+    for error in log.errors:
+        node = error.values.get("node")
+        errors.append(
+            ExplainedError(error.kind, error.line, _meaning(error, log), error.times, None if node is None else int(node))
+        )
+    return tuple(errors)
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
-    """Return what an error means; empty if nothing is known of it."""
+    """Return the meaning of an error; empty if it is unknown."""
     if error.kind == API_ERROR:
         return _api_meaning(error)
     if error.kind == NODE_ERROR:
@@ -184,6 +186,7 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _api_meaning(error: Statement) -> str:
+    """Return the meaning of a failed call of the NNAPI."""
     code, doing = error.values["code"], error.values.get("doing", "")
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]
@@ -193,17 +196,21 @@ def _api_meaning(error: Statement) -> str:
 
 
 def _node_meaning(error: Statement, log: DeviceLog) -> str:
-    """Return what a node is by its number: kernels of delegates are added behind the nodes of the model."""
+    """Describe a failed node by its number: delegate kernels are numbered after the nodes of the model."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if delegate_named(op) is None:
         known = other_name(op)
         why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
         return f"node {node} could not {stage}; {why}"
-    totals = [each.total for each in log.replacements if each.kernel == op and each.total is not None]
+    totals = [replacement.total for replacement in log.replacements if replacement.kernel == op and replacement.total is not None]
     if not totals:
-        own = [each for each in log.of(OWN_COUNT) if _is_same(each, op)]
-        totals = [int(each.values["total"]) for each in own]
-        totals += [int(each.values.get("taken", "0")) + int(each.values["left"]) for each in log.of(SPLIT) if _is_same(each, op)]
+        own = [statement for statement in log.statements_of(OWN_COUNT) if _is_same(statement, op)]
+        totals = [int(count.values["total"]) for count in own]
+        totals += [
+            int(statement.values.get("taken", "0")) + int(statement.values["left"])
+            for statement in log.statements_of(SPLIT)
+            if _is_same(statement, op)
+        ]
     if totals and node >= totals[-1]:
         return (
             f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
@@ -216,6 +223,6 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _is_same(statement: Statement, kernel: str) -> bool:
-    """Return whether a statement is of the delegate that a kernel is of."""
+    """Return whether a statement and a kernel belong to the same delegate."""
     name = statement.values["name"]
     return plain_name(name) == plain_name(kernel) or delegate_named(name) is delegate_named(kernel) is not None

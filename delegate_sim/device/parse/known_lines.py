@@ -45,7 +45,7 @@ ERRORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a line says: its kind, the part of it that says so, the values in it, and how often it was printed."""
+    """One parsed line: its kind, the text that matched, the values in it, and how often it was printed."""
 
     kind: str
     line: str
@@ -55,13 +55,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A kind of line: a word that every such line has, and what it looks like."""
+    """A kind of line: a word that every such line contains, and a regular expression."""
 
     kind: str
     needle: str
     form: re.Pattern[str]
     is_old: bool = False
-    """True if only releases before those that are known print it."""
+    """True if only releases older than all known ones print it."""
 
 
 def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False) -> Pattern:
@@ -300,7 +300,7 @@ PATTERNS = (
     _pattern(EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
     _pattern(SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
 )
-"""The kinds of lines, those that say more first."""
+"""The kinds of lines, the most specific first."""
 
 _PROGRESS = re.compile(
     r"Initialized TensorFlow Lite runtime|external tensors "
@@ -311,13 +311,13 @@ _PROGRESS = re.compile(
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
-"""What benchmark_model prints once the model has run."""
+"""Lines that benchmark_model prints once the model has run."""
 _RUNTIME_TAGS = frozenset(
     {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
      "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
      "VersionedInterfaces", "Event"}
 )  # fmt: skip
-"""The tags of Android's runtime with ``debug.nn.vlog``."""
+"""Logcat tags of Android's runtime with ``debug.nn.vlog``."""
 _RUNTIME_WORDS = re.compile(
     r"(?:ModelBuilder|ExecutionPlan|ExecutionBuilder|CompilationBuilder|DeviceManager|ExecutionStep|IDevice|IPreparedModel)::|"
     r"NN\w* SL driver|SL_ANeuralNetworks"
@@ -330,12 +330,12 @@ _FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usab
 
 
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
-    """Return the first thing that a line says by the table of patterns, and where it ends; None if it says none of them."""
+    """Return the first statement in a line, its pattern and where it ends; None if no pattern matches."""
     first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
-        found = pattern.form.search(text) if pattern.needle in text else None
-        if found is not None and (first is None or found.start() < first[0].start()):
-            first = found, pattern
+        candidate = pattern.form.search(text) if pattern.needle in text else None
+        if candidate is not None and (first is None or candidate.start() < first[0].start()):
+            first = candidate, pattern
     if first is None:
         return None
     match, pattern = first
@@ -345,7 +345,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 
 
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
-    """Return what a line is of, by where it comes from; None if it is of none of the parts that have to do with delegates."""
+    """Return a statement for a line that no pattern matches, judged by who printed it; None if it is unrelated to delegates."""
     line = text.strip()
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
         return Statement(RUNTIME_ERROR, line, MappingProxyType({}))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A line without what a logger put in front of it; what the prefix does not tell is empty."""
+    """A log line without its logger's prefix; fields that the prefix does not give are empty."""
 
     text: str
     process: str
@@ -52,10 +52,10 @@ _PREFIXES = tuple(
         r"[\w-]{1,60} +\| ",
         rf"{_WEEKDAYS_AND_MONTHS} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
         r"(?:flutter|stderr|stdout): ",
-        # a page that quotes a log, several runs one beside the other
+        # quoted logs, and those of several runs side by side
         r"(?:> ?)+",
         r"\d{1,4}: (?=\D|\d{1,4}[-:])",
-        # kernels' clocks, ISO 8601, lists and tables of a page, a tag alone
+        # kernel clocks, ISO 8601, lists and tables of a page, a tag alone
         r"\[ *\d{1,9}\.\d{3,9}\] ",
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?:? ",
         r"[|*] ",
@@ -73,33 +73,33 @@ _MOST_PREFIXES = 4
 
 
 def message_of(line: str) -> Message:
-    """Return a line without terminal escapes and without what loggers put in front of it."""
+    """Return a line without terminal escapes and logger prefixes."""
     text = _ESCAPES.sub("", line.rstrip("\r\n"))
     process, tag, severity, source = "", "", "", ""
-    if (found := _HEADER.fullmatch(text.strip())) is not None:
-        return Message("", found["process"], found["tag"], found["severity"], "")
+    if (match := _HEADER.fullmatch(text.strip())) is not None:
+        return Message("", match["process"], match["tag"], match["severity"], "")
     for _ in range(_MOST_PREFIXES):
-        found = _prefix(text.lstrip())
-        if found is None:
+        match = _prefix(text.lstrip())
+        if match is None:
             break
-        groups = found.groupdict()
+        groups = match.groupdict()
         process = process or groups.get("process") or groups.get("number") or ""
         tag = groups.get("tag") or tag
         severity = severity or groups.get("severity") or ""
-        text = found.string[found.end() :]
+        text = match.string[match.end() :]
     for _ in range(2):
-        if (found := _SEVERITY.match(text.lstrip())) is not None:
-            severity, text = (found["word"] or found["bracketed"])[0].upper(), found.string[found.end() :]
-        if (found := _SOURCE.match(text.lstrip())) is not None:
-            source, text = found["source"], found.string[found.end() :]
+        if (match := _SEVERITY.match(text.lstrip())) is not None:
+            severity, text = (match["word"] or match["bracketed"])[0].upper(), match.string[match.end() :]
+        if (match := _SOURCE.match(text.lstrip())) is not None:
+            source, text = match["source"], match.string[match.end() :]
     return Message(text, process, tag.strip(), severity, source)
 
 
 def _prefix(text: str) -> re.Match[str] | None:
-    """Return the prefix that a text begins with; most lines have none, as their first characters show."""
+    """Return the prefix that a text begins with; None if there is none, which the first character often shows."""
     if not text or not (text[0] in "[>|*" or text[0].isalnum()):
         return None
     for pattern in _PREFIXES:
-        if (found := pattern.match(text)) is not None:
-            return found
+        if (match := pattern.match(text)) is not None:
+            return match
     return None

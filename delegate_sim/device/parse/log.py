@@ -23,23 +23,23 @@ _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this length."""
 _LARGEST_MESSAGE = 1 << 28
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
-"""Fields 1 to 4, of several bytes each."""
+"""First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
 _START = 1024
-"""How much of a file shows what it is."""
+"""Number of bytes that are read to detect a file's format."""
 
 
 def read_log(text: str) -> DeviceLog:
-    """Return what a log says; if it holds several runs, what it says of the last. Unknown lines are ignored."""
+    """Parse the text of a log; if it holds several runs, return the last. Unknown lines are ignored."""
     return read_lines(io.StringIO(text, newline="\n"))
 
 
 def read_lines(lines: Iterable[str]) -> DeviceLog:
-    """Return what the lines of a log say, like ``read_log``. A line without a line end may be cut short."""
+    """Parse the lines of a log, like ``read_log``. A line without a line end may be cut off."""
     return read_runs(lines)[-1]
 
 
 def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
-    """Return what the lines of a log say of each run, at least one."""
+    """Parse the lines of a log and return its runs, at least one."""
     reader = Reader()
     for line in lines:
         for start in range(0, max(len(line), 1), _LONGEST_LINE):
@@ -48,12 +48,12 @@ def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
 
 
 def read_log_file(path: str) -> DeviceLog:
-    """Return the last run of ``read_runs_file``."""
+    """Return the last run in a log file."""
     return read_runs_file(path)[-1]
 
 
 def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
-    """Read the runs of a file of any size; raises LogError if it cannot be read or says nothing about a delegate."""
+    """Return the runs in a log file of any size. Raises LogError if it cannot be read or has nothing about a delegate."""
     try:
         with open_input(path) as file:
             start = file.read(_START)
@@ -64,9 +64,9 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
             if (
                 start.lstrip()[:1] == b"{"
-                and (found := read_json(text.read(raised(_LARGEST_MESSAGE)), printable(path))) is not None
+                and (log := read_json(text.read(raised(_LARGEST_MESSAGE)), printable(path))) is not None
             ):
-                return (found,)
+                return (log,)
             text.seek(0)
             logs = read_runs(iter(lambda: text.readline(_LONGEST_LINE), ""))
     except OSError as error:
@@ -79,7 +79,7 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
 
 
 def _message(file: BinaryIO) -> bytes:
-    """Return what a file holds. Raises OSError where that is more than the limit."""
+    """Return the content of a file. Raises OSError if it is larger than the limit."""
     most = raised(_LARGEST_MESSAGE)
     content = file.read(most + 1)
     if len(content) > most:
@@ -88,30 +88,30 @@ def _message(file: BinaryIO) -> bytes:
 
 
 def _is_message(start: bytes) -> bool:
-    """Return whether a file may be a protobuf message: it begins with a field of a number below 16, and has what no text has."""
+    """Return whether a file may be a protobuf message: it starts with a field's tag and has bytes that no text has."""
     if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
         return False
     return start[0] in _FIRST_BYTES and any(byte < 32 and byte not in b"\t\n\r\x0b\x0c\x1b" for byte in start[1:])
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""What several logs of one run say alike, if more than one of them says it."""
+"""Parts that must agree in all logs of one run that have them."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
-    """Join the logs of one run, such as what benchmark_model printed and what logcat kept, each given with its name.
+    """Join the logs of one run, such as the output of benchmark_model and of logcat, each given with its name.
 
     Raises LogError if two of them disagree.
     """
     (first_name, joined), *others = logs
     for name, log in others:
-        what = next(_disagreements(joined, log), "")
-        if what:
+        difference = next(_disagreements(joined, log), "")
+        if difference:
             raise LogError(
-                printable(f"{first_name} and {name} are not from one run: they differ in {what}; reconcile them one by one")
+                printable(f"{first_name} and {name} are not from one run: they differ in {difference}; reconcile them one by one")
             )
-        both = {each.name: _joined(getattr(joined, each.name), getattr(log, each.name)) for each in fields(DeviceLog)}
-        statements = {(each.kind, each.line): each for each in (*log.statements, *joined.statements)}
+        both = {field.name: _joined(getattr(joined, field.name), getattr(log, field.name)) for field in fields(DeviceLog)}
+        statements = {(statement.kind, statement.line): statement for statement in (*log.statements, *joined.statements)}
         both |= {"statements": tuple(statements.values()), "unused": (*joined.unused, *log.unused)}
         both |= {name: getattr(joined, name) + getattr(log, name) for name in ("line_count", "unused_count")}
         joined = DeviceLog(**both)
@@ -119,7 +119,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield what two logs cannot both say of one run."""
+    """Yield the parts in which two logs cannot be of the same run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):
@@ -127,13 +127,15 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
     for name in sorted(ours.parameters.keys() & theirs.parameters.keys()):
         if ours.parameters[name] != theirs.parameters[name]:
             yield f"the parameter {name} ({ours.parameters[name]} and {theirs.parameters[name]})"
-    delegates = [each for each in map(delegate_in, (ours, theirs)) if each is not None and not each.is_applied_by_default]
-    if len({each.name for each in delegates}) > 1:
-        yield f"the delegate ({' and '.join([each.name for each in delegates])})"
+    delegates = [
+        delegate for delegate in map(delegate_in, (ours, theirs)) if delegate is not None and not delegate.is_applied_by_default
+    ]
+    if len({delegate.name for delegate in delegates}) > 1:
+        yield f"the delegate ({' and '.join([delegate.name for delegate in delegates])})"
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return what one log says of a part, or the other if it says nothing; of parameters both, ours first."""
+    """Return the part of one log, or of the other if it is empty; parameters of both, where those of ``ours`` win."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog):
@@ -144,8 +146,8 @@ def _joined(ours: Any, theirs: Any) -> Any:
 def _compared(value: object) -> object:
     """Return a part of a log in a form that can be compared with that of another log.
 
-    Of rows in running order only operators and nodes are compared: what benchmark_model writes has no outputs.
+    Of rows in running order, only operators and nodes are compared: benchmark_model's files have no outputs.
     """
-    if isinstance(value, Mapping) and value and all(isinstance(each, RunOrder) for each in value.values()):
+    if isinstance(value, Mapping) and value and all(isinstance(order, RunOrder) for order in value.values()):
         return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}
     return dict(value) if isinstance(value, Mapping) else value

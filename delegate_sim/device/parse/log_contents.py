@@ -24,20 +24,20 @@ from .operator_tables import RunOrder, Summary
 
 
 class LogError(DelegateSimError):
-    """A log that cannot be read, or that says nothing about a delegate."""
+    """Raised if a log cannot be read, or has nothing about a delegate."""
 
 
 class ReconcileError(DelegateSimError):
-    """A log that is not of the model, or that does not say which delegate was applied to it."""
+    """Raised if a log is of another model, or does not show which delegate was applied."""
 
 
 class UnknownDelegateError(ReconcileError):
-    """A log that does not show which delegate was applied, or that is of one that is not simulated."""
+    """Raised if a log does not show which delegate was applied, or shows one that is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A line that reports a replacement. What its wording leaves out is None."""
+    """A line that reports replaced nodes; fields that its wording leaves out are None."""
 
     line: str
     kernel: str
@@ -50,7 +50,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class PluginLine:
-    """A line in which LiteRT counts what a compiler plugin selects of a subgraph, once composites are inlined."""
+    """A line with the number of nodes that a compiler plugin selects in a subgraph, after composites are inlined."""
 
     line: str
     subgraph: int
@@ -61,7 +61,7 @@ class PluginLine:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationLine:
-    """A line of benchmark_model on how one delegate was applied: ``completely``, ``partially``, ``not`` or ``failed``."""
+    """A line of benchmark_model about one delegate: applied ``completely``, ``partially``, ``not`` or ``failed``."""
 
     line: str
     provider: str
@@ -81,17 +81,17 @@ class RefusedOperator:
 
 @dataclass(frozen=True, slots=True)
 class DeviceLog:
-    """What one run left in a log."""
+    """The content of one run's log."""
 
     replacements: tuple[Replacement, ...] = ()
     applications: tuple[ApplicationLine, ...] = ()
     refusals: tuple[RefusedOperator, ...] = ()
     dynamic_tensor: int | None = None
-    """The tensor named by the line that refuses a graph with dynamic-sized tensors; None without that line."""
+    """The tensor named by the line that refuses a graph with dynamic tensors; None without that line."""
     is_restored: bool = False
     """True if the runtime restored the original execution plan."""
     not_created: tuple[str, ...] = ()
-    """Lines that say that a delegate could not be created, or is not there on the device."""
+    """Lines that report that a delegate could not be created, or is missing on the device."""
     created: tuple[str, ...] = ()
     """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -100,34 +100,34 @@ class DeviceLog:
     """The model's path on the device."""
     tensorflow_version: str | None = None
     is_benchmark: bool = False
-    """True if benchmark_model printed it."""
+    """True if benchmark_model printed the log."""
     run_orders: Mapping[int, RunOrder] = field(default_factory=dict)
-    """By subgraph."""
+    """The tables in running order, by subgraph."""
     summaries: Mapping[int, Summary] = field(default_factory=dict)
-    """By subgraph."""
+    """The tables of node types, by subgraph."""
     lost_events: bool = False
-    """True if the profiler ran out of room and dropped events."""
+    """True if the profiler's buffer overflowed and it dropped events."""
     statements: tuple[Statement, ...] = ()
-    """All else that the lines say, in their order, each once."""
+    """All other parsed lines, in their order, each once."""
     flags: Mapping[str, str] = field(default_factory=dict)
-    """The flags of a command that the log shows, with blanks for underscores."""
+    """The flags of a command in the log, with spaces for underscores."""
     is_failed: bool = False
-    """True if an application's exception says that a delegate could not be applied, without naming it."""
+    """True if an application's exception reports that a delegate could not be applied, without naming it."""
     is_old: bool = False
-    """True if a line is worded as only releases before those that are known word it."""
+    """True if a line has a wording that only releases older than all known ones use."""
     """Whether the last line has no end."""
     line_count: int = 0
-    """Number of lines there are, without blank ones."""
+    """Number of lines that are not blank."""
     unused_count: int = 0
-    """Number of of them say nothing that is understood."""
+    """Number of lines that were not understood."""
     unused: tuple[str, ...] = ()
-    """The first of those."""
+    """The first lines that were not understood."""
     runtime: RuntimeLog = NOTHING_COMPILED
-    """What the runtime behind a delegate says that it chose and compiled."""
+    """The devices and compilations of the NNAPI runtime."""
 
     @property
     def is_empty(self) -> bool:
-        """True if the log says nothing about a delegate, about nodes that ran or about errors."""
+        """True if the log has nothing about a delegate, nodes that ran or errors."""
         return not (
             self.replacements
             or self.applications
@@ -140,38 +140,40 @@ class DeviceLog:
             or self.run_orders
             or self.summaries
             or self.parameters
-            or any(_tells(each) for each in self.statements)
+            or any(_is_telling(statement) for statement in self.statements)
         )
 
-    def of(self, *kinds: str) -> tuple[Statement, ...]:
+    def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds, in the order of the log."""
-        return tuple(each for each in self.statements if each.kind in kinds)
+        return tuple(statement for statement in self.statements if statement.kind in kinds)
 
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
-        """The operators that a delegate lists as refused, each with the reason as printed, which may be empty."""
-        return tuple((each.values["op"], each.values["reason"]) for each in self.of(LISTED_REFUSAL))
+        """The operators that a delegate lists as refused, each with the printed reason, which may be empty."""
+        return tuple((statement.values["op"], statement.values["reason"]) for statement in self.statements_of(LISTED_REFUSAL))
 
     @property
     def plugins(self) -> tuple[PluginLine, ...]:
-        """What a compiler plugin selects of each subgraph; the last line of each counts."""
-        found = {}
-        for each in self.of(COMPILED):
-            subgraph, *counts = (int(each.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
-            found[subgraph] = PluginLine(each.line, subgraph, *counts)
-        return tuple(found.values())
+        """The last line of a compiler plugin for each subgraph."""
+        lines = {}
+        for statement in self.statements_of(COMPILED):
+            subgraph, *counts = (int(statement.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
+            lines[subgraph] = PluginLine(statement.line, subgraph, *counts)
+        return tuple(lines.values())
 
     @property
     def is_of_compiled_model(self) -> bool:
-        """True if lines of LiteRT 2's own runtime are in the log, which applies accelerators in place of delegates."""
-        return bool(self.of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any("source" in each.values for each in self.statements)
+        """True if LiteRT 2's runtime printed lines; it applies accelerators instead of delegates."""
+        return bool(self.statements_of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any(
+            "source" in statement.values for statement in self.statements
+        )
 
     @property
     def errors(self) -> tuple[Statement, ...]:
         """The statements that report errors."""
-        return self.of(*ERRORS)
+        return self.statements_of(*ERRORS)
 
 
-def _tells(statement: Statement) -> bool:
-    """Return whether a statement has to do with delegates for certain: any program may print an error."""
+def _is_telling(statement: Statement) -> bool:
+    """Return whether a statement is certainly about delegates: any program may print an error."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)

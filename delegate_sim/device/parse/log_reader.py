@@ -40,7 +40,7 @@ from .profile_files import is_of_dump, read_dump
 
 _MOST_UNUSED = 1000
 _MOST_STATEMENTS = 8
-"""Number of statements are looked for in one line."""
+"""Largest number of statements read from one line."""
 _NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
 _OF_PROCESS = (FAILURE, OTHER_ERROR, NOT_REGISTERED, REGISTERED, LIBRARY, LITERT)
 
@@ -88,7 +88,7 @@ _SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9
 
 
 class Reader:
-    """Read a log line by line; looks at each line once. A log may hold several runs, one after another."""
+    """Read a log in one pass, line by line. A log may hold several runs, one after another."""
 
     def __init__(self) -> None:
         self.finished: list[DeviceLog] = []
@@ -99,6 +99,7 @@ class Reader:
         self._clear()
 
     def _clear(self) -> None:
+        """Forget everything read of the current run."""
         self.current = DeviceLog()
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
@@ -120,7 +121,7 @@ class Reader:
         self.is_loaded = False
 
     def _start(self, *, is_same_process: bool = False) -> None:
-        """Begin a new run; what a process says once of itself holds for its next run as well."""
+        """Begin a new run; facts that a process prints only once are kept for its next run."""
         log = self._log()
         only_flags = log.is_empty
         flags, created, version, errors = self.flags, self.created, log.tensorflow_version, self.statements.of_process()
@@ -135,11 +136,12 @@ class Reader:
             self.current = replace(self.current, tensorflow_version=version)
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return what was read of each run, at least one; the last run counts only if it says something."""
+        """Return the runs that were read, at least one; an empty last run is left out."""
         last = self._log()
         return tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
 
     def _log(self) -> DeviceLog:
+        """Return the current run."""
         self._end_table(is_complete=False)
         if self.dump:
             dumped = read_dump(self.dump, "the log")
@@ -164,7 +166,7 @@ class Reader:
         )
 
     def read(self, line: str) -> None:
-        """Take one line."""
+        """Parse one line."""
         message = message_of(line)
         self.is_cut = not line.endswith("\n")
         text = message.text
@@ -180,7 +182,7 @@ class Reader:
                 self.unused.append(line.rstrip("\r\n"))
 
     def _read_text(self, message: Message) -> bool:
-        """Take what a line says; return whether anything was understood."""
+        """Parse a message; return whether anything was understood."""
         text = message.text
         stripped = text.strip()
         heading = _HEADING.fullmatch(stripped) if stripped.startswith("=====") else None
@@ -203,16 +205,16 @@ class Reader:
         return True
 
     def _is_listed(self, text: str) -> bool:
-        """Return whether the line is one of an operator that a delegate lists as refused."""
-        found = _LISTED.fullmatch(text) if self.is_listing else None
-        if found is None:
+        """Return whether a line is one of the operators that a delegate lists as refused."""
+        match = _LISTED.fullmatch(text) if self.is_listing else None
+        if match is None:
             return False
-        values = {"op": found["op"], "reason": found["reason"].strip()}
+        values = {"op": match["op"], "reason": match["reason"].strip()}
         self.statements.add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
         return True
 
     def _other_line(self, message: Message) -> bool:
-        """Keep what any other line says."""
+        """Add the statements in a line that no other method parses; return whether there are any."""
         text = message.text
         self.is_listing = False
         self.runtime.read(text)
@@ -226,11 +228,11 @@ class Reader:
             return True
         is_used = False
         rest = text
-        for _ in range(_MOST_STATEMENTS):  # an exception may have several in one line
-            if (found := statement_of(rest)) is None:
+        for _ in range(_MOST_STATEMENTS):  # an exception may have several statements in one line
+            if (result := statement_of(rest)) is None:
                 break
             is_used = True
-            statement, pattern, end = found
+            statement, pattern, end = result
             if statement.kind == NODE_ERROR:
                 self._said_before(rest[: max(rest.find(statement.line), 0)])
             self._statement(statement, pattern)
@@ -243,12 +245,13 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Keep what a kernel says of why it failed, which may stand in the same line."""
+        """Add the reason that a kernel prints for its failure; it may precede the error in the same line."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _statement(self, statement: Statement, pattern: Pattern) -> None:
+        """Add a statement and note the facts that follow from it."""
         self.statements.add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
@@ -261,6 +264,7 @@ class Reader:
             self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
 
     def _begin_table(self, title: str) -> None:
+        """Begin a table, unless it repeats the rows of another one."""
         if self.is_internal:
             return
         is_summary = title == "Summary by node type"
@@ -281,7 +285,7 @@ class Reader:
             )
 
     def _is_title(self, text: str) -> bool:
-        """Return whether the line is a title that says what the tables after it are about."""
+        """Return whether the line is a title of the tables after it."""
         if _INITIALIZATION in text:
             self.is_inference, self.is_internal, self.subgraph = False, False, 0
         elif _REGULAR in text:
@@ -296,102 +300,103 @@ class Reader:
         return True
 
     def _delegate_line(self, text: str, process: str) -> bool:
-        """Keep what a line of the runtime or a delegate says; return whether it is one."""
-        if (found := _REPLACING.search(text)) is not None:
-            self._replacement(_replacement(found), process)
-        elif (found := _REFUSED.search(text)) is not None:
-            self.refusals[found["op"], int(found["version"]), found["message"].strip()] += 1
+        """Parse a line of the runtime or a delegate; return whether it is one."""
+        if (match := _REPLACING.search(text)) is not None:
+            self._replacement(_replacement(match), process)
+        elif (match := _REFUSED.search(text)) is not None:
+            self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
         elif _RESTORED in text:
             self.current = replace(self.current, is_restored=True)
-        elif (found := _NOT_CREATED.search(text)) is not None:
-            self.not_created[found[0].strip()] = None
-        elif "delegate" in text and (found := _CREATED.search(text)) is not None:
-            self.created[found["one"] or found["two"] or found["three"]] = None
+        elif (match := _NOT_CREATED.search(text)) is not None:
+            self.not_created[match[0].strip()] = None
+        elif "delegate" in text and (match := _CREATED.search(text)) is not None:
+            self.created[match["one"] or match["two"] or match["three"]] = None
         else:
             return False
         return True
 
     def _replacement(self, replacement: Replacement, process: str) -> None:
-        """Take a line that reports a replacement; it begins a new run if it cannot be of the same model."""
+        """Add a line that reports replaced nodes; begin a new run if it cannot be of the same model."""
         if self._is_other_process(process) or not self._may_follow(replacement):
             self._start(is_same_process=True)
         self.replacements.append(replacement)
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a line may be of the same model as those before it."""
-        for each in reversed(self.replacements):
-            if replacement.subgraph is None or each.subgraph != replacement.subgraph:
+        for earlier in reversed(self.replacements):
+            if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
                 continue
-            if each.kernel == replacement.kernel:
+            if earlier.kernel == replacement.kernel:
                 return False
-            if each.total is None or replacement.total is None or self.current.is_restored:
+            if earlier.total is None or replacement.total is None or self.current.is_restored:
                 return True
-            left = each.total - each.replaced
-            return left <= replacement.total <= left + each.partitions
+            left = earlier.total - earlier.replaced
+            return left <= replacement.total <= left + earlier.partitions
         return True
 
     def _is_other_process(self, process: str) -> bool:
-        """Return whether a line is of another process than those of this kind before it."""
+        """Return whether a line comes from another process than earlier lines of this kind."""
         before, self.process = self.process, process or self.process
         return bool(before and process and before != process and not self._log().is_empty)
 
     def _benchmark_line(self, text: str, process: str) -> bool:
-        """Keep what a line of benchmark_model says; return whether it is one."""
+        """Parse a line of benchmark_model; return whether it is one."""
         if text.strip() == "STARTING!":
             self._start()
             self.process = process
-        elif (found := _EXECUTED.search(text)) is not None:
-            kernels = int(found["kernels"]) if found["kernels"] else 1 if found["outcome"] == "completely" else None
-            self.applications.append(ApplicationLine(found[0], found["provider"], found["outcome"], kernels))
-        elif (found := _NOT_EXECUTED.search(text)) is not None:
-            self.applications.append(ApplicationLine(found[0], found["provider"], "not", 0))
-        elif (found := _NOT_APPLIED.search(text)) is not None:
-            self.applications.append(ApplicationLine(found[0], found["provider"], "failed", None))
-        elif (found := _VERSION.search(text)) is not None:
-            self.current = replace(self.current, tensorflow_version=found["version"])
+        elif (match := _EXECUTED.search(text)) is not None:
+            kernels = int(match["kernels"]) if match["kernels"] else 1 if match["outcome"] == "completely" else None
+            self.applications.append(ApplicationLine(match[0], match["provider"], match["outcome"], kernels))
+        elif (match := _NOT_EXECUTED.search(text)) is not None:
+            self.applications.append(ApplicationLine(match[0], match["provider"], "not", 0))
+        elif (match := _NOT_APPLIED.search(text)) is not None:
+            self.applications.append(ApplicationLine(match[0], match["provider"], "failed", None))
+        elif (match := _VERSION.search(text)) is not None:
+            self.current = replace(self.current, tensorflow_version=match["version"])
             return True
-        elif (found := _LOADED.fullmatch(text.strip())) is not None:
+        elif (match := _LOADED.fullmatch(text.strip())) is not None:
             if self.is_loaded or self._is_other_process(process):
                 self._start()
             self.is_loaded = True
-            self.current = replace(self.current, graph=self.current.graph or found["path"].strip())
+            self.current = replace(self.current, graph=self.current.graph or match["path"].strip())
         elif _LOST in text:
             self.current = replace(self.current, lost_events=True)
             return True
-        elif self.table is None and (found := _PARAMETER.fullmatch(text.strip())) is not None:
-            self._parameter(found, process)
+        elif self.table is None and (match := _PARAMETER.fullmatch(text.strip())) is not None:
+            self._parameter(match, process)
         else:
             return False
         self.current = replace(self.current, is_benchmark=True)
         return True
 
-    def _parameter(self, found: re.Match[str], process: str) -> None:
-        name = found["name"].strip().lower()
+    def _parameter(self, match: re.Match[str], process: str) -> None:
+        """Add a parameter that benchmark_model printed."""
+        name = match["name"].strip().lower()
         if self._is_other_process(process) or (name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS)):
             self._start()
-        self.parameters[name] = found["value"]
-        if found["blank"] and name != "tensorflow version":
+        self.parameters[name] = match["value"]
+        if match["blank"] and name != "tensorflow version":
             self.current = replace(self.current, is_old=True)
         if name == "graph":
-            self.current = replace(self.current, graph=found["value"])
+            self.current = replace(self.current, graph=match["value"])
 
 
 class Statements:
-    """Collect statements: each once, and of those that many lines may make no more than the first."""
+    """Collect statements, each once; of numerous kinds only the first are kept."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}
         self.last: tuple[str, str] | None = None
 
     def add(self, statement: Statement) -> None:
-        """Take a statement."""
+        """Add a statement, or count it again."""
         numerous = statement.kind in _NUMEROUS
         self.last = (statement.kind, statement.values.get("source", "") if numerous else statement.line)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
 
     def repeat(self, times: int) -> bool:
-        """Count the last statement so many times more; return whether there is one."""
+        """Count the last statement ``times`` more times; return whether there is one."""
         if self.last is None:
             return False
         last = self.found[self.last]
@@ -399,31 +404,32 @@ class Statements:
         return True
 
     def all(self) -> tuple[Statement, ...]:
-        """Return what was collected, in order."""
+        """Return the collected statements in order."""
         return tuple(self.found.values())
 
     def of_process(self) -> Statements:
-        """Return those that hold for whatever else a process does."""
-        kept = Statements()
-        kept.found = {key: each for key, each in self.found.items() if each.kind in _OF_PROCESS}
-        return kept
+        """Return the statements that also hold for later runs of the process."""
+        process_wide = Statements()
+        process_wide.found = {key: statement for key, statement in self.found.items() if statement.kind in _OF_PROCESS}
+        return process_wide
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts one of the runtime's tools, with blanks for underscores; None for other lines."""
+    """Return the flags of a command that starts a tool of the runtime, with spaces for underscores; None for other lines."""
     if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
-    flags = {found["name"].replace("_", " ").lower(): found["value"] for found in _FLAG.finditer(text)}
+    flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}
     return flags or None
 
 
-def _replacement(found: re.Match[str]) -> Replacement:
+def _replacement(match: re.Match[str]) -> Replacement:
+    """Return the replacement that a line reports."""
     return Replacement(
-        found[0],
-        found["kernel"],
-        int(found["replaced"]),
-        None if found["total"] is None else int(found["total"]),
-        int(found["partitions"]),
-        None if found["subgraph"] is None else int(found["subgraph"]),
-        found["name"],
+        match[0],
+        match["kernel"],
+        int(match["replaced"]),
+        None if match["total"] is None else int(match["total"]),
+        int(match["partitions"]),
+        None if match["subgraph"] is None else int(match["subgraph"]),
+        match["name"],
     )

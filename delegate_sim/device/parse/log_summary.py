@@ -16,7 +16,6 @@ from .applied_target import delegate_in, is_switched_on, may_be_older, releases_
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
-    asked_accelerators,
     delegate_named,
     is_of,
     library_of,
@@ -24,8 +23,9 @@ from .delegate_identity import (
     other_name,
     others_in,
     plain_name,
+    requested_accelerators,
 )
-from .delegated_counts import Count, compiled_count, counts_of, is_kernel
+from .delegated_counts import Count, count_of_plugin, counts_of, is_kernel
 from .error_meanings import ExplainedError, explained_errors
 from .known_lines import (
     API_ERROR,
@@ -70,12 +70,12 @@ asked for, and the log does not tell.
 
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""What an error of LiteRT 2 has failed at if no node can run; it goes on after others, such as hooks that it does not get."""
+"""Failed actions of LiteRT 2 after which no node can run; it continues after other errors, such as missing hooks."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogDelegate:
-    """A delegate in a log. ``name`` is that of the simulation, empty if there is none; ``title`` says what it is."""
+    """A delegate in a log. ``name`` is that of its simulation, empty if there is none; ``title`` is for display."""
 
     name: str
     title: str
@@ -85,47 +85,47 @@ class LogDelegate:
 
 @dataclass(frozen=True, slots=True)
 class LogSummary:
-    """What one run in a log says."""
+    """A summary of one run's log."""
 
     delegate: LogDelegate
     others: tuple[LogDelegate, ...]
-    """Further delegates, such as the one that the runtime applies to what the first leaves."""
+    """Other delegates, such as the one that the runtime applies to the remaining nodes."""
     counts: tuple[Count, ...]
-    """Counts that are of no delegate."""
+    """Counts that belong to no delegate."""
     operators: tuple[tuple[str, int], ...]
-    """Number of nodes of each operator a table lists."""
+    """Number of nodes per operator in the tables."""
     releases: tuple[str, ...]
-    """The releases that may have printed the log; empty if nothing in it tells."""
+    """The releases that may have printed the log; empty if nothing in it identifies them."""
     may_be_older: bool
     is_old: bool
-    """True if it is certain that an older one did."""
+    """True if an older release certainly printed it."""
     version: str
     """The release that the log names; empty if it names none."""
     refusals: tuple[tuple[str, str, int], ...]
-    """Operators that are refused, each with the reason, which may be empty, and how often."""
+    """Refused operators, each with the reason, which may be empty, and how often it was printed."""
     errors: tuple[ExplainedError, ...]
     chosen_devices: tuple[tuple[str, int], ...]
-    """The devices that the runtime behind the delegate chose, and for how many operations."""
+    """The devices that the runtime behind the delegate chose, and the number of operations of each."""
     compiled: tuple[str, ...]
-    """Each model that this runtime compiled, in words."""
+    """Description of each model that this runtime compiled."""
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     parts: tuple[tuple[str, int], ...]
-    """Which parts of the system printed lines that tell nothing about a delegate's outcome, and how many."""
+    """Parts of the system whose lines show nothing of a delegate's outcome, and their number of lines."""
     line_count: int
     unused: tuple[str, ...]
     unused_count: int
     is_cut: bool
-    """True if the log ends before it says what became of the delegate."""
+    """True if the log ends before it shows the delegate's outcome."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
         return {
             **asdict(self),
             "delegate": _entry(self.delegate),
-            "others": [_entry(each) for each in self.others],
-            "counts": [asdict(each) for each in self.counts],
-            "errors": [asdict(each) for each in self.errors],
+            "others": [_entry(other) for other in self.others],
+            "counts": [asdict(count) for count in self.counts],
+            "errors": [asdict(error) for error in self.errors],
             "refusals": [{"op": op, "reason": reason, "times": times} for op, reason, times in self.refusals],
             "operators": dict(self.operators),
             "chosen_devices": dict(self.chosen_devices),
@@ -134,9 +134,9 @@ class LogSummary:
 
 
 def summary_of(log: DeviceLog) -> LogSummary:
-    """Return what one run in a log says by itself."""
+    """Summarize one run's log without its model."""
     delegate = delegate_in(log)
-    own = _of_delegate(log, delegate) if delegate is not None else _of_other(log)
+    own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
     others = tuple(_other_delegates(log, delegate, own))
     has_wording = bool(log.replacements or log.tensorflow_version)
     return LogSummary(
@@ -152,57 +152,60 @@ def summary_of(log: DeviceLog) -> LogSummary:
         explained_errors(log),
         tuple(chosen_devices(log)),
         tuple(map(compilation_text, log.runtime.compilations)),
-        tuple(dict.fromkeys(name for each in log.of(REGISTERED) for name in each.values["name"].split(", "))),
+        tuple(
+            dict.fromkeys(name for statement in log.statements_of(REGISTERED) for name in statement.values["name"].split(", "))
+        ),
         tuple(_parts(log)),
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.of(MEASURED),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED),
     )
 
 
-def _of_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
+def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
+    """Return a simulated delegate in a log with its outcome and counts."""
     names = names_of(log, delegate)
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
     counts = tuple(counts_of(log, names))
-    outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
+    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
     if outcome == UNKNOWN and is_switched_on(delegate, log):
         outcome = REQUESTED
-    shown = library_of(log) if delegate.log.libraries else ""
-    if not shown:
-        # Apple's kernels, for one, are of the same delegate.
-        shown = next((each.kernel for each in log.replacements if is_of(delegate, each.kernel)), "")
-        shown = "" if shown == delegate.kernel_name else shown
-    title = f"{delegate.name} ({shown})" if shown else delegate.name
+    name = library_of(log) if delegate.log.libraries else ""
+    if not name:
+        # A delegate may have several kernels, such as Apple's.
+        name = next((replacement.kernel for replacement in log.replacements if is_of(delegate, replacement.kernel)), "")
+        name = "" if name == delegate.kernel_name else name
+    title = f"{delegate.name} ({name})" if name else delegate.name
     return LogDelegate(delegate.name, title, outcome, counts)
 
 
-def _of_other(log: DeviceLog) -> LogDelegate:
-    """Return the delegate of a log that is not one that can be simulated."""
+def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
+    """Return the delegate of a log if it is not simulated, with its outcome and counts."""
     others = others_in(log)
-    kernels = [each.kernel for each in log.replacements if _is_unknown(each.kernel)]
-    name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(asked_accelerators(log))
+    kernels = [replacement.kernel for replacement in log.replacements if _is_unknown(replacement.kernel)]
+    name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
     if not name and UNNAMED_KERNEL in _table_names(log):
         name = UNNAMED_KERNEL
         kernels = [name]
     known = other_name(name)
-    # What is known of the same delegate may be called otherwise in each line.
-    same = [each for each in others if known and other_name(each) == known]
-    names = {plain_name(each) for each in (name, *same, *(["external"] if name else []))}
+    # The lines may use different names for the same delegate.
+    same = [same_name for same_name in others if known and other_name(same_name) == known]
+    names = {plain_name(plain) for plain in (name, *same, *(["external"] if name else []))}
     counts = tuple(counts_of(log, names))
-    outcome = _failure(log, names) or _outcome(log, counts) or _start(log, names)
+    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
-    if outcome == UNKNOWN and log.of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
+    if outcome == UNKNOWN and log.statements_of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
         outcome = NOT_LOADED
-    if outcome == UNKNOWN and log.of(MEASURED) and not explained_errors(log):
+    if outcome == UNKNOWN and log.statements_of(MEASURED) and not explained_errors(log):
         outcome = NOT_SHOWN
     return LogDelegate("", _title(name), outcome, counts)
 
 
 def _title(name: str) -> str:
-    """Return what a delegate that is not simulated is called."""
+    """Return the title of a delegate that is not simulated."""
     known = other_name(name)
     return f"{known} ({name})" if known else name
 
@@ -218,15 +221,15 @@ def _is_unknown(kernel: str) -> bool:
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield what became of every further delegate that a kernel or a line on its creation names."""
+    """Yield the outcome of every other delegate named by a kernel or by a line about its creation."""
     seen = {own.name}
-    kernels = [*[each.kernel for each in log.replacements], *_table_names(log)]
+    kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):
         other = delegate_named(name)
         if other is None or other.name in seen or (delegate is not None and is_of(delegate, name)):
             continue
         seen.add(other.name)
-        names = {plain_name(each) for each in other.kernel_names}
+        names = {plain_name(kernel_name) for kernel_name in other.kernel_names}
         counts = tuple(counts_of(log, names))
         yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
@@ -238,84 +241,86 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 
 
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
-    """Yield the counts of the log that are of no delegate, those of a compiler plugin whose code nothing runs among them."""
-    if not any(each.source == "compiled" for each in own.counts):
-        yield from map(compiled_count, log.of(COMPILED))
-    for each in log.of(EXECUTED):
-        yield Count(each.line, "executed", total=int(each.values["count"]))
+    """Yield the counts that belong to no delegate, and those of a compiler plugin whose code no kernel runs."""
+    if not any(count.source == "compiled" for count in own.counts):
+        yield from map(count_of_plugin, log.statements_of(COMPILED))
+    for statement in log.statements_of(EXECUTED):
+        yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
-    """Return whether the delegate could not be applied; empty if nothing says so."""
-    applied = [each for each in log.applications if plain_name(each.provider) in names]
+    """Return the outcome of a delegate that could not be applied; empty if nothing shows that."""
+    applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
-    if log.is_restored or log.dynamic_tensor is not None or log.of(NOT_APPLIED):
+    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(NOT_APPLIED):
         return FAILED
-    if any(plain_name(each.values["op"]) in names for each in log.of(NODE_ERROR)):
+    if any(plain_name(statement.values["op"]) in names for statement in log.statements_of(NODE_ERROR)):
         return FAILED
-    if any(plain_name(each.values.get("name", "")) in names for each in log.of(API_ERROR)):
+    if any(plain_name(statement.values.get("name", "")) in names for statement in log.statements_of(API_ERROR)):
         return FAILED
-    if log.of(KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) or _has_failed_runtime(log, names):
+    if log.statements_of(KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) or _has_failed_runtime(log, names):
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
-    if log.of(LIBRARY_ERROR):
+    if log.statements_of(LIBRARY_ERROR):
         return NOT_CREATED
-    return FAILED if log.of(BENCHMARK_FAILED) else ""
+    return FAILED if log.statements_of(BENCHMARK_FAILED) else ""
 
 
 def _words(line: str) -> set[str]:
-    """Return the words of a line as plain names, and pairs of them: a name may be written as two."""
+    """Return the words of a line as plain names, and pairs of words: a name may be written as two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    """Return whether LiteRT 2 reports that what runs compiled parts of the model could not be started."""
+    """Return whether LiteRT 2 reports that the runtime of compiled parts could not be started."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
-        "source" in each.values and _FATAL.search(each.line) for each in log.of(FAILURE)
+        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
     )
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
-    """Return how much of the graph was delegated, by the line that tells most; empty if none tells."""
-    told = {each.source: each for each in counts}
-    if "application" in told:
-        by_line = {each.line: each.outcome for each in log.applications}
-        return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[told["application"].line]]
-    lines = [each for each in counts if each.source == "replacement"]
-    for each in lines[-1:] or [told[source] for source in ("own", "split") if source in told][:1]:
-        if each.delegated == 0:
+    """Return how much of the graph was delegated, from the most telling line; empty if no line shows it."""
+    by_source = {count.source: count for count in counts}
+    if "application" in by_source:
+        by_line = {application.line: application.outcome for application in log.applications}
+        return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[by_source["application"].line]]
+    lines = [count for count in counts if count.source == "replacement"]
+    for count in lines[-1:] or [by_source[source] for source in ("own", "split") if source in by_source][:1]:
+        if count.delegated == 0:
             return NONE
-        is_all = each.delegated == each.total if each.total is not None else each.partitions == 1
+        is_all = count.delegated == count.total if count.total is not None else count.partitions == 1
         return WHOLE if is_all and all(line.delegated == line.total for line in lines[:-1]) else PART
-    if "table" in told:
+    if "table" in by_source:
         summaries = [table for index, table in log.summaries.items() if index not in log.run_orders]
-        complete = all(table.is_complete for table in log.run_orders.values()) and all(each.is_complete for each in summaries)
-        if told["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
+        complete = all(table.is_complete for table in log.run_orders.values()) and all(
+            summary.is_complete for summary in summaries
+        )
+        if by_source["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
             return PART
         return WHOLE if complete else APPLIED_TO
-    if "kernels" in told:
-        return APPLIED_TO if told["kernels"].kernels else NONE
+    if "kernels" in by_source:
+        return APPLIED_TO if by_source["kernels"].kernels else NONE
     return ""
 
 
-def _start(log: DeviceLog, names: set[str]) -> str:
-    """Return how far the log follows a delegate of which no line says how much it took."""
-    if any(plain_name(each.values["name"]) in names for each in log.of(APPLIED)):
+def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
+    """Return the outcome of a delegate if no line shows how many nodes it replaced."""
+    if any(plain_name(statement.values["name"]) in names for statement in log.statements_of(APPLIED)):
         return APPLIED_TO
     if any(
-        plain_name(each.values["name"]) in names
-        for each in log.of(LISTED_REFUSALS, OPERATOR_REFUSED, SAID)
-        if "name" in each.values
+        plain_name(statement.values["name"]) in names
+        for statement in log.statements_of(LISTED_REFUSALS, OPERATOR_REFUSED, SAID)
+        if "name" in statement.values
     ):
         return MADE
     return MADE if any(plain_name(name) in names for name in log.created) else UNKNOWN
 
 
 def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield how many nodes of each operator the tables list, kernels of delegates left out."""
+    """Yield the number of nodes per operator in the tables, without delegate kernels."""
     counts: Counter[str] = Counter()
     for table in log.run_orders.values():
         counts.update(row.op for row in table.rows)
@@ -326,28 +331,29 @@ def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
+    """Yield each refused operator with its reason and how often it was printed."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
-    for each in log.of(OPERATOR_REFUSED):
-        op = each.values.get("op") or _operator(int(each.values["code"]))
-        yield op, each.values.get("why", ""), int(each.values.get("count", each.times))
-    for each in log.of(DRIVER_REFUSAL):
-        yield each.values["op"], f"the driver does not take {each.values['type']}", each.times
+    for statement in log.statements_of(OPERATOR_REFUSED):
+        op = statement.values.get("op") or _operator(int(statement.values["code"]))
+        yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
+    for statement in log.statements_of(DRIVER_REFUSAL):
+        yield statement.values["op"], f"the driver does not take {statement.values['type']}", statement.times
 
 
 def _operator(code: int) -> str:
-    """Return the operator with a code of the schema."""
+    """Return the name of a builtin operator code."""
     return operator_name(code)
 
 
 def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield the devices that the runtime behind the delegate chose, and for how many operations."""
+    """Yield the devices that the runtime behind the delegate chose, and the number of operations of each."""
     counts: Counter[str] = Counter()
-    for each in log.of(CHOICE):
-        number = int(each.values["number"])
-        counts[each.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += each.times
+    for statement in log.statements_of(CHOICE):
+        number = int(statement.values["number"])
+        counts[statement.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += statement.times
     yield from counts.items()
 
 
@@ -367,9 +373,10 @@ _PART_TITLES = {
 
 
 def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
+    """Yield the parts of the system that printed lines, and how many."""
     counts: Counter[str] = Counter()
-    for each in log.of(*_PART_TITLES):
-        counts[_PART_TITLES[each.kind]] += each.times
+    for statement in log.statements_of(*_PART_TITLES):
+        counts[_PART_TITLES[statement.kind]] += statement.times
     yield from counts.items()
 
 

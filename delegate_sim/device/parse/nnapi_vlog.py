@@ -39,19 +39,19 @@ _NEEDLES = (
 
 @dataclass(frozen=True, slots=True)
 class RuntimeChoice:
-    """The device that an operation was given to. ``place`` is None where the release does not print it."""
+    """The device chosen for an operation. ``place`` is None if the release does not print it."""
 
     op: str
     place: int | None
     number: int
     device: str
     refused_by: tuple[str, ...]
-    """The devices that do not take it."""
+    """The devices that do not support the operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeStep:
-    """A step of a plan: the number of its device, and its operations by their place in run order."""
+    """A step of a plan: the number of its device, and its operations by their place in running order."""
 
     number: int
     operations: tuple[int, ...]
@@ -59,7 +59,7 @@ class RuntimeStep:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFailure:
-    """A device that failed to compile a step, by the step's place; the device may be unknown, and empty."""
+    """A device that failed to compile a step, by the step's place; ``device`` is empty if it is unknown."""
 
     device: str
     why: str
@@ -68,32 +68,32 @@ class RuntimeFailure:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeCompilation:
-    """How one model was compiled, as far as the log tells."""
+    """The compilation of one model; fields that the log does not show are empty or None."""
 
     choices: tuple[RuntimeChoice, ...] = ()
     steps: tuple[RuntimeStep, ...] = ()
     operation_count: int | None = None
     device_count: int | None = None
     undone: str = ""
-    """The operation that no device takes."""
+    """The operation that no device supports."""
     failures: tuple[RuntimeFailure, ...] = ()
     fell_back: bool = False
-    """True if the runtime's CPU took over the whole model."""
+    """True if the whole model fell back to the runtime's CPU implementation."""
 
     @property
     def is_complete(self) -> bool:
-        """True if all choices are there."""
+        """True if the log has the choice for every operation."""
         return self.operation_count == len(self.choices)
 
     @property
     def names(self) -> dict[int, str]:
-        """The devices by their number."""
-        return {each.number: each.device for each in self.choices if each.device and each.number >= 0}
+        """Names of the devices by their number."""
+        return {choice.number: choice.device for choice in self.choices if choice.device and choice.number >= 0}
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeLog:
-    """What the runtime printed: the drivers that it found, in order, with the versions that they print, and compilations."""
+    """The runtime's lines: the drivers that it found, in order, with their versions, and its compilations."""
 
     devices: tuple[tuple[str, str], ...] = ()
     compilations: tuple[RuntimeCompilation, ...] = ()
@@ -104,7 +104,7 @@ NOTHING_COMPILED = RuntimeLog()
 
 @dataclass
 class _Open:
-    """A compilation while it is read."""
+    """A compilation that is still being read."""
 
     source: int = 0
     operation_count: int | None = None
@@ -120,6 +120,7 @@ class _Open:
     fell_back: bool = False
 
     def close(self) -> RuntimeCompilation:
+        """Return the compilation."""
         return RuntimeCompilation(
             tuple(self.choices),
             tuple([RuntimeStep(number, tuple(operations)) for number, operations in self.steps]),
@@ -132,7 +133,7 @@ class _Open:
 
 
 class RuntimeReader:
-    """Read the runtime's lines one by one; others are left alone."""
+    """Read the runtime's lines one by one; other lines are ignored."""
 
     def __init__(self) -> None:
         self.devices: dict[str, str] = {}
@@ -140,49 +141,49 @@ class RuntimeReader:
         self.is_choice = False
 
     def log(self) -> RuntimeLog:
-        """Return what was read; models that others refer to are left out."""
-        main = [each.close() for each in self.compilations if not each.source]
+        """Return the result; models that other models refer to are left out."""
+        main = [compilation.close() for compilation in self.compilations if not compilation.source]
         return RuntimeLog(tuple(self.devices.items()), tuple(main))
 
     def read(self, text: str) -> None:
-        """Take one line."""
+        """Parse one line."""
         was_choice, self.is_choice = self.is_choice, False
         if not any(needle in text for needle in _NEEDLES):
             self.is_choice = was_choice and "identical" in text
             return
-        if (found := _CHOICE.search(text)) is not None:
-            self._choose(found)
-        elif (found := _REFUSED.search(text)) is not None:
-            index = None if found["index"] is None else int(found["index"])
+        if (match := _CHOICE.search(text)) is not None:
+            self._choose(match)
+        elif (match := _REFUSED.search(text)) is not None:
+            index = None if match["index"] is None else int(match["index"])
             is_new = index == 0 and bool(self.compilations) and bool(self.compilations[-1].choices)
-            self._current(is_new).refused.append((found["op"], index, found["device"]))
-        elif (found := _STARTED.search(text)) is not None:
-            source = int(found["source"] or 0)
-            self.compilations.append(_Open(source, int(found["operations"]), int(found["count"])))
-        elif (found := _QUEUED.search(text)) is not None:
-            self._queue(int(found["operation"]), int(found["number"]))
-        elif (found := _NEXT.search(text)) is not None:
-            self._next(int(found["number"]))
-        elif (found := _ONE.search(text)) is not None:
+            self._current(is_new).refused.append((match["op"], index, match["device"]))
+        elif (match := _STARTED.search(text)) is not None:
+            source = int(match["source"] or 0)
+            self.compilations.append(_Open(source, int(match["operations"]), int(match["count"])))
+        elif (match := _QUEUED.search(text)) is not None:
+            self._queue(int(match["operation"]), int(match["number"]))
+        elif (match := _NEXT.search(text)) is not None:
+            self._next(int(match["number"]))
+        elif (match := _ONE.search(text)) is not None:
             current = self._current()
-            current.steps = [(int(found["number"]), list(range(len(current.choices))))]
-            current.compiling, current.compiled = found["device"], 1
-        elif (found := _COMPILING.search(text)) is not None:
+            current.steps = [(int(match["number"]), list(range(len(current.choices))))]
+            current.compiling, current.compiled = match["device"], 1
+        elif (match := _COMPILING.search(text)) is not None:
             current = self._current()
-            current.compiling, current.compiled = found["device"], current.compiled + 1
-        elif (found := _NO_DEVICE.search(text)) is not None:
-            self._current().undone = found["op"] or "an operation"
+            current.compiling, current.compiled = match["device"], current.compiled + 1
+        elif (match := _NO_DEVICE.search(text)) is not None:
+            self._current().undone = match["op"] or "an operation"
         elif _FALLBACK in text:
             self._current().fell_back = True
-        elif (found := _FOUND.search(text)) is not None:
-            self.devices.setdefault(found["device"], found["version"] or "")
-        elif "Capab {" not in text and _DONE.search(text) is None and (found := _FAILED.search(text)) is not None:
+        elif (match := _FOUND.search(text)) is not None:
+            self.devices.setdefault(match["device"], match["version"] or "")
+        elif "Capab {" not in text and _DONE.search(text) is None and (match := _FAILED.search(text)) is not None:
             current = self._current()
             place = max(current.compiled - 1, 0)
-            current.failures.append(RuntimeFailure(found["device"] or current.compiling, found["why"].strip(), place))
+            current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
 
     def repeat(self, times: int) -> None:
-        """Count the last line so many times more: a logger left them out as identical."""
+        """Count the last line ``times`` more times: the logger left them out as identical."""
         if self.is_choice:
             current = self._current()
             current.choices += [current.choices[-1]] * min(times, 1_000_000)
@@ -193,14 +194,14 @@ class RuntimeReader:
             self.compilations.append(_Open())
         return self.compilations[-1]
 
-    def _choose(self, found: re.Match[str]) -> None:
-        index = None if found["index"] is None else int(found["index"])
-        # Without the line that begins a compilation, the first operation of another begins it.
-        seen = bool(self.compilations) and any(each.place == index for each in self.compilations[-1].choices[:1])
+    def _choose(self, match: re.Match[str]) -> None:
+        index = None if match["index"] is None else int(match["index"])
+        # If the line that begins a compilation is missing, it begins with its first operation.
+        seen = bool(self.compilations) and any(choice.place == index for choice in self.compilations[-1].choices[:1])
         current = self._current(index == 0 and seen)
-        number = int(found["number"])
-        refused = [device for op, place, device in current.refused if op == found["op"] and place == index]
-        current.choices.append(RuntimeChoice(found["op"], index, number, found["device"] or "", tuple(refused)))
+        number = int(match["number"])
+        refused = [device for op, place, device in current.refused if op == match["op"] and place == index]
+        current.choices.append(RuntimeChoice(match["op"], index, number, match["device"] or "", tuple(refused)))
         current.refused.clear()
         self.is_choice = True
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table in running order: the operator, its outputs as listed, and the node's index if it is given."""
+    """One row of a table in running order: the operator, its outputs as listed, and the node's index if there is one."""
 
     op: str
     outputs: str
@@ -23,17 +23,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """The rows of one subgraph in running order. ``is_complete`` says that the end of the table was seen."""
+    """The rows of one subgraph in running order. ``is_complete`` is true if the end of the table was read."""
 
     rows: tuple[Row, ...]
     is_complete: bool
     lacks_rows: bool = False
-    """True if the percentages of the rows show that others are missing."""
+    """True if the percentages of the rows show that some rows are missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Number of nodes of each operator one subgraph ran. ``is_complete`` says that the end of the table was seen."""
+    """Number of nodes per operator in one subgraph. ``is_complete`` is true if the end of the table was read."""
 
     counts: Mapping[str, int]
     is_complete: bool
@@ -52,15 +52,15 @@ _COUNT = re.compile(
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
 _TOLERANCE = 0.1
-"""How far a sum of percentages, rounded to thousandths, may be off."""
+"""Largest rounding error of a sum of percentages, which have three decimals."""
 _ALL = 99.0
 
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""What tables list besides operators."""
+"""Events in the tables that are not operators."""
 
 
 class OperatorTable:
-    """A table while it is being read."""
+    """A table that is still being read."""
 
     def __init__(self, subgraph: int, is_inference: bool, is_summary: bool) -> None:
         self.subgraph = subgraph
@@ -69,24 +69,24 @@ class OperatorTable:
         self.rows: list[Row] = []
         self.counts: Counter[str] = Counter()
         self.sum: float | None = None
-        """The percentages of the rows so far, as the last row adds them up."""
+        """The sum of the percentages so far, as the last row gives it."""
         self.lacks_rows = False
-        """True if they do not add up: rows were left out."""
+        """True if the percentages do not add up because rows are missing."""
 
     def read(self, line: str) -> bool:
-        """Take a row; return whether the line is one."""
+        """Parse a line; return whether it is a row."""
         text = " ".join(line.split())
         if self.is_summary:
-            found = _COUNT.search(text)
-            if found is not None and (op := _operator(text[: found.start()])):
-                self.counts[op] += int(found["count"])
-            return found is not None
-        found = _ROW.search(text)
-        if found is not None:
-            self._add_up(float(found["share"]), float(found["sum"]))
-        if found is None or not (op := _operator(text[: found.start()])):
-            return found is not None
-        self.rows.append(_row(op, found["name"]))
+            match = _COUNT.search(text)
+            if match is not None and (op := _operator(text[: match.start()])):
+                self.counts[op] += int(match["count"])
+            return match is not None
+        match = _ROW.search(text)
+        if match is not None:
+            self._add_up(float(match["share"]), float(match["sum"]))
+        if match is None or not (op := _operator(text[: match.start()])):
+            return match is not None
+        self.rows.append(_row(op, match["name"]))
         return True
 
     def _add_up(self, share: float, total: float) -> None:
@@ -96,12 +96,12 @@ class OperatorTable:
 
     @property
     def has_all_rows(self) -> bool:
-        """True if the percentages of the rows add up to all there is; False if any do not."""
+        """True if the percentages of the rows add up to 100."""
         return not self.lacks_rows and (self.sum is None or not self.sum < _ALL)
 
 
 def row_of(node_type: str, name: str) -> Row | None:
-    """Return the row of a node by its type and its name, as tables have them; None for an event that is no node."""
+    """Return the row of a node, by its type and name as tables have them; None for an event that is not a node."""
     op = _operator(node_type)
     return _row(op, " ".join(name.split())) if op else None
 
@@ -114,7 +114,7 @@ def _row(op: str, text: str) -> Row:
 
 
 def _operator(text: str) -> str:
-    """Return the operator of a node type, empty for other events. A kernel may add words of its own after a slash."""
+    """Return the operator of a node type; empty for other events. A kernel may add words after a slash."""
     text = text.strip()
     kernel = text.removeprefix("Delegate/")
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]

@@ -1,7 +1,7 @@
 """Read the files that benchmark_model writes besides its log: op profiles and model runtime info, as protobuf or JSON.
 
-Sources: ``profiling_info.proto``, ``model_runtime_info.proto`` (``tflite/profiling/proto``) and ``benchmark_result.proto``
-(``tflite/tools/benchmark/proto``). Which of them a file is, and in which form, its content tells.
+The type and encoding of a file are detected from its content. Sources: ``profiling_info.proto``, ``model_runtime_info.proto``
+(``tflite/profiling/proto``) and ``benchmark_result.proto`` (``tflite/tools/benchmark/proto``).
 """
 
 from __future__ import annotations
@@ -97,21 +97,21 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "model_throughput_in_mb_per_sec": (4, "real"),
     },
 }
-"""The messages by name: each field's number and type; a star stands for a repeated one."""
+"""The messages by name: number and type of each field; a star marks a repeated one."""
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
 _DATA_TYPES = frozenset({"text", "number", "real"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 def read_binary(data: bytes, path: str) -> DeviceLog:
-    """Read a protobuf file; raises LogError if it is none, is not of benchmark_model, or cannot be read without a package."""
+    """Read a protobuf file of benchmark_model. Raises LogError for any other file, or if protobuf is not installed."""
     try:
         parse = _parser()
     except ImportError as error:
         raise LogError(f"{path}: a binary file: {_NEEDS_LIBRARY}") from error
-    parsed = [found for name in (_PROFILE, _RUNTIME, _RESULT) if (found := parse(name, data)) is not None]
-    # A message parses as others too, whose fields are then not those that it has.
-    for content, _ in sorted(parsed, key=lambda found: found[1]):
+    parsed = [message for name in (_PROFILE, _RUNTIME, _RESULT) if (message := parse(name, data)) is not None]
+    # A message also parses as one of another type, but then has more unknown fields.
+    for content, _ in sorted(parsed, key=lambda message: message[1]):
         log = _log(content, path)
         if isinstance(log, DeviceLog) and log.run_orders:
             return log
@@ -119,7 +119,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
 
 
 def read_json(text: str, path: str) -> DeviceLog | None:
-    """Read JSON with the fields of the same messages; None if the text is no JSON, or not of benchmark_model."""
+    """Read JSON with the same fields; None if the text is not JSON, or not from benchmark_model."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -128,19 +128,19 @@ def read_json(text: str, path: str) -> DeviceLog | None:
 
 
 def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
-    """Read a message in protobuf's text form, one field in each line; None if there is none of benchmark_model's."""
+    """Read a message in protobuf's text format, one field per line; None if it is not from benchmark_model."""
     content = _dumped(lines)
     return _log(content, path) if content else None
 
 
 def is_of_dump(line: str, has_begun: bool) -> bool:
-    """Return whether a line is one of such a message, or begins one."""
+    """Return whether a line belongs to such a message, or begins one."""
     text = line.strip()
     return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 
 
 def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
-    """Return what a message says."""
+    """Return the log with a message's content."""
     if "subgraphs" in content:
         return _of_runtime(content)
     if "runtime_profile" in content or "subgraph_profiles" in content:
@@ -153,19 +153,19 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
 
 
 def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
-    """Return the rows of each subgraph, as the tables in running order have them."""
+    """Return a log with the profiled nodes of each subgraph as rows in running order."""
     orders = {}
     for subgraph in _list(content, "subgraph_profiles"):
         rows = [
-            row_of(str(each.get("node_type", "")), str(each.get("name", "")))
-            for each in sorted(_list(subgraph, "per_op_profiles"), key=lambda each: _number(each, "run_order"))
+            row_of(str(profile.get("node_type", "")), str(profile.get("name", "")))
+            for profile in sorted(_list(subgraph, "per_op_profiles"), key=lambda profile: _number(profile, "run_order"))
         ]
         orders[_number(subgraph, "subgraph_index")] = RunOrder(tuple([row for row in rows if row is not None]), True)
     return DeviceLog(run_orders=MappingProxyType(orders), summaries=MappingProxyType({}), is_benchmark=True)
 
 
 def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
-    """Return what is left of each plan: kernels of delegates, and nodes on the CPU."""
+    """Return a log with the remaining nodes of each execution plan: delegate kernels and CPU nodes."""
     orders: dict[int, RunOrder] = {}
     summaries: dict[int, Summary] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
@@ -183,12 +183,13 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    found = content.get(key, [])
-    return [each for each in (found if isinstance(found, list) else [found]) if isinstance(each, dict)]
+    """Return a repeated field's messages; a single one counts as a list."""
+    values = content.get(key, [])
+    return [value for value in (values if isinstance(values, list) else [values]) if isinstance(value, dict)]
 
 
 def _number(content: Mapping[str, Any], key: str) -> int:
-    """Return a whole number; JSON has those of 64 bits as text, and leaves zeros out."""
+    """Return an integer; JSON writes 64-bit integers as strings and leaves out zeros."""
     value = content.get(key, 0)
     try:
         return int(value)
@@ -197,9 +198,9 @@ def _number(content: Mapping[str, Any], key: str) -> int:
 
 
 def _snake(content: Any) -> Any:
-    """Return JSON with the names of fields as the messages have them."""
+    """Return JSON with field names in snake case, as in the messages."""
     if isinstance(content, dict):
-        return {_CAMEL.sub(lambda found: f"_{found[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
+        return {_CAMEL.sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
     return [_snake(value) for value in content] if isinstance(content, list) else content
 
 
@@ -209,23 +210,23 @@ _DEEPEST = 16
 
 
 def _dumped(lines: Iterable[str]) -> dict[str, Any]:
-    """Return the fields of a message in text form."""
+    """Parse a message in protobuf's text format."""
     root: dict[str, Any] = {}
     stack = [root]
     for line in lines:
         text = line.strip()
-        found = _FIELD.fullmatch(text)
+        match = _FIELD.fullmatch(text)
         if text == "}" and len(stack) > 1:
             stack.pop()
-        elif found is None:
+        elif match is None:
             continue
-        elif found["open"] and len(stack) < _DEEPEST:
+        elif match["open"] and len(stack) < _DEEPEST:
             child: dict[str, Any] = {}
-            _put(stack[-1], found["name"], child)
+            _put(stack[-1], match["name"], child)
             stack.append(child)
-        elif found["value"] is not None:
-            value = found["value"].strip()
-            _put(stack[-1], found["name"], _unquoted(value) if value.startswith('"') else value)
+        elif match["value"] is not None:
+            value = match["value"].strip()
+            _put(stack[-1], match["name"], _unquoted(value) if value.startswith('"') else value)
     return root
 
 
@@ -244,7 +245,7 @@ def _unquoted(value: str) -> str:
 
 
 def _parser() -> Any:
-    """Return what parses a message by its name into plain data; raises ImportError without the package."""
+    """Return a function that parses a message, by its name, into plain data. Raises ImportError without protobuf."""
     pool_module = importlib.import_module("google.protobuf.descriptor_pool")
     descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
     factory = importlib.import_module("google.protobuf.message_factory")
@@ -273,7 +274,7 @@ def _parser() -> Any:
 
 
 def _file(descriptors: Any) -> Any:
-    """Return the messages as the library wants them described."""
+    """Return the file descriptor of the messages."""
     kinds = descriptors.FieldDescriptorProto
     types = {"text": kinds.TYPE_STRING, "number": kinds.TYPE_INT64, "real": kinds.TYPE_FLOAT}
     file = descriptors.FileDescriptorProto(name="benchmark_model.proto", package=_PACKAGE, syntax="proto2")
