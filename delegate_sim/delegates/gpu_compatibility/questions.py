@@ -17,7 +17,7 @@ _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_B
 def runtime_input_count(node: NodeView) -> int:
     """``GetNumberOfRuntimeInputs``: operands that are given and not stored in the model file."""
     tensors = node.graph.tensors
-    return sum(1 for index in node.node.inputs if index >= 0 and not tensors[index].is_constant)
+    return len([index for index in node.node.inputs if index >= 0 and not tensors[index].is_constant])
 
 
 @dataclass(frozen=True, slots=True)

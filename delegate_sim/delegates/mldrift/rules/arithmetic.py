@@ -46,7 +46,6 @@ from .checks import (
     before,
     exact_inputs,
     only_tensors,
-    other_input_count,
     other_inputs,
     parsed_by,
     positive_rank,
@@ -86,11 +85,11 @@ def unary(all_tensors: Checks, *, version: int = 2) -> OpRule[Any]:
 
 
 def _has_two_runtime_operands(node: NodeView) -> bool:
-    return (runtime_input_count(node), other_input_count(node), len(node.node.outputs)) == (2, 0, 1)
+    return len(node.node.inputs) == 2 == runtime_input_count(node) and len(node.node.outputs) == 1
 
 
 def _has_two_constants(node: NodeView) -> bool:
-    return (runtime_input_count(node), other_input_count(node)) == (0, 2)
+    return len(node.node.inputs) == 2 and runtime_input_count(node) == 0
 
 
 def _reads_one_tensor(node: NodeView) -> bool:
