@@ -130,19 +130,18 @@ class RuleBook(Generic[T]):
         asked = self._asked(node.op, node.node.is_custom, target)
         if asked is None:
             return Verdict(False, (self.unsupported(node),))
-        early, checks, accepted = asked
-        if early is not None and early(node, target) is None:
-            return accepted(node)
+        if asked.early is not None and asked.early(node, target) is None:
+            return asked.accepted(node)
         reasons: list[Reason] = []
-        for finder, code, kind, needed, hint, said in checks:
-            found = finder(node, target)
+        for check in asked.checks:
+            found = check.finder(node, target)
             if found is not None:
                 found = shortened(found)
-                name = kind if said is None else said(node, target)
-                reasons.append(Reason(code, name, f"{found}; needs {needed}", found, needed, hint))
+                name = check.kind if check.said is None else check.said(node, target)
+                reasons.append(Reason(check.code, name, f"{found}; needs {check.needed}", found, check.needed, check.hint))
                 if self.policy is Policy.FIRST_FAILURE:
                     break
-        return Verdict(False, tuple(reasons)) if reasons else accepted(node)
+        return Verdict(False, tuple(reasons)) if reasons else asked.accepted(node)
 
     def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
         """Return the verdicts on nodes of a graph, by index."""

@@ -6,11 +6,11 @@ gives an answer that could be told, so that what no check refuses is refused her
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..graph.graph import NodeView
-from ..model.model import Node
+from ..model.model import OPTIONAL_TENSOR, Node
 from .kinds import MALFORMED_OPERANDS
 from .number_sets import counted
 from .rule import ACCEPTED, Reason, Verdict
@@ -65,7 +65,7 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
     """Return the verdict on a node that a delegate's own rules accept; ``is_counted`` if these count its operands."""
-    found = next(_lacking(node.node, is_counted=is_counted), None)
+    found = _lacking(node.node, is_counted=is_counted)
     if found is None:
         return ACCEPTED
     kind = MALFORMED_OPERANDS
@@ -74,14 +74,17 @@ def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
 
 def is_whole(node: Node) -> bool:
     """Whether a node has operands and results, and of its operator those without which it does nothing."""
-    return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and not any(_lacking(node, is_counted=False))
+    return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and _lacking(node, is_counted=False) is None
 
 
-def _lacking(node: Node, *, is_counted: bool) -> Iterator[str]:
-    """Say what is missing."""
+def _lacking(node: Node, *, is_counted: bool) -> str | None:
+    """Return what is missing, None if nothing is."""
     inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
     if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:
-        yield f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"
+        return f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"
     given = node.inputs[:inputs] if inputs <= _MOST_GIVEN else node.inputs[:1]
-    yield from (f"input {position} is left out" for position, index in enumerate(given) if index < 0)
-    yield from (f"output {position} is left out" for position, index in enumerate(node.outputs[:outputs]) if index < 0)
+    if OPTIONAL_TENSOR in given:
+        return f"input {given.index(OPTIONAL_TENSOR)} is left out"
+    if OPTIONAL_TENSOR in node.outputs[:outputs]:
+        return f"output {node.outputs.index(OPTIONAL_TENSOR)} is left out"
+    return None

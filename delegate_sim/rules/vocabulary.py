@@ -48,7 +48,7 @@ def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], st
 
 def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
     """Refuse nodes that meet a condition, with a fixed text."""
-    return check(kind, needed, lambda node: found if condition(node) else None, hint)
+    return Check(kind, needed, lambda node, _: found if condition(node) else None, hint)
 
 
 def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
@@ -80,10 +80,10 @@ def version(allowed: int | Numbers) -> Check[object]:
     """Demand an operator version among these."""
     numbers = allowed_numbers(allowed)
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         return None if node.version in numbers else f"version {node.version}"
 
-    return check(VERSION, f"version {numbers.words}", find, data=("version", numbers.data))
+    return Check(VERSION, f"version {numbers.words}", find, data=("version", numbers.data))
 
 
 def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
@@ -93,7 +93,7 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
 
     inputs_hold, outputs_hold = (None if side is None else allowed_numbers(side).holds for side in (inputs, outputs))
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         found = {"input": len(node.node.inputs), "output": len(node.node.outputs)}
         if (inputs_hold is None or inputs_hold(found["input"])) and (outputs_hold is None or outputs_hold(found["output"])):
             return None
@@ -102,37 +102,37 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
     needed = " and ".join(
         [f"{numbers.words} {side}{'' if numbers.words in ('1', 'at least 1') else 's'}" for numbers, side in sides]
     )
-    return check(OPERAND_COUNT, needed, find, data=("operand count", *[(side, numbers.data) for numbers, side in sides]))
+    return Check(OPERAND_COUNT, needed, find, data=("operand count", *[(side, numbers.data) for numbers, side in sides]))
 
 
 def given(which: Operand) -> Check[object]:
     """Demand that the node has this operand."""
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         return None if which.is_given(node) else f"no {which.name}"
 
-    return check(OPERAND_COUNT, which.name, find, data=("given", *which.data))
+    return Check(OPERAND_COUNT, which.name, find, data=("given", *which.data))
 
 
 def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, hint: str = "") -> Check[object]:
     """Demand that a tensor has one of these types."""
     tensor_of, allowed = which.tensor, frozenset(types)
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         found = tensor_of(node).type
         return None if found in allowed else f"{which.name} is {found}"
 
-    return check(kind, f"{which.name} of type {listed(types)}", find, hint, data=("type", *which.data, sorted(allowed)))
+    return Check(kind, f"{which.name} of type {listed(types)}", find, hint, data=("type", *which.data, sorted(allowed)))
 
 
 def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str = "") -> Check[object]:
     """Demand that two tensors have the same type."""
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         one, other = first.tensor(node).type, second.tensor(node).type
         return None if one == other else f"{one} {first.name} and {other} {second.name}"
 
-    return check(kind, f"{first.name} and {second.name} of one type", find, hint, data=("same type", first.data, second.data))
+    return Check(kind, f"{first.name} and {second.name} of one type", find, hint, data=("same type", first.data, second.data))
 
 
 def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
@@ -140,58 +140,58 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
     holds = numbers.holds
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         found = len(tensor_of(node).shape)
         return None if holds(found) else f"{which.name} of rank {found}"
 
-    return check(kind, f"{which.name} of rank {numbers.words}", find, hint, data=("rank", *which.data, numbers.data))
+    return Check(kind, f"{which.name} of rank {numbers.words}", find, hint, data=("rank", *which.data, numbers.data))
 
 
 def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
     """Demand that no operand, or no result, has more dimensions than this."""
     side = "output" if results else "input"
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         tensors = node.graph.tensors
         for position, index in enumerate(node.node.outputs if results else node.node.inputs):
             if index >= 0 and len(tensors[index].shape) > limit:
                 return f"{side} {position} of rank {len(tensors[index].shape)}"
         return None
 
-    return check(RANK, f"{side}s of rank at most {limit}", find, data=("ranks", side, limit))
+    return Check(RANK, f"{side}s of rank at most {limit}", find, data=("ranks", side, limit))
 
 
 def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
     """Demand that no dimension of a tensor is 0. Only malformed files have negative ones; not every delegate looks for them."""
     tensor_of = which.tensor
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         shape = tensor_of(node).shape
         is_empty = 0 in shape or (not allows_negative and shape and min(shape) < 0)
         return f"{which.name} of shape {list(shape)}" if is_empty else None
 
     data = ("elements", *which.data, *(() if allows_negative else ("none below 0",)))
-    return check(SHAPE, f"{which.name} without dimensions of 0", find, data=data)
+    return Check(SHAPE, f"{which.name} without dimensions of 0", find, data=data)
 
 
 def constant(which: Operand, *, hint: str = "") -> Check[object]:
     """Demand that an operand is stored in the model file (``kTfLiteMmapRo``); one that is left out is not."""
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         return None if which.tensor(node).is_constant else f"{which.name} is not constant"
 
-    return check(CONSTANT, f"a constant {which.name}", find, hint, data=("constant", *which.data))
+    return Check(CONSTANT, f"a constant {which.name}", find, hint, data=("constant", *which.data))
 
 
 def constants(*which: Operand) -> Check[object]:
     """Demand that all of these operands are stored in the model file."""
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         return next((f"{each.name} is not constant" for each in which if not each.tensor(node).is_constant), None)
 
     names = [each.name for each in which]
     data = ("constant", *[each.data for each in which])
-    return check(CONSTANT, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, data=data)
+    return Check(CONSTANT, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, data=data)
 
 
 def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
@@ -201,27 +201,27 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
     if names and len(names) < len(allowed):
         needed = f"no fused activation, or {listed(names)}"
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         return None if (found := fused_activation(node)) in allowed else f"fused {found}"
 
-    return check(ACTIVATION, needed, find, hint, data=("activation", sorted(allowed)))
+    return Check(ACTIVATION, needed, find, hint, data=("activation", sorted(allowed)))
 
 
 def option(name: str, allowed: int | Numbers, *, hint: str = "") -> Check[object]:
     """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         found = getattr(node.options, name)
         return None if found in numbers else f"{name} {found}"
 
-    return check(ATTRIBUTE, f"{name} {numbers.words}", find, hint, data=("option", name, numbers.data))
+    return Check(ATTRIBUTE, f"{name} {numbers.words}", find, hint, data=("option", name, numbers.data))
 
 
 def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
     """Demand that a flag among the builtin options is not set."""
 
-    def find(node: NodeView) -> str | None:
+    def find(node: NodeView, _: object) -> str | None:
         return f"{name} true" if getattr(node.options, name) else None
 
-    return check(kind, f"{name} false", find, hint, data=("unset", name))
+    return Check(kind, f"{name} false", find, hint, data=("unset", name))
