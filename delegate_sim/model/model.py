@@ -271,7 +271,7 @@ class Model:
         position = node.options[1]
         if position < 0:
             return Options(own_table, self.changed_options[position])
-        return self._options.read(own_table, position)
+        return self._options.read(node.options)
 
     @functools.cached_property
     def _options(self) -> OptionsReader:

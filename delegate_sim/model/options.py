@@ -22,16 +22,15 @@ class Options:
     runtime's zero-initialised parameters.
     """
 
-    __slots__ = ("_values", "table")
-
     def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:
         self.table = table
         self._values = values
+        vars(self).update(values)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return self._values.get(name, 0)
+        return 0
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return iter(self._values.items())
@@ -51,9 +50,16 @@ class OptionsReader:
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
         """By the positions of vtables, which many tables share."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
+        self._by_place: dict[tuple[str, int], Options] = {}
 
-    def read(self, name: str, position: int) -> Options:
-        """Return the options that a table of the file holds. What lies outside the file reads as absent."""
+    def read(self, place: tuple[str, int]) -> Options:
+        """Return the options in a table of the file, by its name and position. What lies outside the file reads as absent."""
+        options = self._by_place.get(place)
+        if options is None:
+            options = self._by_place[place] = self._read(*place)
+        return options
+
+    def _read(self, name: str, position: int) -> Options:
         key = self._key(name, position)
         options = self._by_bytes.get(key) if key is not None else None
         if options is None:
