@@ -380,7 +380,8 @@ class KernelNode:
     @property
     def has_dynamic_result(self) -> bool:
         """Whether the size of a result is known only at run time."""
-        return self.has_open_result or any(self.tensors[index].is_dynamic for index in self.node.outputs if index >= 0)
+        dynamic = [index for index in self.node.outputs if index >= 0 and self.tensors[index].is_dynamic]
+        return self.has_open_result or bool(dynamic)
 
     def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
         """``SetTensorToPersistentRo`` and resize: the value is computed now and stays; give it if it is known."""

@@ -274,16 +274,17 @@ class _Interpreter:
         taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
         for position in taken.order or range(len(subgraph.nodes)):
             node = subgraph.nodes[position]
+            running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             if position in taken.failing:
                 kernel = (subgraph.graph.index, position)
                 subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel=kernel)
                 break
             if position in taken.delegated:
-                _run_on_delegate(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
+                _run_on_delegate(running)
                 continue
-            running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             try:
-                self._refuse_unregistered(node)
+                if self._unregistered:
+                    self._refuse_unregistered(node)
                 _run_kernel(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))

@@ -13,9 +13,8 @@ _CUSTOM = "CUSTOM:"
 
 def find_kernel(op: str) -> Kernel | None:
     """Return the Prepare function of an operator, None if it has none here. Custom operators are written ``CUSTOM:NAME``."""
-    function = KERNELS.get(op)
-    family = "custom" if op.startswith(_CUSTOM) else FAMILY_OF.get(op)
-    if function is None and family is not None:
-        import_module(f".{family}", __package__)
-        function = KERNELS.get(op)
-    return function
+    if op not in KERNELS:
+        family = "custom" if op.startswith(_CUSTOM) else FAMILY_OF.get(op)
+        if family is not None:
+            import_module(f".{family}", __package__)
+    return KERNELS.get(op)
