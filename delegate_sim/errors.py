@@ -11,6 +11,10 @@ class ModelError(DelegateSimError):
     """The source is not a TFLite model that can be read."""
 
 
+class LimitError(ModelError):
+    """The model, or a hypothetical change of it, is larger than a limit allows."""
+
+
 class OptionError(DelegateSimError):
     """A delegate, an option, a value or a release that does not exist or is out of range."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from ..foundation.float32 import float32
+from ..foundation.limits import bounded
 from ..graph.graph import Graph
 from ..model import schema
 from ..model.model import Allocation, Model, Node, Quantization, Tensor
@@ -196,7 +197,8 @@ class _Quantizer:
         return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
 
     def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
-        count = max(tensor.shape[dimension], 1) if dimension is not None and dimension < tensor.rank else 1
+        has_channels = dimension is not None and dimension < tensor.rank
+        count = bounded(max(tensor.shape[dimension], 1), "scales of a tensor") if has_channels else 1
         parameters = Quantization(
             "affine", RepeatedNumber("<f4", _WEIGHT_SCALE, count), RepeatedNumber("<i8", 0, count), dimension or 0
         )

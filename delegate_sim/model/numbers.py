@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ..foundation.late_numpy import np
+from ..foundation.limits import bounded
 
 _FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -156,11 +157,11 @@ class RepeatedNumber(StoredNumbers):
 
     def tolist(self) -> list[Any]:
         """The elements as Python numbers."""
-        return [self.number] * len(self)
+        return [self.number] * bounded(len(self), "elements of a constant")
 
     def tobytes(self) -> bytes:
         """The elements as bytes."""
-        return bytes(self._content) * len(self)
+        return bytes(self._content) * bounded(len(self), "elements of a constant")
 
 
 def kind_of(values: Any) -> str:

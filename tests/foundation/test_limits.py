@@ -14,13 +14,15 @@ from delegate_sim import load
 from delegate_sim.bundles import member, members
 from delegate_sim.bundles.bundle_error import BundleError
 from delegate_sim.device.parse import log
-from delegate_sim.errors import ModelError, OptionError
-from delegate_sim.foundation import files
+from delegate_sim.errors import LimitError, ModelError, OptionError
+from delegate_sim.foundation import files, limits
 from delegate_sim.foundation.limits import VARIABLE, raised
 from delegate_sim.gate.baseline import packing
+from delegate_sim.hypothetical.type_conversion import as_int8
 from delegate_sim.inference import inputs
 from delegate_sim.model import flatbuffer, parsing
 from delegate_sim.model import name_repetition as repetition
+from delegate_sim.model.numbers import RepeatedNumber
 from delegate_sim.prepare import preparation
 from delegate_sim.results.compare.model_outline import outline
 from fixtures.builder import ModelBuilder
@@ -94,6 +96,20 @@ def read_profile(folder):
     log._message(io.BytesIO(bytes(100)))
 
 
+def repeat_number(folder):
+    RepeatedNumber("<f4", 0.5, 100).tolist()
+
+
+def make_up_scales(folder):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights = graph.tensor("w", "FLOAT32", [100, 1], data=[0.0] * 100)
+    result = graph.tensor("y", "FLOAT32", [1, 100])
+    graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 1]), weights], [result])
+    graph.outputs(result)
+    as_int8(load(builder.bytes()))
+
+
 def make_up_inputs(folder):
     model = load(MODEL)
     inputs.made_up(model, model.subgraphs[0], 1, dict.fromkeys(model.subgraphs[0].inputs, (1001,)))
@@ -107,6 +123,8 @@ def make_up_inputs(folder):
         (list_models, members, "_MOST_MODELS", 1, BundleError),
         (list_inner_models, members, "_MOST_UNPACKED", 1 << 20, BundleError),
         (decompress, member, "_ALWAYS", 1 << 20, ModelError),
+        (repeat_number, limits, "_MOST_ELEMENTS", 99, LimitError),
+        (make_up_scales, limits, "_MOST_ELEMENTS", 99, LimitError),
         (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
         (read_rank, parsing, "_GREATEST_RANK", 2, ModelError),
         (say_names_often, repetition, "_MOST_SAID", 60, ModelError),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from ...errors import LimitError
 from ...graph.graph import file_graphs
 from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
 from ...hypothetical.hypothetical_changes import Supposition
@@ -77,7 +78,10 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
     conversions = list(_conversions(model))
     for conversion in conversions:
         other = replace(supposition, conversion=conversion)
-        then = simulate(other, {})
+        try:
+            then = simulate(other, {})
+        except LimitError:
+            continue
         if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
             conversions.append("int8-per-tensor")
         ended = _ended(now, then, OF_TYPES)

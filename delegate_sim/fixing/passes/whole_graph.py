@@ -52,7 +52,7 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
         axis[parameters.dimension] = count
     scales = np.asarray(parameters.scales, np.float64).reshape(axis)
     zeros = np.zeros(count, np.int64)
-    zeros[: len(parameters.zero_points)] = np.asarray(parameters.zero_points)
+    zeros[: len(parameters.zero_points)] = np.asarray(parameters.zero_points)[:count]
     return lambda: (scales * (read().astype(np.int64) - zeros.reshape(axis))).astype(np.float32)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...foundation.limits import bounded
 from ...model.numbers import FlatNumbers, StoredNumbers
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
@@ -233,7 +234,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
         # The kernel writes its one scale out for each slice, where delegates then see as many.
-        scales = StoredNumbers.read("<f4", quantization.scales[:1].tobytes() * slices)
+        scales = StoredNumbers.read("<f4", quantization.scales[:1].tobytes() * bounded(slices, "scales of a tensor"))
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 
