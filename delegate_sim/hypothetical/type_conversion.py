@@ -197,8 +197,9 @@ class _Quantizer:
         return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
 
     def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
-        has_channels = dimension is not None and dimension < tensor.rank
-        count = bounded(max(tensor.shape[dimension], 1), "scales of a tensor") if has_channels else 1
+        count = 1
+        if dimension is not None and dimension < tensor.rank:
+            count = bounded(max(tensor.shape[dimension], 1), "scales of a tensor")
         parameters = Quantization(
             "affine", RepeatedNumber("<f4", _WEIGHT_SCALE, count), RepeatedNumber("<i8", 0, count), dimension or 0
         )
