@@ -1,7 +1,7 @@
 """Problems with a node that end the process while ML Drift builds its model, after the rules accepted the node.
 
-Beside the rules of a family, ``BUILD_PROBLEMS`` has those of its operators on every backend, and ``WEBGPU_PROBLEMS`` those that
-are known of WebGPU alone, which were found with the binary of LiteRT 2.3.
+Beside its rules, each family has ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, known only on WebGPU;
+the latter were found with the binary of LiteRT 2.3.
 
 Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) and ``ObjectReader``
 (``ml_drift_delegate/tflite/object_reader.cc``), whose checks end the process.
@@ -19,33 +19,33 @@ from .failures import CONSTANT_READ, CONSTANT_TYPE
 
 @dataclass(frozen=True, slots=True)
 class BuildProblem:
-    """The code of what fails, and the tensor that it fails over."""
+    """The code of a build problem, and the tensor that causes it."""
 
     code: str
     tensor: Tensor
 
 
 BuildProblems = Mapping[str, Callable[[NodeView], Iterator[BuildProblem]]]
-"""Finders of problems by operator."""
+"""Functions that find problems, by operator."""
 
 _ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "INT32")
 """Types of the constants that become nodes of the model (``ObjectReader::AddConstInput``)."""
 
 
 def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
-    """Find constants among inputs that are read as values of the GPU, where constants are not."""
+    """Yield a problem for each constant input that the parser reads as a runtime value."""
     for position in positions:
         if node.input(position).is_constant:
             yield BuildProblem(CONSTANT_READ.name, node.input(position))
 
 
 def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[BuildProblem]:
-    """Find constants of other types among inputs that become nodes of the model if they are constant."""
+    """Yield a problem for each constant input of a type that cannot become a node of the model."""
     for position in positions:
         if node.input(position).is_constant and node.input(position).type not in _ADDED_TYPES:
             yield BuildProblem(CONSTANT_TYPE.name, node.input(position))
 
 
 def is_blockwise(weights: Tensor) -> bool:
-    """Return whether weights have scales for blocks of elements."""
+    """Return whether weights have one scale per block of elements."""
     return weights.quantization is not None and weights.quantization.kind == "blockwise"

@@ -23,7 +23,7 @@ from ..options import Option, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..unstable_sort import llvm_sorted
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
-from .known_releases import notes, rules_of
+from .known_releases import release_notes, rules_of
 from .loading import load_refusal
 from .messages import HEADING, LAST_LINE, refusal_lines
 from .model_build import build_failure
@@ -43,12 +43,12 @@ _STUBS = (
     "Convolution2DTransposeBias MaxPoolingWithArgmax2D MaxUnpooling2D moe Resampler "
     "custom_call.GroupNorm custom_call.LayerNorm custom_call.RmsNorm custom_call.PixelShuffle"
 )
-"""Custom operators that CompiledModel registers without kernels for the GPU's sake (``litert/runtime/compiled_model.cc``)."""
+"""Custom operators that CompiledModel registers without CPU kernels, for the GPU (``litert/runtime/compiled_model.cc``)."""
 _PRECISIONS = ("default", "fp16", "fp32")
 
 
 def backend(value: Any) -> str:
-    """Parse the name of a backend; without one it is OpenCL, which Android devices are tried with first."""
+    """Parse the name of a backend; the default is OpenCL, which LiteRT tries first on Android."""
     name = text(value)
     if name is None:
         return "opencl"
@@ -97,7 +97,7 @@ OPTIONS = (
 
 
 class MlDriftDelegate(Delegate):
-    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """The ``mldrift`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "mldrift"
     kernel_name = _KERNELS["opencl"]
@@ -134,25 +134,25 @@ class MlDriftDelegate(Delegate):
         return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Return which measured release's rules are taken for one that is not measured."""
-        return notes(release)
+        """Yield a note if a release is simulated with the rules of another, measured one."""
+        return release_notes(release)
 
     def kernel_name_for(self, options: OptionValues) -> str:
-        """Return the name of the backend's kernels."""
+        """Return the kernel name of the selected backend."""
         return _KERNELS[options["backend"]]
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """LiteRT's own loader refuses models that the interpreter would load."""
+        """Return the first refusal of LiteRT's own loader, which is stricter than the interpreter's."""
         return load_refusal(model)
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """With the hint the runtime does not prepare CPU kernels before the delegate is asked."""
+        """Return True with the hint, since the runtime then applies the delegate before it prepares CPU kernels."""
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Ask about every node, and take all of them or the largest partition (``FP16GraphPartitionHelper``).
+        """Judge every node, and take all accepted ones or the largest partition (``FP16GraphPartitionHelper``).
 
-        LiteRT's binaries have LLVM's C++ library in them, which decides among partitions of equal size.
+        LiteRT's binaries are linked with LLVM's C++ library, whose unstable sort chooses among partitions of equal size.
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
@@ -163,18 +163,18 @@ class MlDriftDelegate(Delegate):
             decision = replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
-        lines = refusal_lines(graph, _said(verdicts), len(decision.nodes))
-        # With the hint, decompositions have to be taken wholly as well: so the binary was seen to do.
+        lines = refusal_lines(graph, _refusal_messages(verdicts), len(decision.nodes))
+        # With the hint, the binary also requires that decompositions are delegated completely.
         skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
         decision = replace(decision, log_lines=lines, skipped=skipped)
-        # Operands that change after the preview may change its partitions.
+        # Operands that change after the preview may change the partitions.
         return decision if remapped is graph else replace(decision, graph=remapped, preview=())
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build ML Drift's own model of one partition, as far as it is known what ends the process there."""
+        """Return the failure of building ML Drift's own model of one partition; None if none is known."""
         failure = build_failure(decision.graph, subset, options["backend"], release)
         if failure is None:
             return None
@@ -185,9 +185,9 @@ class MlDriftDelegate(Delegate):
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """With the hint, and without the CPU, nothing may be left over."""
-        taken = set(decision.nodes)
-        left = [index for index in decision.graph.execution_plan if index not in taken]
+        """Return a failure if nodes are left over although the hint, or a missing CPU, does not allow it."""
+        delegated = set(decision.nodes)
+        left = [index for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
             return hint_not_met(decision, left)
         if not options["cpu_fallback"] and left:
@@ -195,8 +195,8 @@ class MlDriftDelegate(Delegate):
         return None
 
 
-def _said(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    """Return what is said of each refused node: nothing of DEQUANTIZE nodes that widen float16 constants."""
+def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
+    """Return the message for each refused node; DEQUANTIZE nodes that widen float16 constants have none."""
     return {
         index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
         for index, verdict in verdicts.items()
@@ -205,7 +205,7 @@ def _said(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
-    """Return the decompositions of composites that are taken: nothing runs them any more."""
+    """Yield the subgraphs of accepted composites' decompositions, which no longer run."""
     composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
     for node in composites:
         if not node.node.is_custom and composite_name(node):

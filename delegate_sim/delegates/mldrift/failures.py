@@ -154,12 +154,12 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Say that a subgraph is not one kernel, as the hint promises; ``left`` are the nodes left over."""
+    """Return the failure of a subgraph that is not a single kernel, as the hint promises; ``left`` are the remaining nodes."""
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Say that the CPU would be needed for the nodes left over."""
-    found = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
-    return replace(found, is_later=True)
+    """Return the failure of a model that needs the CPU for the remaining nodes ``left``."""
+    failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
+    return replace(failure, is_later=True)

@@ -1,4 +1,4 @@
-"""Kinds of problem that ML Drift meets, in words that fit it."""
+"""Kinds of problem of ML Drift, with its wording."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ KINDS = (
         hint="use an operator of one operand, or convert without sparse weights",
     ),
 )
-"""Every kind of problem of the rules, in words that fit ML Drift."""
+"""Every kind of problem in the rules, with ML Drift's wording."""

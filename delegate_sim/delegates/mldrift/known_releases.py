@@ -15,28 +15,29 @@ MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
 
 
 def rules_of(release: Release) -> Release:
-    """Return the measured release whose rules are taken for a release: the last one before it, or the oldest."""
-    return next((each for each in reversed(MEASURED) if release.is_at_least(each)), OLDEST)
+    """Return the measured release whose rules apply to a release: the last one before it, or the oldest."""
+    return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
-def notes(release: Release) -> Iterator[str]:
-    """Return where the rules of a release are those of another."""
+def release_notes(release: Release) -> Iterator[str]:
+    """Yield a note if a release is simulated with the rules of another one."""
     note = release_note(release)
     if note is not None:
         yield note
-    taken = rules_of(release)
-    if taken.order == release.order:
+    simulated = rules_of(release)
+    if simulated.order == release.order:
         return
     if not release.is_at_least(OLDEST):
         yield f"the rules of mldrift in {release} are not known: those of {OLDEST}, the oldest measured, are used"
     else:
-        yield f"the rules of mldrift in {release} are not measured: those of {taken}, the last measured before it, are used"
+        yield f"the rules of mldrift in {release} are not measured: those of {simulated}, the last measured before it, are used"
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return those of the checks that some measured release has, dated by the measured releases alone.
+    """Return the checks that exist in some measured release, with ranges that start and end at measured releases.
 
-    What both GPU delegates ask is dated by the runtime's sources; a change between two measured releases is known for the later.
+    The checks shared with the older GPU delegate are dated by the runtime's sources. A change between two measured releases is
+    only known for the later one.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 
@@ -49,6 +50,7 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
+    """Return the first measured release that is not before a release; None if there is none."""
     if release is None or OLDEST.is_at_least(release):
         return None
-    return next(each for each in MEASURED if each.is_at_least(release))
+    return next(measured for measured in MEASURED if measured.is_at_least(release))

@@ -17,15 +17,15 @@ _UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
 
 
 def load_refusal(model: Model) -> tuple[int, KernelFailure] | None:
-    """Return the first thing that the loader refuses, and its subgraph; None if it loads the model."""
+    """Return the loader's first refusal and its subgraph; None if the model loads."""
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
             problem = _problem_of(tensor)
             if problem is not None:
                 return subgraph.index, _refusal(problem[0], problem[1], None, tensor)
-        found = _node_with_intermediates(subgraph)
-        if found is not None:
-            return subgraph.index, found
+        failure = _node_with_intermediates(subgraph)
+        if failure is not None:
+            return subgraph.index, failure
     return None
 
 
@@ -49,5 +49,5 @@ def _node_with_intermediates(subgraph: Subgraph) -> KernelFailure | None:
 
 
 def _refusal(problem: str, line: str, node: int | None, tensor: Tensor | None) -> KernelFailure:
-    found = kernel_failure(WORDINGS, LITERT_LOADER.name, node, tensor, problem=problem)
-    return replace(found, log_lines=(line,))
+    failure = kernel_failure(WORDINGS, LITERT_LOADER.name, node, tensor, problem=problem)
+    return replace(failure, log_lines=(line,))

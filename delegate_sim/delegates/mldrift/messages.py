@@ -16,20 +16,20 @@ HEADING = "Following operations are not supported by GPU delegate:"
 LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will run on the CPU\."
 
 
-def refusal_lines(graph: Graph, said: Mapping[int, str], taken: int) -> tuple[str, ...]:
-    """Return the lines of the message on a subgraph: each operator with each reason once, and how many nodes go where.
+def refusal_lines(graph: Graph, messages: Mapping[int, str], delegated: int) -> tuple[str, ...]:
+    """Return the lines about a subgraph: each operator with each reason once, and the numbers of nodes on both sides.
 
-    ``said`` is what is said of each refused node, ``taken`` how many nodes are replaced. Nothing is printed if none was refused,
-    or if all are replaced all the same.
+    ``messages`` has one for each refused node, ``delegated`` is the number of replaced nodes. Nothing is printed if no node was
+    refused, or if all nodes are replaced anyway.
     """
     total = len(graph.execution_plan)
-    if not said or taken >= total:
+    if not messages or delegated >= total:
         return ()
-    return tuple("\n".join([HEADING, *_reasons(graph, said), _counted(taken, total)]).split("\n"))
+    return tuple("\n".join([HEADING, *_reasons(graph, messages), _counted(delegated, total)]).split("\n"))
 
 
-def _reasons(graph: Graph, said: Mapping[int, str]) -> list[str]:
-    reasons = {f"{_name(graph, index)}: {reason}" for index, reason in said.items()}
+def _reasons(graph: Graph, messages: Mapping[int, str]) -> list[str]:
+    reasons = {f"{_name(graph, index)}: {reason}" for index, reason in messages.items()}
     return sorted(reasons, key=lambda line: line.encode(errors="surrogateescape"))
 
 
@@ -40,7 +40,7 @@ def _name(graph: Graph, index: int) -> str:
     return f"CUSTOM {node.op}" if node.is_custom else node.op
 
 
-def _counted(taken: int, total: int) -> str:
-    if not taken:
+def _counted(delegated: int, total: int) -> str:
+    if not delegated:
         return f"No operations will run on the GPU, and all {total} operations will run on the CPU."
-    return f"{taken} operations will run on the GPU, and the remaining {total - taken} operations will run on the CPU."
+    return f"{delegated} operations will run on the GPU, and the remaining {total - delegated} operations will run on the CPU."

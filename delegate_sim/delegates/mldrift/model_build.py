@@ -1,7 +1,7 @@
-"""Failures while ML Drift builds its own model of the nodes it took: the process ends, nothing is restored.
+"""Failures while ML Drift builds its own model of the delegated nodes: the process ends, and nothing is restored.
 
-The problems of single operators stand beside their rules (see ``problems.py``). Not all that fails is known: drivers compile the
-shaders.
+Problems of single operators are beside their rules (see ``build_problems.py``). The list is incomplete: shaders are compiled by
+drivers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .rules.checks import integers
 from .shapes import axes_of
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""The input that is the axis; parts that are empty along it have no kernels."""
+"""Position of the axis input, by operator; parts with an empty axis have no kernels."""
 _CHANNELS_AXIS = 3
 
 
 def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) -> KernelFailure | None:
-    """Return the first node of a partition that ends the process while its model is built; None if none is known to."""
+    """Return the first failure while the model of a partition is built; None if none is known."""
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
             failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
@@ -54,7 +54,7 @@ def _problems_of_operator(node: NodeView, table: str) -> Iterator[BuildProblem]:
 
 
 def _is_divided_by(node: NodeView, result: Tensor) -> bool:
-    """Return whether a result has no batches, rows or columns, which work is divided by; one without channels does no harm."""
+    """Return whether a result has zero batches, rows or columns, which work sizes are divided by; zero channels are fine."""
     if 0 not in result.shape:
         return False
     sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))

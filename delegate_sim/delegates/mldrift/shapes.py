@@ -18,27 +18,27 @@ class Bhwc(NamedTuple):
 
 
 _AXES = {0: (), 1: (0,), 2: (0, 3), 3: (0, 2, 3)}
-"""Which axes the dimensions of a tensor of lower rank stand for."""
+"""The axes of the dimensions of a tensor, by its rank."""
 
 
 def axes_of(rank: int) -> tuple[int, ...]:
-    """Return which axis each of the first dimensions stands for (``ExtractAxisFromIndex``)."""
+    """Return the axis of each of the first dimensions (``ExtractAxisFromIndex``)."""
     return _AXES.get(rank, (0, 1, 2, 3))
 
 
 def bhwc(shape: tuple[int, ...]) -> Bhwc:
-    """``ExtractTensorShape``: axes that a tensor does not have are 1; a fifth dimension is not looked at."""
+    """Return a shape by axis; missing axes are 1, and a fifth dimension is ignored (``ExtractTensorShape``)."""
     return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
 
 
 def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
-    """Return sizes or positions with others along some axes."""
-    found = list(base)
+    """Return sizes or positions with some axes replaced."""
+    result = list(base)
     for axis, value in zip(axes, values, strict=False):
-        found[axis] = value
-    return Bhwc(*found)
+        result[axis] = value
+    return Bhwc(*result)
 
 
 def is_linear(shape: tuple[int, ...]) -> bool:
-    """``IsLinearConvertible``: whether only the last dimension may have more than one element."""
+    """Return whether only the last dimension may have more than one element (``IsLinearConvertible``)."""
     return bool(shape) and all(size == 1 for size in shape[:-1])

@@ -11,6 +11,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class MlDriftTarget(NamedTuple):
-    """The release whose rules count: one of those measured."""
+    """The release whose rules apply, one of those measured."""
 
     release: Release = NEWEST

@@ -17,7 +17,9 @@ def name_of(graph: Graph, tensor: Tensor) -> str:
 @functools.lru_cache(maxsize=8)
 def _names(model: Model, subgraph: int) -> Mapping[int, str]:
     signatures = [signature for signature in model.signatures if signature.subgraph == subgraph]
-    return {index: name for each in signatures for side in (each.inputs, each.outputs) for name, index in side.items()}
+    return {
+        index: name for signature in signatures for side in (signature.inputs, signature.outputs) for name, index in side.items()
+    }
 
 
 _TYPES = """
@@ -28,5 +30,5 @@ _TYPE_NUMBERS = {name: number for number, name in enumerate(_TYPES.split())}
 
 
 def type_number(name: str) -> int:
-    """Return the number of a type at run time (``TfLiteType``), which is not the one that files have."""
+    """Return the number of a type at run time (``TfLiteType``), which differs from its number in files."""
     return _TYPE_NUMBERS.get(name, 0)

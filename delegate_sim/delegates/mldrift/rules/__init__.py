@@ -1,9 +1,9 @@
-"""Rules of ML Drift: the conditions of each operator, in ML Drift's order.
+"""Rules of ML Drift: the checks of each operator, in ML Drift's order.
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and ``GetOpsToReplaceWithOptions``
 (``ml_drift_delegate/tflite/model_builder.cc``), and ``CheckGpuDelegateCompatibility``
-(``tools/versioning/gpu_compatibility.cc``). What LiteRT 2.3 added is not in that source, and was found in its binary, as were
-the rules before 2.2.
+(``tools/versioning/gpu_compatibility.cc``). Additions of LiteRT 2.3 and the rules before 2.2 are not in public source; they were
+found by running the binaries.
 """
 
 from __future__ import annotations

@@ -57,15 +57,15 @@ _NOT_KNOWN = check(
 
 
 def _is_linear_alpha(node: NodeView) -> bool:
-    """Return whether alpha can be read with one value for each channel; if not, it is read with one for each element."""
+    """Return whether alpha is read with one value per channel, and not with one per element."""
     alpha = node.input(1)
     return len(node.node.inputs) > 1 and alpha.sparsity is None and has_data(alpha) and is_linear(alpha.shape)
 
 
 def _alpha_channels(node: NodeView) -> Found | None:
     alpha, source = node.input(1).element_count, bhwc(node.input(0).shape).c
-    said = "Linear alpha shape does not match the number of input channels."
-    return None if alpha == source else Found(f"alpha of {alpha} elements and {source} input channels", said)
+    message = "Linear alpha shape does not match the number of input channels."
+    return None if alpha == source else Found(f"alpha of {alpha} elements and {source} input channels", message)
 
 
 def _alpha_image(node: NodeView) -> Found | None:

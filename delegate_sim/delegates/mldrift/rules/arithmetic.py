@@ -68,7 +68,7 @@ _LOGICAL = only_tensors((*BOOL, *SIGNED), (*BOOL, *SIGNED))
 
 @functools.cache
 def unary(all_tensors: Checks, *, version: int = 2) -> OpRule[Any]:
-    """Return the rule of an operator of one operand."""
+    """Return the rule of a unary operator."""
     return parsed_by(
         PARSER,
         *version_up_to(version),
@@ -128,7 +128,7 @@ _BROADCAST: Checks = (
 
 @functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
-    """Both operands are computed at run time."""
+    """Return the checks that apply if both operands are computed at run time."""
     own = (
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
@@ -138,7 +138,7 @@ def _two_runtime_operands(*, may_be_one: bool) -> Checks:
     return where(_has_two_runtime_operands, "for two runtime inputs", *own)
 
 
-# Constant operands. That two are taken, and what is demanded of them, was found in the binary of LiteRT 2.3, whose source is not
+# Constant operands. The checks of two constants were found in the binary of LiteRT 2.3, whose source is not
 # public.
 
 _IN_FUNCTION = SOURCE.with_symbol("CanParseInputsWithConstTensor")
@@ -169,7 +169,7 @@ def _unusable(node: NodeView) -> str | None:
 
 
 def _one_constant() -> Check[object]:
-    """Demand a constant that can be read as float or, with one element, as INT32."""
+    """Require a constant that can be read as float or, with one element, as INT32."""
     needed = "a constant not sparse and, with one element, of float, INT32 or quantised type, else of rank at most 4"
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 
@@ -185,27 +185,27 @@ def _problem_of(name: str, tensor: Tensor) -> Found | None:
         return Found(f"a constant of rank {tensor.rank}", f"{name}: constant tensor with rank > 4: {_dump(tensor)}")
     if tensor.type in (*FLOAT, "INT32", "BOOL") or _is_quantized(tensor):
         return None
-    said = f"{name}: unsupported constant tensor type: {tensor.type} {_dump(tensor)}"
-    return Found(f"a constant of type {tensor.type}", said)
+    message = f"{name}: unsupported constant tensor type: {tensor.type} {_dump(tensor)}"
+    return Found(f"a constant of type {tensor.type}", message)
 
 
 def _two_constants(name: str) -> Checks:
-    """Demand two constants of one type and of the output's rank; ``name`` is what ML Drift calls the operator."""
+    """Require two constants of one type, and of the output's rank; ``name`` is ML Drift's name of the operator."""
 
     def unusable(node: NodeView) -> Found | None:
         return _problem_of(name, node.input(0)) or _problem_of(name, node.input(1))
 
     def types(node: NodeView) -> Found | None:
         one, other = node.input(0).type, node.input(1).type
-        said = f"{name}: constant inputs have different types: {one} vs {other}"
-        return None if one == other else Found(f"{one} and {other} constants", said)
+        message = f"{name}: constant inputs have different types: {one} vs {other}"
+        return None if one == other else Found(f"{one} and {other} constants", message)
 
     def ranks(node: NodeView) -> Found | None:
         first, second, result = node.input(0).rank, node.input(1).rank, node.output(0).rank
         if first == second == result:
             return None
-        said = f"{name}: constant inputs and output must have the same rank, but got {first}, {second} and {result}"
-        return Found(f"constants of rank {first} and {second}, output of rank {result}", said)
+        message = f"{name}: constant inputs and output must have the same rank, but got {first}, {second} and {result}"
+        return Found(f"constants of rank {first} and {second}, output of rank {result}", message)
 
     needed = "constants of type FLOAT32, FLOAT16, INT32 or BOOL, or quantised, and of rank at most 4"
     return (
@@ -220,7 +220,7 @@ def _has_other_numbers(node: NodeView) -> bool:
 
 
 def _constant_operands(name: str) -> Checks:
-    """One operand is a constant or, from LiteRT 2.3 on, both are."""
+    """Return the checks that apply if one operand is constant or, since LiteRT 2.3, both are."""
     return (
         *where(_has_other_numbers, "for another number of runtime inputs", *exact_inputs(1, 1, 1), _one_constant()),
         *where(
@@ -244,7 +244,7 @@ def binary(
     may_be_one: bool = False,
     last: Checks = (),
 ) -> OpRule[Any]:
-    """Return the rule of an operator of two operands, which ML Drift names so where both are constant."""
+    """Return the rule of a binary operator; ``name`` is used in the messages about two constants."""
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
     return parsed_by(
@@ -345,7 +345,7 @@ RULES = {
 
 
 def unread_operands(node: NodeView) -> Iterator[BuildProblem]:
-    """Find constants of unread types among the two operands; those of one element are no nodes of the model."""
+    """Yield a problem for constant operands of unread types; constants with one element are no nodes of the model."""
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 

@@ -4,8 +4,8 @@ Sources: ``TFLiteOperationParser::ValidateSupport`` and the functions ``PreCheck
 (``ml_drift_delegate/tflite/operation_parser.cc`` and ``operation_parser.h``), and ``GetOpsToReplaceWithOptions`` and
 ``IsAllAllowedTensors`` (``ml_drift_delegate/tflite/model_builder.cc``).
 
-ML Drift stops at the first condition that a node does not meet: checks stand in its order. A check also knows the words of ML
-Drift's log. Where releases differ, a check has a range of releases; a check that moved stands at both of its places.
+ML Drift stops at the first failed check, so checks are listed in its order. Each check also has ML Drift's log message. A check
+that differs between releases has a range of releases; a check that moved is listed at both places.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to releases before this one; checks that only later releases have are left out."""
+    """Restrict checks to releases before this one, leaving out those that only later releases have."""
     until = parse_release(release)
-    counting = [each for each in checks if each.introduced is None or not each.introduced.is_at_least(until)]
-    return tuple([each if _ends_by(each, until) else each.before_release(release) for each in counting])
+    counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
+    return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
 
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to this release and later ones; checks that only earlier releases have are left out."""
+    """Restrict checks to this release and later ones, leaving out those that only earlier releases have."""
     start = parse_release(release)
-    counting = [each for each in checks if not _ends_by(each, start)]
-    return tuple([each if _starts_at(each, start) else each.from_release(release) for each in counting])
+    counting = [check for check in checks if not _ends_by(check, start)]
+    return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
 
 
 def _ends_by(check: Check[object], release: Release) -> bool:
@@ -68,7 +68,7 @@ def _starts_at(check: Check[object], release: Release) -> bool:
 
 
 def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDriftTarget], Found | None]) -> Check[Any]:
-    """Return a check whose finder also depends on the release, and returns the words of ML Drift too."""
+    """Return a check whose finder also depends on the release, and also returns ML Drift's message."""
 
     def find(node: NodeView, target: MlDriftTarget) -> str | None:
         problem = finder(node, target)
@@ -82,14 +82,14 @@ def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDrif
 
 
 def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> Check[Any]:
-    """Return a check with one message before a release and another from it on."""
+    """Return a check with one message before a release and another since then."""
     start = parse_release(release)
     return replace(one, said=lambda _, target: newer if target.release.is_at_least(start) else older)
 
 
 @functools.cache
 def version_up_to(limit: int, *, older: int | None = None) -> Checks:
-    """``CheckMaxSupportedOpVersion``; ``older`` is the limit before LiteRT 2.2."""
+    """Require at most this operator version (``CheckMaxSupportedOpVersion``); ``older`` is the limit before LiteRT 2.2."""
     if older is not None:
         return (*before(SINCE_2_2, *version_up_to(older)), *since(SINCE_2_2, *version_up_to(limit)))
 
@@ -100,73 +100,73 @@ def version_up_to(limit: int, *, older: int | None = None) -> Checks:
 
 
 def _neither_one_nor_two(node: NodeView) -> str | None:
-    found = runtime_input_count(node)
-    return None if found in (1, 2) else counted(found, "runtime input")
+    count = runtime_input_count(node)
+    return None if count in (1, 2) else counted(count, "runtime input")
 
 
 ONE_OR_TWO_RUNTIME_INPUTS = check(kinds.OPERAND_COUNT, "1 or 2 runtime inputs", _neither_one_nor_two)
 
 
 def inputs_at_least(fewest: int) -> Check[object]:
-    """Demand at least this many inputs, omitted ones included."""
+    """Require at least this many inputs, omitted ones included."""
 
     def find(node: NodeView) -> Found | None:
-        found = len(node.node.inputs)
-        said = f"Invalid number of inputs: {found}, while expected at least {fewest}."
-        return None if found >= fewest else Found(counted(found, "input"), said)
+        count = len(node.node.inputs)
+        message = f"Invalid number of inputs: {count}, while expected at least {fewest}."
+        return None if count >= fewest else Found(counted(count, "input"), message)
 
     return asked(kinds.OPERAND_COUNT, f"at least {counted(fewest, 'input')}", find).from_source(PARSER)
 
 
 def inputs_at_most(most: int) -> Check[object]:
-    """Demand at most this many inputs, omitted ones included."""
+    """Require at most this many inputs, omitted ones included."""
 
     def find(node: NodeView) -> Found | None:
-        found = len(node.node.inputs)
-        said = f"Invalid number of inputs: {found}, while expected at most {most}."
-        return None if found <= most else Found(counted(found, "input"), said)
+        count = len(node.node.inputs)
+        message = f"Invalid number of inputs: {count}, while expected at most {most}."
+        return None if count <= most else Found(counted(count, "input"), message)
 
     return asked(kinds.OPERAND_COUNT, f"at most {counted(most, 'input')}", find).from_source(PARSER)
 
 
 @functools.cache
 def results(expected: int) -> Check[object]:
-    """Demand this many outputs."""
-    found = operand_count(outputs=expected).saying(lambda node: expected_outputs(expected, len(node.node.outputs)))
-    return found.from_source(PARSER)
+    """Require this many outputs."""
+    demand = operand_count(outputs=expected).saying(lambda node: expected_outputs(expected, len(node.node.outputs)))
+    return demand.from_source(PARSER)
 
 
 @functools.cache
 def runtime_inputs(expected: int) -> Check[object]:
-    """Demand this many inputs that are computed at run time."""
+    """Require this many inputs that are computed at run time."""
 
     def find(node: NodeView) -> Found | None:
-        found = runtime_input_count(node)
-        return None if found == expected else Found(counted(found, "runtime input"), expected_runtime_inputs(expected, found))
+        count = runtime_input_count(node)
+        return None if count == expected else Found(counted(count, "runtime input"), expected_runtime_inputs(expected, count))
 
     return asked(kinds.OPERAND_COUNT, counted(expected, "runtime input"), find).from_source(PARSER)
 
 
 def other_input_count(node: NodeView) -> int:
-    """``GetNumberOfConstInputsForNode``: count the inputs that are not computed at run time, omitted ones included."""
+    """Count the inputs that are not computed at run time, omitted ones included (``GetNumberOfConstInputsForNode``)."""
     return len(node.node.inputs) - runtime_input_count(node)
 
 
 @functools.cache
 def other_inputs(expected: int) -> Check[object]:
-    """Demand this many inputs that are not computed at run time, omitted ones included."""
+    """Require this many inputs that are not computed at run time, omitted ones included."""
 
     def find(node: NodeView) -> Found | None:
-        found = other_input_count(node)
-        return None if found == expected else Found(counted(found, "constant input"), expected_constant_inputs(expected, found))
+        count = other_input_count(node)
+        return None if count == expected else Found(counted(count, "constant input"), expected_constant_inputs(expected, count))
 
     return asked(kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')}, left out ones included", find).from_source(PARSER)
 
 
 @functools.cache
 def exact_inputs(runtime: int, others: int, outputs: int) -> Checks:
-    """``CheckInputsConstsOutputs`` of ML Drift's own."""
-    return tuple([each.from_source(COUNTS) for each in (other_inputs(others), runtime_inputs(runtime), results(outputs))])
+    """Require exact numbers of runtime inputs, other inputs and outputs (ML Drift's own ``CheckInputsConstsOutputs``)."""
+    return tuple([demand.from_source(COUNTS) for demand in (other_inputs(others), runtime_inputs(runtime), results(outputs))])
 
 
 def _unfused(node: NodeView) -> str:
@@ -178,18 +178,18 @@ ONE_RESULT = (
     operand_count(outputs=1).saying("Number of outputs != 1").from_source(PARSER.with_symbol("PreCheckMaybeFuseActivation"))
 )
 FUSED: Checks = (ONE_RESULT, FUSABLE)
-"""``PreCheckMaybeFuseActivation``."""
+"""Require that a fused activation is supported (``PreCheckMaybeFuseActivation``)."""
 
 # Values and results
 
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
-"""The highest rank that is read, before LiteRT 2.2 and since. Where tensors are looked at as a whole, 4 is the limit in both."""
+"""Highest rank that is read, before LiteRT 2.2 and since; for tensors as a whole, 4 is the limit in both."""
 
 
 @functools.cache
 def available(position: int) -> Check[object]:
-    """``PreGetInputTensor``: demand that an operand is given."""
+    """Require that an operand is present (``PreGetInputTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         is_given = position < len(node.node.inputs) and node.node.input(position) >= 0
@@ -200,7 +200,7 @@ def available(position: int) -> Check[object]:
 
 @functools.cache
 def named(position: int) -> Check[object]:
-    """``GetTensorId``: the same demand with another message."""
+    """Require that an operand is present (``GetTensorId``); the message differs from that of ``available``."""
 
     def find(node: NodeView) -> Found | None:
         if position >= len(node.node.inputs):
@@ -217,17 +217,17 @@ TensorsOf = Callable[[NodeView], Sequence[Tensor]]
 def _ranked(name: str, tensors_of: TensorsOf) -> Checks:
     def limited(limit: int) -> Check[object]:
         def find(node: NodeView) -> Found | None:
-            tensor = next((each for each in tensors_of(node) if each.rank > limit), None)
+            tensor = next((candidate for candidate in tensors_of(node) if candidate.rank > limit), None)
             return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
 
-        found = asked(kinds.RANK, f"{name} of rank at most {limit}", find)
-        return found.from_source(PARSER.with_symbol("CheckTensorShape"))
+        demand = asked(kinds.RANK, f"{name} of rank at most {limit}", find)
+        return demand.from_source(PARSER.with_symbol("CheckTensorShape"))
 
     return (*before(SINCE_2_2, limited(_MOST_OLD)), *since(SINCE_2_2, limited(_MOST)))
 
 
 def bad_rank(node: NodeView, tensor: Tensor) -> str:
-    """Return ML Drift's message about a tensor of a rank that it cannot use."""
+    """Return ML Drift's message about a tensor of an unsupported rank."""
     return f'Tensor "{name_of(node.graph, tensor)}" has bad input dims size: {tensor.rank}.'
 
 
@@ -239,40 +239,40 @@ def _scaled(name: str, tensors_of: TensorsOf) -> Check[object]:
         return None
 
     hint = "quantise this tensor with one scale"
-    found = asked(kinds.QUANTIZATION, f"{name} with one scale, if quantised to 8 bits", find, hint)
-    return found.from_source(PARSER.with_symbol("PreCheckReadValueByTensorIdx"))
+    demand = asked(kinds.QUANTIZATION, f"{name} with one scale, if quantised to 8 bits", find, hint)
+    return demand.from_source(PARSER.with_symbol("PreCheckReadValueByTensorIdx"))
 
 
 @functools.cache
 def readable(position: int) -> Checks:
-    """``PreCheckReadValue``: demand that an operand, constant or not, can be read as a value."""
+    """Require that an operand, constant or not, can be read as a value (``PreCheckReadValue``)."""
     return (named(position), *readable_tensor(f"input {position}", lambda node: (node.input(position),)))
 
 
 def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
-    """``PreCheckReadValueByTensorIdx``."""
+    """Require that tensors can be read as values (``PreCheckReadValueByTensorIdx``)."""
     return (*_ranked(name, tensors_of), _scaled(name, tensors_of))
 
 
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
-"""``PreCheckOutputs``: demand that all results can be read."""
+"""Require that all results can be read (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""The same, by release: most parsers looked at results last before LiteRT 2.1.5, and have looked at them earlier since."""
+"""``RESULTS`` by release: most parsers check results last before LiteRT 2.1.5, and earlier since then."""
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
-"""``PreCheckReadValueByTensorIdx`` of the first result."""
+"""Require that the first result can be read (``PreCheckReadValueByTensorIdx``)."""
 RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])
-"""``PreCheckTensorShape`` of the first result."""
+"""Require a supported rank of the first result (``PreCheckTensorShape``)."""
 
 
 @functools.cache
 def ranked(position: int) -> Checks:
-    """``PreCheckTensorShape`` of an operand."""
+    """Require a supported rank of an operand (``PreCheckTensorShape``)."""
     return _ranked(f"input {position}", lambda node: (node.input(position),))
 
 
 @functools.cache
 def one_scale(position: int) -> Check[object]:
-    """Demand one scale of an operand, if it is quantized to 8 bits: the last part of ``PreCheckReadValueByTensorIdx``."""
+    """Require one scale of an operand if it is quantized to 8 bits (the last part of ``PreCheckReadValueByTensorIdx``)."""
     return _scaled(f"input {position}", lambda node: (node.input(position),))
 
 
@@ -283,14 +283,14 @@ def _runtime_or_constant(positions: Sequence[int] | None, limit: int) -> Check[o
             return Found(f"no input {position}", f"input #{position} tensor is not available")
         if tensor.rank <= limit and not (tensor.type in _QUANTIZED and tensor.is_per_channel):
             return None
-        found = f"input {position} of type {tensor.type} and rank {tensor.rank}"
+        description = f"input {position} of type {tensor.type} and rank {tensor.rank}"
         if tensor.type not in ("FLOAT32", "BOOL", "INT32"):
-            return Found(found, f"Unsupported tensor type in NewConstNode: {tensor.type}")
-        return Found(found, bad_rank(node, tensor) if has_data(tensor) else "src has no data.")
+            return Found(description, f"Unsupported tensor type in NewConstNode: {tensor.type}")
+        return Found(description, bad_rank(node, tensor) if has_data(tensor) else "src has no data.")
 
     def find(node: NodeView) -> Found | None:
-        found = (problem(node, each) for each in (range(len(node.node.inputs)) if positions is None else positions))
-        return next((each for each in found if each is not None), None)
+        problems = (problem(node, position) for position in (range(len(node.node.inputs)) if positions is None else positions))
+        return next((description for description in problems if description is not None), None)
 
     name = "all inputs" if positions is None else f"input {listed(map(str, positions))}"
     needed = f"{name} of rank at most {limit}, with one scale if quantised to 8 bits"
@@ -303,19 +303,19 @@ def _in_releases(positions: Sequence[int] | None) -> Checks:
 
 
 def runtime_or_constant(position: int) -> Checks:
-    """``PreCheckRuntimeOrConstantInput``."""
+    """Require that an operand is a runtime value or a readable constant (``PreCheckRuntimeOrConstantInput``)."""
     return _in_releases((position,))
 
 
 ALL_RUNTIME_OR_CONSTANT: Checks = _in_releases(None)
-"""The same for all inputs."""
+"""The check of ``runtime_or_constant`` for all inputs."""
 
 
 def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
-    """``PreCheckTfLiteShape``: demand a rank from 1 to 4."""
+    """Require a rank from 1 to 4 (``PreCheckTfLiteShape``)."""
 
     def find(node: NodeView) -> Found | None:
-        tensor = next((each for each in tensors_of(node) if not 1 <= each.rank <= 4), None)
+        tensor = next((tensor for tensor in tensors_of(node) if not 1 <= tensor.rank <= 4), None)
         return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
 
     return asked(kinds.RANK, f"{name} of rank 1 to 4", find).from_source(PARSER.with_symbol("PreCheckTfLiteShape"))
@@ -325,7 +325,7 @@ def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
 
 
 def has_data(tensor: Tensor) -> bool:
-    """Return whether the bytes of a tensor are known while delegates are applied: of constants, and of what Prepare computed."""
+    """Return whether a tensor's bytes are known when delegates are applied: constants, and values that Prepare computed."""
     return tensor.is_constant or tensor.value is not None
 
 
@@ -336,7 +336,7 @@ def _byte_count(tensor: Tensor) -> int:
 
 
 ShapeFinder = Callable[[tuple[int, ...]], str | None]
-"""Returns ML Drift's message about a shape that does not fit, None for one that does."""
+"""A function that returns ML Drift's message about an unsupported shape, or None."""
 
 
 def _scalar(shape: tuple[int, ...]) -> str | None:
@@ -374,13 +374,13 @@ _SHAPES: dict[str, tuple[str, ShapeFinder]] = {
 
 
 def shape_of_constant(position: int, shape: str) -> Check[object]:
-    """``CheckAllDimensions``: demand that an operand has a shape, such as ``linear`` or ``matrix``."""
+    """Require that an operand has a kind of shape, such as ``linear`` or ``matrix`` (``CheckAllDimensions``)."""
     words, problem = _SHAPES[shape]
 
     def find(node: NodeView) -> Found | None:
-        found = node.input(position).shape
-        said = problem(found)
-        return None if said is None else Found(f"input {position} of shape {list(found)}", said)
+        shape = node.input(position).shape
+        message = problem(shape)
+        return None if message is None else Found(f"input {position} of shape {list(shape)}", message)
 
     return asked(kinds.SHAPE, f"input {position} {words}", find).from_source(READER.with_symbol("CheckAllDimensions"))
 
@@ -404,11 +404,15 @@ _AS_FLOATS = ("FLOAT32", "FLOAT16", "INT4", "INT8", "UINT8", "INT32")
 
 
 def float_constant(position: int, shape: str) -> Checks:
-    """``PreCheckReadTensor`` of floats: demand a constant that can be read as float, of a shape."""
+    """Require a constant that can be read as floats, with a kind of shape (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
-        found = node.input(position).type
-        return None if found in _AS_FLOATS else Found(f"input {position} is {found}", "Unsupported data type for float32 tensor")
+        type_name = node.input(position).type
+        return (
+            None
+            if type_name in _AS_FLOATS
+            else Found(f"input {position} is {type_name}", "Unsupported data type for float32 tensor")
+        )
 
     typed = asked(kinds.TENSOR_TYPE, f"input {position} of type FLOAT32, FLOAT16, INT32 or of 4 or 8 bits", find)
     stored = (*_stored(position), typed.from_source(PARSER.with_symbol("PreCheckCopyData")))
@@ -418,20 +422,20 @@ def float_constant(position: int, shape: str) -> Checks:
 
 
 def integer_constant(position: int, shape: str) -> Checks:
-    """``PreCheckReadTensor`` of integers: demand a constant with 4 bytes for each element, of a shape."""
+    """Require a constant with 4 bytes per element, with a kind of shape (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         tensor = node.input(position)
         size = _byte_count(tensor)
-        found = f"input {position} is {tensor.type}"
+        description = f"input {position} is {tensor.type}"
         if size % 4:
-            return Found(found, f"Input data size {size} is not aligned to expected type: 4")
+            return Found(description, f"Input data size {size} is not aligned to expected type: 4")
         if size != 4 * tensor.element_count:
-            return Found(found, "src has wrong size.")
+            return Found(description, "src has wrong size.")
         return None
 
-    whole = asked(kinds.TENSOR_TYPE, f"input {position} with 4 bytes for each element, such as INT32", find)
-    return (*_stored(position), whole.from_source(READER.with_symbol("PreCheckCopyData")), shape_of_constant(position, shape))
+    aligned = asked(kinds.TENSOR_TYPE, f"input {position} with 4 bytes for each element, such as INT32", find)
+    return (*_stored(position), aligned.from_source(READER.with_symbol("PreCheckCopyData")), shape_of_constant(position, shape))
 
 
 def integers(node: NodeView, position: int) -> list[int]:
@@ -444,7 +448,7 @@ def integers(node: NodeView, position: int) -> list[int]:
 
 
 def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[NodeView], Sequence[int]]) -> Check[object]:
-    """``PreCheckAxisFromIndex``: demand that axes are among those of a tensor, whose rank is 1 to 4."""
+    """Require that axes are among those of a tensor, whose rank is 1 to 4 (``PreCheckAxisFromIndex``)."""
 
     def find(node: NodeView) -> Found | None:
         rank = tensor_of(node).rank
@@ -455,14 +459,14 @@ def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[
                 return Found(f"{name} of rank {rank}", "Unknown layout.")
         return None
 
-    found = asked(kinds.RANK, f"axes inside {name}, of rank 1 to 4", find)
-    return found.from_source(PARSER.with_symbol("PreCheckAxisFromIndex"))
+    demand = asked(kinds.RANK, f"axes inside {name}, of rank 1 to 4", find)
+    return demand.from_source(PARSER.with_symbol("PreCheckAxisFromIndex"))
 
 
 INPUT_AXES: Check[object] = axes(
     "the input", lambda node: node.input(0), lambda node: integers(node, 1)[: node.input(1).element_count]
 )
-"""Demand that the axes in operand 1 are among those of operand 0."""
+"""Require that the axes in operand 1 are among those of operand 0."""
 
 # Quantized weights
 
@@ -470,7 +474,7 @@ _WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
 
 
 def quantized_weights(position: int) -> Check[object]:
-    """``PreCheckReadQuantizedValueByTensorIdx``: demand weights of 8, 4 or 2 bits, as a matrix."""
+    """Require weights of 8, 4 or 2 bits, shaped as a matrix (``PreCheckReadQuantizedValueByTensorIdx``)."""
 
     def find(node: NodeView) -> Found | None:
         weights = node.input(position)
@@ -484,8 +488,8 @@ def quantized_weights(position: int) -> Check[object]:
         if weights.rank not in (2, 4):
             return Found(f"weights of rank {weights.rank}", f"{_WEIGHTS}: Expected 2D or 4D quantized tensor: {at}")
         if weights.rank == 4 and weights.shape[1:3] != (1, 1):
-            said = f"{_WEIGHTS}: Expected 4D quantized tensor with height of 1 and width of 1: {at}"
-            return Found(f"weights of shape {list(weights.shape)}", said)
+            message = f"{_WEIGHTS}: Expected 4D quantized tensor with height of 1 and width of 1: {at}"
+            return Found(f"weights of shape {list(weights.shape)}", message)
         return None
 
     needed = "quantised weights of type INT8, INT4 or INT2 and shape [o, i] or [o, 1, 1, i]"
@@ -504,7 +508,7 @@ ANY_NUMBERS = (*SIGNED, *UNSIGNED, "BOOL", "BFLOAT16")
 USUAL_INPUTS = ("FLOAT32", "FLOAT16", "BOOL", "INT2", "INT4", "INT8", "UINT8")
 _USUAL_OUTPUTS = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 _PACKED = ("INT2", "INT4")
-"""Types that are among those of inputs since LiteRT 2.2."""
+"""Types that inputs may have since LiteRT 2.2."""
 
 
 def _once(types: Iterable[str]) -> tuple[str, ...]:
@@ -517,12 +521,12 @@ def _tensors(node: NodeView, is_output: bool) -> Iterator[tuple[int, Tensor]]:
 
 
 _Since = tuple[str | None, tuple[str, ...]]
-"""A release, or None for the first, and the types allowed from it on."""
+"""The first release with these types, None for the first known one, and the types allowed since then."""
 
 
 @functools.cache
 def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
-    """``IsAllAllowedTensors``; tensor by tensor the rank is looked at first, then, of those in the arena, the type."""
+    """Check the rank and, of tensors in the arena, the type of each input or output in order (``IsAllAllowedTensors``)."""
     side = "output" if is_output else "input"
     starts = [(None if release is None else parse_release(release), types) for release, types in reversed(allowed)]
 
@@ -533,8 +537,8 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
     def find_rank(node: NodeView, target: MlDriftTarget) -> Found | None:
         for position, tensor in _tensors(node, is_output):
             if tensor.rank > _MAX_RANK:
-                found = f"{side} {position} of rank {tensor.rank}"
-                return Found(found, f"Tensor dimensions must be less than 5. {name_of(node.graph, tensor)}")
+                description = f"{side} {position} of rank {tensor.rank}"
+                return Found(description, f"Tensor dimensions must be less than 5. {name_of(node.graph, tensor)}")
             if has_other_type(tensor, target.release):
                 return None
         return None
@@ -542,22 +546,22 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
     def find_type(node: NodeView, target: MlDriftTarget) -> Found | None:
         for position, tensor in _tensors(node, is_output):
             if has_other_type(tensor, target.release):
-                said = f"Tensor type({tensor.type}) is not supported. {name_of(node.graph, tensor)}"
-                return Found(f"{side} {position} of type {tensor.type}", said)
+                message = f"Tensor type({tensor.type}) is not supported. {name_of(node.graph, tensor)}"
+                return Found(f"{side} {position} of type {tensor.type}", message)
         return None
 
     def typed(position: int) -> Check[Any]:
         release, types = allowed[position]
-        found = asked_for_target(kinds.TENSOR_TYPE, f"{side}s of type {listed(types)}", find_type)
-        found = found if release is None else found.from_release(release)
-        return found if position + 1 == len(allowed) else found.before_release(str(allowed[position + 1][0]))
+        demand = asked_for_target(kinds.TENSOR_TYPE, f"{side}s of type {listed(types)}", find_type)
+        demand = demand if release is None else demand.from_release(release)
+        return demand if position + 1 == len(allowed) else demand.before_release(str(allowed[position + 1][0]))
 
     ranks = asked_for_target(kinds.RANK, f"{side}s of rank at most {_MAX_RANK}", find_rank)
-    return tuple([each.from_source(_ALL_TENSORS) for each in (ranks, *map(typed, range(len(allowed))))])
+    return tuple([demand.from_source(_ALL_TENSORS) for demand in (ranks, *map(typed, range(len(allowed))))])
 
 
 def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
-    """Return the checks of all tensors of a composite, or of a custom operator, that takes the usual types and these."""
+    """Return the checks of all tensors of a composite or custom operator; the arguments are types beyond the usual ones."""
     return (
         *_side((None, _once(USUAL_INPUTS + inputs)), is_output=False),
         *_side((None, _once(_USUAL_OUTPUTS + outputs)), is_output=True),
@@ -565,12 +569,12 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 
 
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
-    """Return the checks of all tensors of a builtin operator that takes the usual types and these; ``also`` on both sides."""
+    """Return the checks of all tensors of a builtin operator; with further types, ``also`` for both sides."""
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 
 
 def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
-    """Return the checks of all tensors of a builtin operator; ``newer`` are types of inputs from later releases on."""
+    """Return the checks of all tensors of a builtin operator of these types; ``newer`` are input types of later releases."""
     inputs = _once(inputs)
     older = tuple([name for name in inputs if name not in _PACKED])
     dated: tuple[_Since, ...] = ((None, inputs),) if older == inputs else ((None, older), (SINCE_2_2, inputs))
@@ -581,10 +585,10 @@ USUAL_TENSORS: Checks = tensors()
 
 
 def parsed_by(parser: str, *checks: Check[Any], all_tensors: Checks = USUAL_TENSORS, source: Source = SOURCE) -> OpRule[Any]:
-    """Return the rule of an operator that a class reads; checks that name no place are those of its ``IsSupported``.
+    """Return the rule of an operator with its parser class; checks without a source are those of its ``IsSupported``.
 
-    ``all_tensors`` come last: ``GetOpsToReplaceWithOptions`` looks at the ranks and types of all tensors after the parser.
+    ``all_tensors`` come last: ``GetOpsToReplaceWithOptions`` checks the ranks and types of all tensors after the parser.
     """
     place = source.with_symbol(f"{parser}::IsSupported")
-    own = [each if each.source else each.from_source(place) for each in as_measured(*checks)]
+    own = [check if check.source else check.from_source(place) for check in as_measured(*checks)]
     return OpRule((*own, *all_tensors), source=(place,))

@@ -49,8 +49,8 @@ def _is_computed(node: NodeView) -> bool:
 
 def _constant_rank(node: NodeView) -> Found | None:
     tensor = node.input(0)
-    said = f"Unsupported dims for tensor: {name_of(node.graph, tensor)} Got dims:{tensor.rank}"
-    return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", said)
+    message = f"Unsupported dims for tensor: {name_of(node.graph, tensor)} Got dims:{tensor.rank}"
+    return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", message)
 
 
 def _has_parameters(node: NodeView) -> bool:
@@ -64,8 +64,8 @@ def _without_parameters(node: NodeView) -> Found | None:
 
 
 def _scales(node: NodeView) -> Found | None:
-    said = "Unsupported quantization scale size"
-    return Found("one scale per channel", said) if node.input(0).is_per_channel else None
+    message = "Unsupported quantization scale size"
+    return Found("one scale per channel", message) if node.input(0).is_per_channel else None
 
 
 _DEQUANTIZE = parsed_by(
@@ -102,36 +102,36 @@ _DEQUANTIZE = parsed_by(
 
 
 def _unscaled_result(node: NodeView) -> Found | None:
-    said = "Encountered Quantize output with no quant params"
-    return None if node.output(0).quantization is not None else Found("an output without quantisation parameters", said)
+    message = "Encountered Quantize output with no quant params"
+    return None if node.output(0).quantization is not None else Found("an output without quantisation parameters", message)
 
 
 def _element_bits(name: str) -> int:
-    """Bytes of an element as ``GetSizeOfType`` gives them, in bits; 0 where it gives none. Types below a byte take one."""
+    """Return the bits of an element (``GetSizeOfType``): 0 for unknown types, 8 for smaller ones."""
     bits = schema.BITS_PER_ELEMENT.get(name, 0)
     return max(bits, 8) if bits else 0
 
 
 def _reshaped_bits(node: NodeView) -> Found | None:
-    """``BITCAST``: the last dimension takes up the ratio of the sizes of the elements."""
+    """Return a refusal unless the last dimension takes up the ratio of the element sizes (``BITCAST``)."""
     source, result = node.input(0), node.output(0)
     wide, narrow = (source, result) if _element_bits(source.type) >= _element_bits(result.type) else (result, source)
-    found = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
+    description = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
     for name, tensor in (("input", source), ("output", result)):
         if not _element_bits(tensor.type):
-            return Found(found, f"Could not parse {name} type")
+            return Found(description, f"Could not parse {name} type")
     if _element_bits(wide.type) == _element_bits(narrow.type):
-        said = "If input and output types have the same element size, they must have the same shapes"
-        return None if source.shape == result.shape else Found(found, said)
+        message = "If input and output types have the same element size, they must have the same shapes"
+        return None if source.shape == result.shape else Found(description, message)
     one, other = ("input", "output") if wide is source else ("output", "input")
     if narrow.rank != wide.rank + 1:
-        said = f"If {one} element size is greater than {other} element size, require that {other} rank is one greater "
-        return Found(found, f"{said}than {one} rank")
+        message = f"If {one} element size is greater than {other} element size, require that {other} rank is one greater "
+        return Found(description, f"{message}than {one} rank")
     if wide.shape != narrow.shape[:-1]:
-        return Found(found, "Shapes must match in all but last dim")
+        return Found(description, "Shapes must match in all but last dim")
     if narrow.shape[-1] * _element_bits(narrow.type) != _element_bits(wide.type):
-        said = f"Last {other} dim must be equal to {one} element size divided by {other} element size"
-        return Found(found, said)
+        message = f"Last {other} dim must be equal to {one} element size divided by {other} element size"
+        return Found(description, message)
     return None
 
 
@@ -176,7 +176,7 @@ RULES = {
 
 
 def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
-    """A constant of two or three dimensions is built without batches (``DequantizeOperationParser::ReadConstTensor``)."""
+    """Yield a problem for a constant of rank 2 or 3, built without batches (``DequantizeOperationParser::ReadConstTensor``)."""
     source = node.input(0)
     if source.type == "INT4" and not source.is_constant:
         yield BuildProblem(CONSTANT_TYPE.name, source)

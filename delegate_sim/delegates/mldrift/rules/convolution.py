@@ -26,12 +26,12 @@ from .checks import (
 
 
 def has_runtime_weights(node: NodeView) -> bool:
-    """Return whether two operands are computed at run time."""
+    """Return whether the weights are computed at run time."""
     return runtime_input_count(node) == 2
 
 
 def _is_convertible(node: NodeView) -> bool:
-    """``IsConvertibleToFC``: whether the weights are those of a matrix product, quantized to 8 or 4 bits."""
+    """Return whether the weights are those of a matrix product, quantized to 8 or 4 bits (``IsConvertibleToFC``)."""
     weights = node.input(1)
     is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
     is_affine = weights.quantization is not None and weights.quantization.is_affine

@@ -1,7 +1,6 @@
 """Custom operators, and the composites that ML Drift lowers itself.
 
-Some names are known as both, and are read by one parser. An application has to register those custom operators for which the
-runtime has no stub.
+Some names are both, with one parser. An application must register those custom operators for which the runtime has no stub.
 """
 
 from __future__ import annotations

@@ -32,18 +32,18 @@ from .checks import (
 
 
 def _deep_indices(node: NodeView) -> str | None:
-    found = node.input(0).shape
-    return f"indices of shape {list(found)}" if len(found) >= 4 and found[3] != 1 else None
+    shape = node.input(0).shape
+    return f"indices of shape {list(shape)}" if len(shape) >= 4 and shape[3] != 1 else None
 
 
-def _misspelt(check: Check[object]) -> Check[object]:
-    """Before LiteRT 2.2 a message had a slip of the pen."""
+def _misspelled(check: Check[object]) -> Check[object]:
+    """Return the check with the misspelled message that releases before LiteRT 2.2 print."""
     say = check.said
     assert say is not None
     return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))
 
 
-_OLD_ONE_HOT = tuple([_misspelt(each) if each.kind is SHAPE else each for each in filling.ONE_HOT])
+_OLD_ONE_HOT = tuple([_misspelled(check) if check.kind is SHAPE else check for check in filling.ONE_HOT])
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),

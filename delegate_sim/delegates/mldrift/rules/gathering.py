@@ -32,8 +32,8 @@ from .checks import (
 
 
 def _more_than_one(node: NodeView) -> str | None:
-    found = node.input(1).element_count
-    return None if found == 1 else f"k of {found} elements"
+    count = node.input(1).element_count
+    return None if count == 1 else f"k of {count} elements"
 
 
 # Lookups
@@ -76,12 +76,12 @@ def _looked_up(node: NodeView) -> Found | None:
     if table.rank < 2:
         return Found(f"table of rank {table.rank}", f"Expected > 1D, but got {table.rank}D input #1.")
     if table.rank != result.rank:
-        found = f"table of rank {table.rank} and output of rank {result.rank}"
-        return Found(found, f"Expected {table.rank}, but got {result.rank} for output.")
+        description = f"table of rank {table.rank} and output of rank {result.rank}"
+        return Found(description, f"Expected {table.rank}, but got {result.rank} for output.")
     for axis in range(1, result.rank):
         if table.shape[axis] != result.shape[axis]:
-            said = f"Expected {table.shape[axis]}, but got {result.shape[axis]} for output.dim[{axis}]."
-            return Found(f"table {list(table.shape)} and output {list(result.shape)}", said)
+            message = f"Expected {table.shape[axis]}, but got {result.shape[axis]} for output.dim[{axis}]."
+            return Found(f"table {list(table.shape)} and output {list(result.shape)}", message)
     return None
 
 

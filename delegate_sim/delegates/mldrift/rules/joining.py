@@ -38,11 +38,11 @@ from .checks import (
 
 
 def _axis_is_hidden(first: Bhwc, other: Bhwc, axis: int) -> bool:
-    return all(first[each] != other[each] for each in range(4) if each != axis)
+    return all(first[position] != other[position] for position in range(4) if position != axis)
 
 
 def _no_axis(node: NodeView) -> str | None:
-    """``GetAxis``: inputs that differ from the first in three axes rule an axis out, and all four have to be."""
+    """Return a refusal if inputs differ from the first in three axes, which leaves no axis to join along (``GetAxis``)."""
     if not node.node.inputs:
         return None
     first, *others = [bhwc(tensor.shape) for tensor in node.inputs]
@@ -177,7 +177,7 @@ def _unread_packed(node: NodeView) -> Iterator[BuildProblem]:
 
 
 def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
-    """Of a split into one part the axis is read in place of the data."""
+    """Yield a problem for a split into one part, which reads the axis in place of the data."""
     return constants_read(node, 1 if _is_split(node) else 0)
 
 

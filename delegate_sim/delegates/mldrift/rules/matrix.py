@@ -63,8 +63,8 @@ _ONE_CONSTANT = (
 def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
     def holds(node: NodeView) -> bool:
         quantization = node.input(1).quantization
-        found = None if quantization is None or quantization.kind not in ("affine", "blockwise") else quantization.kind
-        return found == kind
+        kind_found = None if quantization is None or quantization.kind not in ("affine", "blockwise") else quantization.kind
+        return kind_found == kind
 
     return holds
 
@@ -119,11 +119,11 @@ def _unusable_weights(node: NodeView) -> Iterator[BuildProblem]:
 
 
 _FEW_ROWS = 8
-"""Up to so many rows a matrix product has a kernel that does not look at batches."""
+"""Up to this many rows, a matrix product has a kernel that ignores batches."""
 
 
 def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:
-    """A matrix product with quantized weights, whose result is not reshaped, gives rows as batches."""
+    """Yield a problem for a matrix product with quantized weights, which gives rows as batches unless it is reshaped."""
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:

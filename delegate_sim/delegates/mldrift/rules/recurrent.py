@@ -1,4 +1,4 @@
-"""LSTM cells. Their state is a variable, which LiteRT's loader refuses: only a model without it gets as far as these rules."""
+"""LSTM cells; LiteRT's loader refuses their variables, so these rules only apply to models without them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _gives(position: int) -> Callable[[NodeView], bool]:
 
 
 def _needs_floats(position: int) -> Callable[[NodeView], bool]:
-    """Weights of INT8 with one scale are taken as they are."""
+    """Return a condition that holds unless the weights are INT8 with one scale, which are used as they are."""
     return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
 
 
@@ -40,7 +40,7 @@ def _weights(position: int) -> Checks:
 
 
 def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
-    """``CheckBuildLstmGate``: coefficients of a normalization are asked for even where there is none."""
+    """Return the checks of a gate (``CheckBuildLstmGate``); coefficients are required even without normalization."""
     peephole_checks: Checks = ()
     if peephole is not None:
         peephole_checks = where(_gives(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))

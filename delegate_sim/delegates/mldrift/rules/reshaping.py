@@ -30,8 +30,8 @@ from .checks import (
 
 
 def _permutation(node: NodeView) -> str | None:
-    found = node.input(1).element_count
-    return None if 2 <= found <= 4 else f"a permutation of {counted(found, 'dimension')}"
+    count = node.input(1).element_count
+    return None if 2 <= count <= 4 else f"a permutation of {counted(count, 'dimension')}"
 
 
 _ANY = tensors(*ANY_NUMBERS)

@@ -1,4 +1,4 @@
-"""Slices that are read, whose bounds ML Drift works out itself and compares with the output, and slices that are written."""
+"""Slices that are read or written; ML Drift computes the bounds of those that are read and compares them with the output."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ _WITHOUT_BATCH = (1, 2, 3)
 
 def _other_count(node: NodeView) -> Found | None:
     starts, sizes = node.input(1).element_count, node.input(2).element_count
-    said = f"The dimensionality of `starts` ({starts}D) must match `sizes` ({sizes}D)."
-    return None if starts == sizes else Found(f"{starts} starts and {sizes} sizes", said)
+    message = f"The dimensionality of `starts` ({starts}D) must match `sizes` ({sizes}D)."
+    return None if starts == sizes else Found(f"{starts} starts and {sizes} sizes", message)
 
 
 def _unlike_rank(node: NodeView) -> Found | None:
     rank, starts = node.input(0).rank, node.input(1).element_count
-    found = f"{starts} starts for an input of rank {rank}"
+    description = f"{starts} starts for an input of rank {rank}"
     if not 1 <= rank <= 4:
-        return Found(found, "Slicing is unsupported for input with rank > 4")
+        return Found(description, "Slicing is unsupported for input with rank > 4")
     if rank == 4:
-        return None if starts in (3, 4) else Found(found, "Slicing starts count must be 3 or 4 for 4d input")
-    return None if starts == rank else Found(found, f"Slicing starts count must be {rank} for {rank}d input")
+        return None if starts in (3, 4) else Found(description, "Slicing starts count must be 3 or 4 for 4d input")
+    return None if starts == rank else Found(description, f"Slicing starts count must be {rank} for {rank}d input")
 
 
 def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
-    """Return where a SLICE starts and ends; a size of -1 reaches to the end, and a negative end counts from there."""
+    """Return where a SLICE starts and ends; a size of -1 means to the end, and a negative end counts from there."""
     rank, source = node.input(0).rank, bhwc(node.input(0).shape)
     starts, sizes = tuple(integers(node, 1)), tuple(integers(node, 2))
     named = _WITHOUT_BATCH if rank == 4 and len(starts) == 3 else axes_of(rank)
     begin = filled(_ZERO, named, starts)
-    wanted = filled(source, named, sizes)
-    wanted = Bhwc(*[limit - at if size == -1 else size for at, size, limit in zip(begin, wanted, source, strict=True)])
-    return begin, _from_end(Bhwc(*[at + size for at, size in zip(begin, wanted, strict=True)]), source)
+    lengths = filled(source, named, sizes)
+    lengths = Bhwc(*[limit - at if size == -1 else size for at, size, limit in zip(begin, lengths, source, strict=True)])
+    return begin, _from_end(Bhwc(*[at + size for at, size in zip(begin, lengths, strict=True)]), source)
 
 
 def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
-    """``UpdateIfNegative``."""
+    """Return bounds in which negative values count from the end (``UpdateIfNegative``)."""
     return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
 
 
@@ -84,9 +84,9 @@ _SAYS = (
 def _unlike_output(node: NodeView) -> Found | None:
     begin, end = _slice(node)
     result = bhwc(node.output(0).shape)
-    for axis, said in enumerate(_SAYS):
+    for axis, message in enumerate(_SAYS):
         if end[axis] - begin[axis] != result[axis]:
-            return Found(f"a slice from {list(begin)} to {list(end)} and output {list(node.output(0).shape)}", said)
+            return Found(f"a slice from {list(begin)} to {list(end)} and output {list(node.output(0).shape)}", message)
     return None
 
 
@@ -118,23 +118,23 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
         rank, starts = node.input(0).rank, count(node)
         return None if rank in (starts, starts + 1) else f"{starts} starts for an input of rank {rank}"
 
-    found = check(SHAPE, "a start for each dimension of the input, or for all but the first", find)
-    return replace(found.saying(_MISMATCH), applies=words)
+    demand = check(SHAPE, "a start for each dimension of the input, or for all but the first", find)
+    return replace(demand.saying(_MISMATCH), applies=words)
 
 
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
-    """``UpdateMask``: which axes a mask is about, by the rank of the input whatever the number of starts."""
+    """Return the axes that a mask is about, by the rank of the input whatever the number of starts (``UpdateMask``)."""
     axes = axes_of(rank)
-    return tuple([any(mask >> bit & 1 and axis == wanted for bit, axis in enumerate(axes)) for wanted in range(4)])
+    return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """``ReadBhwc``."""
+    """Return the axes of this many values, with the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """``ReadHwc``."""
+    """Return the axes of this many values, without the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
@@ -164,7 +164,7 @@ def _negative_strides(node: NodeView) -> str | None:
 
 
 def _divided(length: int, stride: int) -> int:
-    """``DivideRoundUp``, with C++'s division, which rounds towards zero."""
+    """Return the quotient rounded up, with C++'s division, which rounds towards zero (``DivideRoundUp``)."""
     quotient = abs(length) // stride
     quotient = quotient if length >= 0 else -quotient
     return quotient if length == quotient * stride else quotient + 1
@@ -211,12 +211,12 @@ def _other_update_type(node: NodeView) -> str | None:
 
 def _other_update_rank(node: NodeView) -> Found | None:
     one, other = node.input(0).rank, node.input(1).rank
-    said = f"Operand and update must have the same number of dimensions, but got: operand: {one}, update: {other}"
-    return None if one == other else Found(f"input of rank {one} and update of rank {other}", said)
+    message = f"Operand and update must have the same number of dimensions, but got: operand: {one}, update: {other}"
+    return None if one == other else Found(f"input of rank {one} and update of rank {other}", message)
 
 
 def _mapped(node: NodeView, position: int) -> Bhwc:
-    """``MapAxis``: the dimensions are the last axes."""
+    """Return a shape with dimensions mapped to the last axes (``MapAxis``)."""
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
 
@@ -226,17 +226,17 @@ def _too_large(node: NodeView) -> Found | None:
     if all(size <= most for size, most in zip(update, array, strict=True)):
         return None
     one, other = ("".join(map(str, sizes)) for sizes in (update, array))
-    said = "Updated_slice shape must be less or equal to the array to update, but they are "
-    found = f"update {list(node.input(1).shape)} of an input {list(node.input(0).shape)}"
-    return Found(found, f"{said}updated_slice: [{one}], array_to_update: [{other}]")
+    message = "Updated_slice shape must be less or equal to the array to update, but they are "
+    description = f"update {list(node.input(1).shape)} of an input {list(node.input(0).shape)}"
+    return Found(description, f"{message}updated_slice: [{one}], array_to_update: [{other}]")
 
 
 def _mappable(position: int | None, name: str) -> Check[object]:
-    """``CanMapAxis``."""
+    """Require a rank from 1 to 4 (``CanMapAxis``)."""
 
     def find(node: NodeView) -> str | None:
-        found = (node.output(0) if position is None else node.input(position)).rank
-        return None if 1 <= found <= 4 else f"{name} of rank {found}"
+        rank = (node.output(0) if position is None else node.input(position)).rank
+        return None if 1 <= rank <= 4 else f"{name} of rank {rank}"
 
     return check(RANK, f"{name} of rank 1 to 4", find).saying(f"{name} dims must be 1D-4D.")
 

@@ -37,7 +37,7 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Of the least value only the first operand is looked at, of the greatest only itself, as the runtime does."""
+    """Return a finder that compares an operand's type: the first for a minimum, its own for a maximum, as the runtime does."""
 
     def find(node: NodeView) -> str | None:
         shape, operand_shape = node.input(compared).shape, node.input(1).shape
@@ -96,21 +96,21 @@ def _mapping_size(node: NodeView) -> str | None:
 
 def _mapping(node: NodeView) -> Found | None:
     source, result, dimensions = node.input(0).shape, node.output(0).shape, integers(node, 1)
-    found = f"dimensions {dimensions} from {list(source)} to {list(result)}"
+    description = f"dimensions {dimensions} from {list(source)} to {list(result)}"
     for size, dimension in zip(source, dimensions, strict=False):
         if not 0 <= dimension < len(result):
-            return Found(found, "Require 0 <= index val < rank(result)")
+            return Found(description, "Require 0 <= index val < rank(result)")
         if size not in (1, result[dimension]):
-            return Found(found, "Requires dim(input, d) = 1 || dim(input, d) = dim(output, index[d])")
-    return None if len(set(dimensions)) == len(dimensions) else Found(found, "Index values must be unique")
+            return Found(description, "Requires dim(input, d) = 1 || dim(input, d) = dim(output, index[d])")
+    return None if len(set(dimensions)) == len(dimensions) else Found(description, "Index values must be unique")
 
 
 def _one_to_four(is_result: bool) -> Check[object]:
     side = "output" if is_result else "input"
 
     def find(node: NodeView) -> str | None:
-        found = (node.output(0) if is_result else node.input(0)).rank
-        return None if 1 <= found <= 4 else f"{side} of rank {found}"
+        rank = (node.output(0) if is_result else node.input(0)).rank
+        return None if 1 <= rank <= 4 else f"{side} of rank {rank}"
 
     return check(RANK, f"{side} of rank 1 to 4", find).saying(f"Only supports 1D-4D {side} tensor.")
 

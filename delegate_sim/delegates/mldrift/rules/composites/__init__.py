@@ -1,7 +1,7 @@
 """Rules of composites, and of custom operators with the same names.
 
 Source: ``CustomOperationParserFactory::Create`` (``ml_drift_delegate/delegate/composite/custom_parsers.cc``) and the classes that
-it makes. What LiteRT 2.3 added is known from its binary alone.
+it creates. The additions of LiteRT 2.3 are known only from its binary.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ _ANY_OPERANDS: Checks = (
 
 def _other_width(node: NodeView) -> Found | None:
     source, positions = bhwc(node.input(0).shape).w, bhwc(node.input(len(node.node.inputs) - 1).shape).w
-    said = "src and pos must have the same width for PositionalEmbedding."
-    return None if source == positions else Found(f"input of width {source} and positions of width {positions}", said)
+    message = "src and pos must have the same width for PositionalEmbedding."
+    return None if source == positions else Found(f"input of width {source} and positions of width {positions}", message)
 
 
 _ONE_WIDTH = asked(SHAPE, "positions as wide as the input", _other_width)
@@ -98,17 +98,17 @@ ABSOLUTE: Checks = (
     *RESULTS,
 )
 
-# Parts of language models that LiteRT 2.3 added, known from its binary alone
+# Parts of language models, added in LiteRT 2.3 and known only from its binary
 
 
 def _numbers(
     inputs: tuple[int, ...], outputs: int, of_inputs: Callable[[int], str], of_outputs: Callable[[int], str]
 ) -> Check[object]:
     def find(node: NodeView) -> Found | None:
-        found = len(node.node.inputs), len(node.node.outputs)
-        if found[0] not in inputs:
-            return Found(counted(found[0], "input"), of_inputs(found[0]))
-        return None if found[1] == outputs else Found(counted(found[1], "output"), of_outputs(found[1]))
+        counts = len(node.node.inputs), len(node.node.outputs)
+        if counts[0] not in inputs:
+            return Found(counted(counts[0], "input"), of_inputs(counts[0]))
+        return None if counts[1] == outputs else Found(counted(counts[1], "output"), of_outputs(counts[1]))
 
     needed = f"{' or '.join(map(str, inputs))} inputs and {counted(outputs, 'output')}"
     return asked(OPERAND_COUNT, needed, find)
@@ -117,20 +117,20 @@ def _numbers(
 _SWIGLU = _numbers(
     (1, 2),
     1,
-    lambda found: f"SwiGLU expects 1 or 2 inputs, but got {found}",
-    lambda found: f"SwiGLU expects 1 output, but got {found}",
+    lambda count: f"SwiGLU expects 1 or 2 inputs, but got {count}",
+    lambda count: f"SwiGLU expects 1 output, but got {count}",
 )
 _SHORT_CONVOLUTION = _numbers(
     (3, 4),
     2,
-    lambda found: f"ShortConvStep expects 3 or 4 inputs, but got {found}",
-    lambda found: f"ShortConvStep expects 2 outputs, but got {found}",
+    lambda count: f"ShortConvStep expects 3 or 4 inputs, but got {count}",
+    lambda count: f"ShortConvStep expects 2 outputs, but got {count}",
 )
 _NORM_AND_ROPE = _numbers(
     (4,),
     3,
-    lambda found: f"Invalid number of inputs: {found}, while expected 4 (qkv, position, q_weight, k_weight).",
-    lambda found: f"Invalid number of outputs: {found}, while expected 3 (query_states, key_states, value_states).",
+    lambda count: f"Invalid number of inputs: {count}, while expected 4 (qkv, position, q_weight, k_weight).",
+    lambda count: f"Invalid number of outputs: {count}, while expected 3 (query_states, key_states, value_states).",
 )
 
 
@@ -138,8 +138,8 @@ def _sizes_of_heads(node: NodeView) -> Found | None:
     sizes = bhwc(node.input(0).shape).c, bhwc(node.input(2).shape).c
     if all(size >= _SMALLEST_HEAD and size & (size - 1) == 0 for size in sizes):
         return None
-    said = "gated_delta_update requires D_k and D_v to be powers of 2 (at least 16) and multiples of 4."
-    return Found(f"heads of {sizes[0]} and {sizes[1]}", said)
+    message = "gated_delta_update requires D_k and D_v to be powers of 2 (at least 16) and multiples of 4."
+    return Found(f"heads of {sizes[0]} and {sizes[1]}", message)
 
 
 _SMALLEST_HEAD = 16
@@ -188,7 +188,7 @@ WITH_BOOL = "odml.sdpa_transposed"
 
 
 def composite_name(node: NodeView) -> str:
-    """Return the name under which a composite, or a custom operator, stands in the file."""
+    """Return the name of a composite or of a custom operator in the file."""
     return node.op if node.node.is_custom else str(node.options.name or "")
 
 
@@ -215,8 +215,8 @@ _KNOWN = (
 )
 
 
-def _of_all(known: dict[str, Checks]) -> Checks:
-    return tuple(each for name, checks in known.items() for each in where(_is_named(name), name, *checks))
+def _of_every_composite(known: dict[str, Checks]) -> Checks:
+    return tuple(check for name, checks in known.items() for check in where(_is_named(name), name, *checks))
 
 
 TENSORS: Checks = (
@@ -231,13 +231,13 @@ TENSORS: Checks = (
 
 
 def composite() -> OpRule[Any]:
-    """Return the rule of composites, whatever their name."""
+    """Return the rule of composites, for all names."""
     return parsed_by(
         "CustomOperationParserFactory",
         _KNOWN,
-        *_of_all(ALWAYS),
-        *_of_all(ADDED_IN_2_2),
-        *_of_all(ADDED_IN_2_3),
+        *_of_every_composite(ALWAYS),
+        *_of_every_composite(ADDED_IN_2_2),
+        *_of_every_composite(ADDED_IN_2_3),
         all_tensors=TENSORS,
         source=COMPOSITE,
     )

@@ -1,4 +1,4 @@
-"""Parts of attention: as a whole, on transposed operands, and the steps around a cache of keys and values.
+"""Attention: as a whole, on transposed operands, and the steps around a cache of keys and values.
 
 Source: ``CompositeSdpaParser`` (``ml_drift_delegate/tflite/model_builder.cc``), and the parsers in
 ``ml_drift_delegate/delegate/composite/``.
@@ -34,7 +34,7 @@ _FOLDER = "ml_drift_delegate/delegate/composite"
 
 def _placed(file: str, parser: str, *checks: Check[object]) -> Checks:
     place = Source(COMPOSITE.repository, f"{_FOLDER}/{file}", f"{parser}::IsSupported")
-    return tuple([each if each.source else each.from_source(place) for each in checks])
+    return tuple([check if check.source else check.from_source(place) for check in checks])
 
 
 # Scaled dot-product attention
@@ -47,24 +47,24 @@ def _sizes(node: NodeView, position: int) -> Bhwc:
 def _unlike_operands(node: NodeView) -> Found | None:
     query, key, value = (_sizes(node, position) for position in range(3))
     if not query.c == key.c == value.c:
-        said = "Q, K and V tensors' channels must match, but they are: "
-        found = f"{query.c}, {key.c} and {value.c} channels"
-        return Found(found, f"{said}Q.c = {query.c}, K.c = {key.c}, and V.c = {value.c}.")
+        message = "Q, K and V tensors' channels must match, but they are: "
+        description = f"{query.c}, {key.c} and {value.c} channels"
+        return Found(description, f"{message}Q.c = {query.c}, K.c = {key.c}, and V.c = {value.c}.")
     if key != value:
-        said = f"K and V tensors' shapes must identical, but they are: K = {key}, V = {value}."
-        return Found(f"key {list(key)} and value {list(value)}", said)
+        message = f"K and V tensors' shapes must identical, but they are: K = {key}, V = {value}."
+        return Found(f"key {list(key)} and value {list(value)}", message)
     return None
 
 
 def _unlike_mask(node: NodeView) -> Found | None:
     key, mask = _sizes(node, 1), _sizes(node, 3)
-    said = f"K tensor's height must match Mask tensor's channels, but they are: K = {key}, Mask = {mask}."
-    return None if key.h == mask.c else Found(f"key {list(key)} and mask {list(mask)}", said)
+    message = f"K tensor's height must match Mask tensor's channels, but they are: K = {key}, Mask = {mask}."
+    return None if key.h == mask.c else Found(f"key {list(key)} and mask {list(mask)}", message)
 
 
 ATTENTION: Checks = tuple(
-    each.from_source(SOURCE.with_symbol("CompositeSdpaParser::IsSupported"))
-    for each in (
+    check.from_source(SOURCE.with_symbol("CompositeSdpaParser::IsSupported"))
+    for check in (
         operand_count(exactly(3, 4)).saying(
             lambda node: f"Invalid number of inputs: {len(node.node.inputs)}, while expected 3 or 4."
         ),
@@ -78,14 +78,14 @@ ATTENTION: Checks = tuple(
 )
 
 
-def runtime_numbers(numbers: tuple[int, ...], said: str) -> Check[object]:
-    """Demand one of these numbers of operands that are computed at run time."""
+def runtime_numbers(numbers: tuple[int, ...], message: str) -> Check[object]:
+    """Require one of these numbers of operands that are computed at run time."""
 
     def find(node: NodeView) -> str | None:
-        found = runtime_input_count(node)
-        return None if found in numbers else counted(found, "runtime input")
+        count = runtime_input_count(node)
+        return None if count in numbers else counted(count, "runtime input")
 
-    return check(OPERAND_COUNT, f"{listed(map(str, numbers))} runtime inputs", find).saying(said)
+    return check(OPERAND_COUNT, f"{listed(map(str, numbers))} runtime inputs", find).saying(message)
 
 
 TRANSPOSED_ATTENTION: Checks = _placed(
@@ -103,9 +103,9 @@ def _has_attributes(node: NodeView) -> bool:
     return not node.node.is_custom
 
 
-def _of_cache(one: Check[object], said: str) -> Check[object]:
-    """Return a check of ``odml.cache_update``, which ML Drift called AddValuesToCache before LiteRT 2.1.5."""
-    return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {said}", f"odml.cache_update {said}", one)
+def _of_cache(one: Check[object], message: str) -> Check[object]:
+    """Return a check of ``odml.cache_update``, named AddValuesToCache in messages before LiteRT 2.1.5."""
+    return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {message}", f"odml.cache_update {message}", one)
 
 
 CACHE_UPDATE: Checks = _placed(
@@ -129,17 +129,17 @@ _PARAMETERS = Bhwc(1, 1, 1, 7)
 
 
 def unlike_channels(node: NodeView) -> Found | None:
-    """Return where two operands have other numbers of channels."""
+    """Return a refusal if two operands have different numbers of channels."""
     first, second = _sizes(node, 0).c, _sizes(node, 1).c
-    said = "Input tensors' channels must match."
-    return None if first == second else Found(f"{first} and {second} channels", said)
+    message = "Input tensors' channels must match."
+    return None if first == second else Found(f"{first} and {second} channels", message)
 
 
 def unlike_parameters(node: NodeView) -> Found | None:
-    """Return which shape parameters have in place of the one expected."""
-    found = _sizes(node, 2)
-    said = "Param tensor shape expected to be [1, 1, 1, 7]."
-    return None if found == _PARAMETERS else Found(f"parameters of shape {list(found)}", said)
+    """Return a refusal if the shape parameters are not as expected."""
+    parameters = _sizes(node, 2)
+    message = "Param tensor shape expected to be [1, 1, 1, 7]."
+    return None if parameters == _PARAMETERS else Found(f"parameters of shape {list(parameters)}", message)
 
 
 BATCH_MATMUL: Checks = _placed(

@@ -29,14 +29,14 @@ _TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """What the attributes say, or what follows from the shapes where there are none."""
+    """The sizes in the attributes, or those that follow from the shapes if there are no attributes."""
 
     experts: int
     active: int
     model: int
     hidden: int
     weights: str
-    """The type of the weights, empty for floats."""
+    """The type of the weights; empty for floats."""
 
 
 def _no_options(node: NodeView) -> bool:
@@ -50,18 +50,18 @@ def _read(node: NodeView) -> _Sizes | Found:
         if len(node.node.inputs) in (_FLOAT_INPUTS, _QUANTIZED_INPUTS):
             return _inferred(node)
         return Found("no custom options", "moe is missing custom options.")
-    found = custom_options(node.graph.model, node.node)
-    missing = next((key for key in _REQUIRED if not found.has(key)), None)
+    options = custom_options(node.graph.model, node.node)
+    missing = next((key for key in _REQUIRED if not options.has(key)), None)
     if missing is not None:
         return Found(f"no {missing}", f"moe is missing {missing}.")
-    if found.has("activation") and found.text("activation") != "gelu":
+    if options.has("activation") and options.text("activation") != "gelu":
         return Found("another activation", "moe only supports activation='gelu'.")
-    if found.has("renormalized_top_weights") and not found.integer("renormalized_top_weights"):
+    if options.has("renormalized_top_weights") and not options.integer("renormalized_top_weights"):
         return Found("weights that are not renormalised", "moe expects renormalized_top_weights=true.")
-    weights = found.text("weight_type") or ""
+    weights = options.text("weight_type") or ""
     if weights not in _TYPES:
         return Found(f"weight_type {weights}", f"moe unsupported weight_type: {weights}")
-    numbers = [found.integer(key) or 0 for key in _REQUIRED[:4]]
+    numbers = [options.integer(key) or 0 for key in _REQUIRED[:4]]
     return _plausible(_Sizes(numbers[0], numbers[1], numbers[2], numbers[3], _TYPES[weights]), "")
 
 
@@ -91,51 +91,51 @@ def _inferred(node: NodeView) -> _Sizes | Found:
 
 
 def _sizes(node: NodeView) -> _Sizes:
-    found = _read(node)
-    assert isinstance(found, _Sizes)  # the first check makes sure
-    return found
+    sizes = _read(node)
+    assert isinstance(sizes, _Sizes)  # ensured by the first check
+    return sizes
 
 
 def _unreadable(node: NodeView) -> Found | None:
-    found = _read(node)
-    return found if isinstance(found, Found) else None
+    sizes = _read(node)
+    return sizes if isinstance(sizes, Found) else None
 
 
 def _other_count(node: NodeView) -> Found | None:
     expected = _QUANTIZED_INPUTS if _sizes(node).weights else _FLOAT_INPUTS
-    found = len(node.node.inputs)
-    return None if found == expected else Found(counted(found, "input"), f"moe expects {expected} inputs.")
+    count = len(node.node.inputs)
+    return None if count == expected else Found(counted(count, "input"), f"moe expects {expected} inputs.")
 
 
 def _source_shape(node: NodeView) -> Found | None:
-    found = bhwc(node.input(0).shape)
-    said = "moe expects src shape [1, seq, model_dim] or [1, 1, seq, model_dim]."
-    return None if (found.b, found.h, found.c) == (1, 1, _sizes(node).model) else Found(f"input {list(found)}", said)
+    shape = bhwc(node.input(0).shape)
+    message = "moe expects src shape [1, seq, model_dim] or [1, 1, seq, model_dim]."
+    return None if (shape.b, shape.h, shape.c) == (1, 1, _sizes(node).model) else Found(f"input {list(shape)}", message)
 
 
 def _unlike(tensor: Tensor, expected: Bhwc, name: str) -> Found | None:
-    found = bhwc(tensor.shape)
-    said = f"moe expected {name} shape {list(expected)}, got {list(found)}."
-    return None if found == expected else Found(f"{name} of shape {list(found)}", said)
+    shape = bhwc(tensor.shape)
+    message = f"moe expected {name} shape {list(expected)}, got {list(shape)}."
+    return None if shape == expected else Found(f"{name} of shape {list(shape)}", message)
 
 
 def _chosen_shape(position: int, name: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
-        wanted = Bhwc(1, 1, bhwc(node.input(0).shape).w, _sizes(node).active)
-        return _unlike(node.input(position), wanted, name)
+        expected = Bhwc(1, 1, bhwc(node.input(0).shape).w, _sizes(node).active)
+        return _unlike(node.input(position), expected, name)
 
     return asked(SHAPE, f"{name} of shape [1, 1, sequence, num_active_experts]", find)
 
 
 def _index_type(node: NodeView) -> Found | None:
-    found = node.input(2).type
-    return None if found == "INT32" else Found(f"{found} indices", "moe expects int32 top_indices.")
+    type_name = node.input(2).type
+    return None if type_name == "INT32" else Found(f"{type_name} indices", "moe expects int32 top_indices.")
 
 
-def _not_constant(positions: tuple[int, ...], said: str) -> Check[object]:
+def _not_constant(positions: tuple[int, ...], message: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
-        at = next((each for each in positions if not node.input(each).is_constant), None)
-        return None if at is None else Found(f"input {at} not constant", said)
+        at = next((position for position in positions if not node.input(position).is_constant), None)
+        return None if at is None else Found(f"input {at} not constant", message)
 
     return asked(CONSTANT, f"constants as inputs {', '.join(map(str, positions))}", find)
 
@@ -151,25 +151,25 @@ def _weight_shape(node: NodeView, position: int, name: str) -> Found | None:
 
 def _weight_shapes(positions: tuple[int, int, int]) -> Check[object]:
     def find(node: NodeView) -> Found | None:
-        found = (_weight_shape(node, position, name) for position, name in zip(positions, _NAMES, strict=True))
-        return next((each for each in found if each is not None), None)
+        refusals = (_weight_shape(node, position, name) for position, name in zip(positions, _NAMES, strict=True))
+        return next((refusal for refusal in refusals if refusal is not None), None)
 
     return asked(SHAPE, "weights of shape [outputs, num_experts, 1, inputs]", find)
 
 
 def _weight_types(node: NodeView) -> Found | None:
-    wanted = _sizes(node).weights
+    expected = _sizes(node).weights
     for position, name in zip((3, 5, 7), _NAMES, strict=True):
         weights = node.input(position)
         if not weights.is_constant:
             return Found(f"{name} not constant", "moe v1 expects constant quantized weights.")
-        if weights.type != wanted:
-            return Found(f"{name} of type {weights.type}", f"moe expects {wanted.lower()} {name}.")
+        if weights.type != expected:
+            return Found(f"{name} of type {weights.type}", f"moe expects {expected.lower()} {name}.")
         if weights.quantization is None or not weights.quantization.is_affine:
             return Found(f"{name} without scales", f"moe expects affine quantization for {name}.")
         if weights.quantization.zero_points.any():
-            said = f"moe only supports symmetric int8 weights; non-zero zero point in {name}."
-            return Found(f"{name} with a zero point", said)
+            message = f"moe only supports symmetric int8 weights; non-zero zero point in {name}."
+            return Found(f"{name} with a zero point", message)
     return None
 
 
@@ -214,7 +214,7 @@ _SHAPED: Checks = (
 )
 EXPERTS: Checks = tuple(
     [
-        each if each.source else each.from_source(_PLACE)
-        for each in (*_COUNTED, *readable(0), *readable(1), *readable(2), *RESULTS, *_SHAPED)
+        check if check.source else check.from_source(_PLACE)
+        for check in (*_COUNTED, *readable(0), *readable(1), *readable(2), *RESULTS, *_SHAPED)
     ]
 )

@@ -22,9 +22,9 @@ def _has_entry(position: int) -> Callable[[NodeView], bool]:
 
 def _unlike_channels(position: int, name: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
-        found, channels = node.input(position).element_count, bhwc(node.input(0).shape).c
-        said = f"{name} tensor channels don't match input tensor channels."
-        return None if found == channels else Found(f"{found} elements for {channels} channels", said)
+        count, channels = node.input(position).element_count, bhwc(node.input(0).shape).c
+        message = f"{name} tensor channels don't match input tensor channels."
+        return None if count == channels else Found(f"{count} elements for {channels} channels", message)
 
     return asked(SHAPE, f"a {name.lower()} with as many elements as the input has channels", find)
 
@@ -35,15 +35,15 @@ def _factor(position: int, name: str) -> Checks:
 
 
 def normalization(all_results: Checks = RESULTS, *, with_bias: bool) -> Checks:
-    """Return the checks of the custom operators, whose scale and bias are constants; ``all_results`` are those of results."""
+    """Return the checks of the custom operators with constant scale and bias; ``all_results`` checks the results."""
     bias = _factor(2, "Bias") if with_bias else ()
     return (*readable(0), *all_results, available(0), *_factor(1, "Scale"), *bias)
 
 
 RMS_NORM: Checks = tuple(
     [
-        each.from_source(each.source or SOURCE.with_symbol("CompositeRmsNormParser::IsSupported"))
-        for each in normalization(with_bias=False)
+        check.from_source(check.source or SOURCE.with_symbol("CompositeRmsNormParser::IsSupported"))
+        for check in normalization(with_bias=False)
     ]
 )
 
@@ -59,9 +59,9 @@ _AXES = "_TENSOR_V1_reduction_axes"
 
 
 def is_group_norm(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` normalizes over groups; without a ``sub_type``, whether it says the axes."""
-    found = attributes(node)
-    return not found.integer("sub_type") if found.has("sub_type") else found.has(_AXES)
+    """Return whether ``odml.group_norm`` normalizes over groups; without a ``sub_type``, whether it names axes."""
+    values = attributes(node)
+    return not values.integer("sub_type") if values.has("sub_type") else values.has(_AXES)
 
 
 def is_layer_norm(node: NodeView) -> bool:
@@ -70,27 +70,27 @@ def is_layer_norm(node: NodeView) -> bool:
 
 
 def says_no_axes(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` normalized over channels before LiteRT 2.1.5, which does not look at a ``sub_type``."""
+    """Return whether ``odml.group_norm`` names no axes; before LiteRT 2.1.5, it then always normalized over channels."""
     return not says_axes(node)
 
 
 def _too_deep(name: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         shape = node.input(0).shape
-        said = f"{name} has bad input tensor dims. Expected at most 4D input, got {', '.join(map(str, shape))}"
-        return None if len(shape) <= 4 else Found(f"input of rank {len(shape)}", said)
+        message = f"{name} has bad input tensor dims. Expected at most 4D input, got {', '.join(map(str, shape))}"
+        return None if len(shape) <= 4 else Found(f"input of rank {len(shape)}", message)
 
     return asked(RANK, "an input of rank at most 4", find)
 
 
 def _unlike_last(position: int, bad_rank: str, unlike: str) -> Checks:
     def rank(node: NodeView) -> Found | None:
-        found = node.input(position).rank
-        return None if found == 1 else Found(f"input {position} of rank {found}", bad_rank)
+        rank = node.input(position).rank
+        return None if rank == 1 else Found(f"input {position} of rank {rank}", bad_rank)
 
     def size(node: NodeView) -> Found | None:
-        shape, found = node.input(0).shape, node.input(position).shape
-        return None if shape[-1:] == found else Found(f"input {list(shape)} and input {position} {list(found)}", unlike)
+        shape, other = node.input(0).shape, node.input(position).shape
+        return None if shape[-1:] == other else Found(f"input {list(shape)} and input {position} {list(other)}", unlike)
 
     checks = (
         asked(RANK, f"input {position} of rank 1", rank),
@@ -110,18 +110,18 @@ def says_axes(node: NodeView) -> bool:
 
 def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> Checks:
     def find(node: NodeView) -> Found | None:
-        found, expected = _reduced(node), expected_of(node)
-        if found == expected:
+        axes, expected = _reduced(node), expected_of(node)
+        if axes == expected:
             return None
-        one, other = (", ".join(map(str, each)) for each in (expected, found))
-        said = f"{name} has unexpected reduction axes. Expected axes [{one}] but got [{other}]"
-        return Found(f"reduction over axes {found}", said)
+        one, other = (", ".join(map(str, side)) for side in (expected, axes))
+        message = f"{name} has unexpected reduction axes. Expected axes [{one}] but got [{other}]"
+        return Found(f"reduction over axes {axes}", message)
 
     return where(says_axes, "if given", asked(ATTRIBUTE, "the reduction over the axes that it stands for", find))
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """All but the batch with a ``sub_type``; without one, as it was once written, the last."""
+    """Return all axes but the batch with a ``sub_type``, else only the last one, as in old files."""
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 
@@ -131,24 +131,24 @@ def _last_axis(node: NodeView) -> list[int]:
 
 
 def has_attribute(name: str, key: str) -> Check[object]:
-    """Demand that a composite, which ML Drift calls by this name, has an attribute."""
-    found = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
-    return found.saying(f"{name} is missing {key}.")
+    """Require an attribute of a composite; ``name`` is ML Drift's name of the composite."""
+    demand = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
+    return demand.saying(f"{name} is missing {key}.")
 
 
 def _other_channel_axis(node: NodeView) -> Found | None:
-    found, last = attributes(node), node.input(0).rank - 1
-    axis = found.integer("channel_axis") or 0
-    if not found.has("channel_axis") or axis == last:
+    values, last = attributes(node), node.input(0).rank - 1
+    axis = values.integer("channel_axis") or 0
+    if not values.has("channel_axis") or axis == last:
         return None
-    said = f"Only channel-last tensor is supported for GroupNorm. Expected axis {last} but got {axis}"
-    return Found(f"channel_axis {axis}", said)
+    message = f"Only channel-last tensor is supported for GroupNorm. Expected axis {last} but got {axis}"
+    return Found(f"channel_axis {axis}", message)
 
 
 def _old_axes(node: NodeView) -> Found | None:
-    found, last = _reduced(node), node.input(0).rank - 1
-    said = f"Only reduction on the last axis is supported for GroupNorm. Expected axis {last} but got "
-    return None if found == [last] else Found(f"reduction over axes {found}", f"{said}{found[0] if found else 0}")
+    axes, last = _reduced(node), node.input(0).rank - 1
+    message = f"Only reduction on the last axis is supported for GroupNorm. Expected axis {last} but got "
+    return None if axes == [last] else Found(f"reduction over axes {axes}", f"{message}{axes[0] if axes else 0}")
 
 
 _SCALE = "Scale tensor channels don't match input tensor channels."
@@ -177,7 +177,7 @@ _PLACES = tuple(SOURCE.with_symbol(f"Composite{name}NormParser::IsSupported") fo
 
 def _two_norms(over_groups: Checks, over_channels: Checks) -> Checks:
     groups, channels = _PLACES
-    return (*[each.from_source(groups) for each in over_groups], *[each.from_source(channels) for each in over_channels])
+    return (*[check.from_source(groups) for check in over_groups], *[check.from_source(channels) for check in over_channels])
 
 
 GROUP_NORM: Checks = (
