@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
+import graphlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import delegate_sim
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.rules import kinds
 from tests.support.models import chain_model
-from tools.docs.architecture import PAGE, page_with_picture, rooms_imported
+from tools.docs.architecture import PAGE, imported_names, page_with_picture, rooms_imported
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,6 +94,60 @@ def test_modules_of_the_command_line_import_only_from_below():
         return rooms_imported(path, ROOT / "cli", "delegate_sim_cli")
 
     assert imports_from_above("cli", imported, CLI_LEVEL) == []
+
+
+ALLOWED_CYCLE = ("delegate_sim.delegates.driver", "delegate_sim.delegates.driver_profile")
+"""A module that imports another one, which imports it, until they are parted."""
+
+
+def dotted_name(path, package, name):
+    parts = path.relative_to(ROOT / package).with_suffix("").parts
+    return ".".join([name, *(parts[:-1] if parts[-1] == "__init__" else parts)])
+
+
+def import_graph(package, name):
+    """Return the modules that each module of a package imports, inside functions as well."""
+    paths = {dotted_name(path, package, name): path for path in modules(package)}
+    graph = {}
+    for module, path in paths.items():
+        imported = imported_names(path, ROOT / package, name)
+        targets = {dotted if dotted in paths else dotted.rpartition(".")[0] for dotted in imported}
+        graph[module] = targets & paths.keys() - {module}
+    return graph
+
+
+@pytest.mark.parametrize(("package", "name"), [("delegate_sim", "delegate_sim"), ("cli", "delegate_sim_cli")])
+def test_no_modules_import_each_other(package, name):
+    graph = import_graph(package, name)
+    graph.get(ALLOWED_CYCLE[0], set()).discard(ALLOWED_CYCLE[1])
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+MOST_MODULES = 16
+FAMILIES = "a module for each family of operators"
+LARGER_FOLDERS = {
+    "cli": "options, progress and errors, which all commands share",
+    "cli/commands": "a module for each command",
+    "cli/text": "a module for each text that commands print",
+    "delegate_sim/delegates/gpu_compatibility": FAMILIES,
+    "delegate_sim/delegates/mldrift/rules": FAMILIES,
+    "delegate_sim/delegates/npu/rules": FAMILIES,
+    "delegate_sim/delegates/vx/rules": FAMILIES,
+    "delegate_sim/delegates/xnnpack/rules": FAMILIES,
+    "delegate_sim/nnapi_runtime/operations": FAMILIES,
+    "delegate_sim/prepare/kernels": FAMILIES,
+}
+"""Folders that may have more modules, and why."""
+
+
+def test_folders_have_few_modules():
+    sizes = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for package in ("delegate_sim", "cli", "tools", "benchmarks", "fixtures")
+        for path in (ROOT / package).rglob("*.py")
+        if path.stem not in ENTRANCES
+    )
+    assert {folder for folder, size in sizes.items() if size > MOST_MODULES} == set(LARGER_FOLDERS)
 
 
 def test_an_import_from_above_is_named():

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tools.docs.sections import with_section
@@ -23,8 +23,8 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def rooms_imported(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim") -> Iterator[str]:
-    """Return the rooms that a module imports from, when it is loaded or later; imports for types only are left out.
+def imported_names(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim") -> Iterator[str]:
+    """Return the dotted names that a module imports from its package, when it is loaded or later; not those for types only.
 
     ``folder`` is that of the package, ``name`` its name in imports.
     """
@@ -42,7 +42,12 @@ def rooms_imported(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim
         base = package[: len(package) - node.level + 1] if node.level else ()
         target = (*base, *(node.module.split(".") if node.module else ()))
         if target[:1] == (name,):
-            yield from target[1:2] if len(target) > 1 else [alias.name for alias in node.names]
+            yield from (".".join([*target, alias.name]) for alias in node.names)
+
+
+def rooms_imported(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim") -> Sequence[str]:
+    """Return the rooms that a module imports from; see ``imported_names``."""
+    return list(dict.fromkeys(dotted.split(".")[1] for dotted in imported_names(path, folder, name)))
 
 
 def room_imports() -> dict[str, set[str]]:
