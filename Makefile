@@ -103,8 +103,8 @@ docs: setup  ## remake docs/rules and docs/suggestions.md from the rules, docs/a
 schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed tflite package
 	$(BIN)/python -m tools.schema
 
-sources: setup  ## whether every place that a rule names exists upstream (TREES="OWNER/NAME=PATH ...", git trees)
-	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES))
+sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ...", git trees; ARGS=--write remakes them)
+	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
 
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write

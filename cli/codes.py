@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
@@ -24,24 +24,33 @@ def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
 
 def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str, tuple[Source, ...]]:
     """Return where upstream the checks are that refuse with these codes, in the rules' order; only codes of rules have any."""
-    found: dict[str, dict[Source, None]] = {}
+    places: dict[str, list[tuple[Source, str]]] = {}
     for book in [book for delegate in delegates for book in delegate.rule_books]:
-        for code, source in _sources(book, codes):
-            found.setdefault(code, {})[source] = None
-    return {code: tuple(places) for code, places in found.items()}
+        for code, source, op in _sources(book, codes):
+            places.setdefault(code, []).append((source, op))
+    return {code: shared_sources(own) for code, own in places.items()}
 
 
-def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str, Source]]:
+def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
+    """Return each source of several operators once: one branch if all of them share it, otherwise the whole function."""
+    branches: dict[Source, set[Source]] = {}
+    for source, op in places:
+        branches.setdefault(source, set()).add(source.of_operator(op))
+    return tuple([own.pop() if len(own) == 1 else source for source, own in branches.items()])
+
+
+def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str, Source, str]]:
+    """Yield the code of every check with its source and its operator, which is empty for the rule of unknown ones."""
     wanted = {kind.name: code for code, kind in book.explained.items() if code in codes}
     if not wanted:
         return
     for unknown in (book.unknown, book.unknown_custom):
         if unknown is not None and unknown.kind.name in wanted:
-            yield wanted[unknown.kind.name], book.source
-    for rule in book.rules.values():
+            yield wanted[unknown.kind.name], book.source, ""
+    for op, rule in book.rules.items():
         for check in rule.checks:
             if check.kind.name in wanted:
-                yield wanted[check.kind.name], book.source_of(check, rule)
+                yield wanted[check.kind.name], book.source_of(check, rule), op
 
 
 def _suggestions() -> dict[str, Explanation]:

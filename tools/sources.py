@@ -1,7 +1,8 @@
-"""Check that each place that a rule names upstream exists at the pinned commit.
+"""Find the lines of every upstream source that a rule names, and write or check ``delegate_sim/rules/source_lines.py``.
 
-``python -m tools.sources --tree google-ai-edge/LiteRT=PATH ...`` takes git directories (or clones) of the upstream
-repositories and looks for every file and symbol that a rule or check of any delegate names. Nothing of them is copied.
+``python -m tools.sources --tree google-ai-edge/LiteRT=PATH ...`` (``make sources``) takes git directories (or clones) of the
+upstream repositories. It fails if a function, class or table is not in its file at the pinned commit, if a name is ambiguous, or
+if the lines differ from the checked-in ones; ``--write`` replaces these. Nothing else is taken from upstream.
 """
 
 from __future__ import annotations
@@ -12,60 +13,150 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.errors import DelegateSimError
+from delegate_sim.model.schema import enum_names
+from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.source import Source
+from delegate_sim.rules.source_lines import LINES
+
+from .cpp import CppText, Definition
+
+MODULE = Path(__file__).resolve().parents[1] / "delegate_sim" / "rules" / "source_lines.py"
+LONGEST_WITHOUT_BRANCHES = 100
+"""In a function of more lines, an operator has the lines of its own branch if there is one."""
+
+Lines: TypeAlias = Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]]
+"""The first and the last line by repository and commit, file, and part of the file (``Source.part``)."""
+
+_HEAD = '''"""The lines of every upstream source that a rule names.
+
+Written by ``make sources ARGS=--write``: change the rule's ``Source`` and run it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
+'''
 
 
-def named_sources(delegates: Sequence[Delegate]) -> dict[Source, list[str]]:
-    """Return every place that rules name, and the operators whose rules name it."""
-    found: dict[Source, list[str]] = defaultdict(list)
-    for delegate in delegates:
-        for book in delegate.rule_books:
-            for op, rule in book.rules.items():
-                places: list[Any] = [*book.sources_of(rule), *[book.source_of(check, rule) for check in rule.all_checks]]
-                for place in dict.fromkeys(places):
-                    found[place].append(f"{delegate.name} {op}")
-    return found
+class SourceProblem(DelegateSimError):
+    """A source that is not upstream as a rule names it."""
+
+
+def named_sources(books: Iterable[RuleBook[Any]]) -> dict[Source, list[str]]:
+    """Return every source that rules name, with the operators whose rules name it."""
+    users: dict[Source, list[str]] = defaultdict(list)
+    for book in books:
+        users[book.source] += []
+        named = [*book.rules.items(), *([("", book.others)] if book.others is not None else [])]
+        for op, rule in named:
+            sources = [*book.sources_of(rule), *[book.source_of(check, rule) for check in rule.all_checks]]
+            for source in dict.fromkeys(sources):
+                users[source].append(op)
+    return users
+
+
+def measured(source: Source, ops: Iterable[str], trees: Mapping[str, str]) -> Iterator[tuple[Source, tuple[int, int]]]:
+    """Yield a source with its lines and, for a long function, the branches of these operators with theirs."""
+    text, definitions = _parsed(trees.get(source.repository.name), source)
+    definition = _one_definition(source, definitions)
+    first, last = text.lines(definition.start, definition.end)
+    if source.branch:
+        branches = list(text.branches(definition.start, definition.end, re.compile(re.escape(source.branch))))
+        if len(branches) != 1:
+            raise SourceProblem(f"{len(branches)} branches with {source.branch!r} in {source.symbol}")
+        yield source, text.lines(*branches[0])
+        return
+    yield source, (first, last)
+    if last - first < LONGEST_WITHOUT_BRANCHES:
+        return
+    for op in dict.fromkeys(filter(None, ops)):
+        branches = list(text.branches(definition.start, definition.end, _operator_pattern(op)))
+        if branches:
+            yield source.with_branch(op), text.lines(*branches[0])
+
+
+def _one_definition(source: Source, definitions: Iterable[Definition]) -> Definition:
+    """Return the definition that a source names; an overload is only named where there are several."""
+    named = [definition for definition in definitions if definition.name == source.symbol]
+    if not named:
+        raise SourceProblem("no such definition")
+    overload = re.compile(rf"\b{re.escape(source.overload)}\b")
+    fitting = [definition for definition in named if overload.search(definition.header)] if source.overload else named
+    if len(fitting) != 1 or (source.overload and len(named) == 1):
+        headers = "; ".join([definition.header for definition in named])
+        raise SourceProblem(f"{len(fitting)} of {len(named)} definitions fit: {headers}")
+    return fitting[0]
+
+
+def _operator_pattern(op: str) -> re.Pattern[str]:
+    """Return what upstream calls an operator: a member of one of its enums, or the name of a custom operator."""
+    if op not in enum_names("BuiltinOperator").values():
+        return re.compile(rf'"{re.escape(op)}"|\bkTfLiteBuiltinCustom\b')
+    words = re.escape(op.replace("_", ""))
+    return re.compile(rf"\b(?:kTfLiteBuiltin|kLiteRtOpCode(?:Tfl|Shlo))(?i:{words})\b|\bBuiltinOperator_{re.escape(op)}\b")
+
+
+def _parsed(tree: str | None, source: Source) -> tuple[CppText, tuple[Definition, ...]]:
+    if tree is None:
+        raise SourceProblem("no tree is given")
+    return _parsed_file(tree, source.repository.commit, source.file)
 
 
 @functools.cache
-def _content(tree: str, commit: str, file: str) -> str | None:
-    command = ["git", "-C", tree, "show", f"{commit}:{file}"]
-    done = subprocess.run(command, capture_output=True, check=False)
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+def _parsed_file(tree: str, commit: str, file: str) -> tuple[CppText, tuple[Definition, ...]]:
+    git = subprocess.run(["git", "-C", tree, "show", f"{commit}:{file}"], capture_output=True, check=False)
+    if git.returncode:
+        raise SourceProblem("no such file at this commit")
+    text = CppText(git.stdout.decode("utf-8", "replace"))
+    return text, tuple(text.definitions())
 
 
-def problem(source: Source, trees: Mapping[str, str]) -> str | None:
-    """Return what is wrong with a place; None if its file has the symbol at the pinned commit."""
-    tree = trees.get(source.repository.name)
-    if tree is None:
-        return "no tree is given"
-    content = _content(tree, source.repository.commit, source.file)
-    if content is None:
-        return "no such file at this commit"
-    *scopes, name = source.symbol.split("::")
-    missing = [part for part in [*scopes, name] if not re.search(rf"\b{re.escape(part)}\b", content)]
-    return f"no {missing[0]} in the file" if missing else None
+def module_text(lines: Lines) -> str:
+    """Return the module with these lines."""
+    rows: list[str] = []
+    for commit, files in sorted(lines.items()):
+        rows.append(f'    "{commit}": {{\n')
+        for file, parts in sorted(files.items()):
+            rows.append(f'        "{file}": {{\n')
+            rows += [f'            "{part}": ({first}, {last}),\n' for part, (first, last) in sorted(parts.items())]
+            rows.append("        },\n")
+        rows.append("    },\n")
+    return _HEAD + "".join(rows) + "}\n"
 
 
 def main() -> int:
-    """Check all places and print what is wrong; the exit code is 1 if anything is."""
+    """Write the lines, or print what is wrong with sources and lines; the exit code is 1 if anything is."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tree", action="append", default=[], metavar="OWNER/NAME=PATH", help="the git tree of a repository")
-    trees = dict(pair.split("=", 1) for pair in parser.parse_args().tree)
-    sources = named_sources([find_delegate(name) for name in DELEGATE_NAMES])
-    wrong = 0
-    for source, users in sources.items():
-        found = problem(source, trees)
-        if found is not None:
-            wrong += 1
-            print(f"{source.repository.name} {source}: {found} ({', '.join(users[:3])})")
-    print(f"{len(sources)} places named, {wrong} wrong")
-    return 1 if wrong else 0
+    parser.add_argument("--write", action="store_true", help="write the lines instead of comparing them")
+    parser.add_argument("--list", action="store_true", help="print every source with its lines")
+    arguments = parser.parse_args()
+    trees = dict(pair.split("=", 1) for pair in arguments.tree)
+    sources = named_sources([book for name in DELEGATE_NAMES for book in find_delegate(name).rule_books])
+    lines: dict[str, dict[str, dict[str, tuple[int, int]]]] = defaultdict(lambda: defaultdict(dict))
+    problems: list[str] = []
+    for source, ops in sources.items():
+        try:
+            for part, place in measured(source, ops, trees):
+                lines[f"{source.repository.name}@{source.repository.commit}"][source.file][part.part] = place
+                if arguments.list:
+                    print(f"{source.repository.name} {source.file}#L{place[0]}-L{place[1]}: {part.part}")
+        except SourceProblem as problem:
+            problems.append(f"{source.repository.name} {source.file}: {source.part}: {problem} ({', '.join(ops[:3])})")
+    if not problems and arguments.write:
+        MODULE.write_text(module_text(lines), encoding="utf-8")
+    elif not problems and lines != LINES:
+        problems.append(f"other lines than in {MODULE.name}: run make sources ARGS=--write")
+    print("\n".join([*problems, f"{len(sources)} sources named, {len(problems)} problems"]))
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
+from delegate_sim.rules.source import Source
 from delegate_sim.versions.features import FEATURES
 
-from ..codes import explanations
+from ..codes import explanations, shared_sources
 from ..suggestions import suggestion
 from ..terminal import Line, format_option, width, write, write_lines
 from ..text.paragraphs import paragraph
@@ -110,19 +111,19 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
     """Name a delegate, and what it requires of which operators."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
-    sources: dict[str, None] = {}
+    places: list[tuple[Source, str]] = []
     for op, rule in sorted(delegate.rules.rules.items()):
         for check in rule.checks:
             if delegate.rules.code_of(check.kind) == code:
                 condition = when(check)
                 operators.setdefault(f"{check.demand} ({condition})" if condition else check.demand, []).append(op)
-                sources[str(delegate.rules.source_of(check, rule))] = None
+                places.append((delegate.rules.source_of(check, rule), op))
     for needed, ops in operators.items():
         yield from paragraph(f"needs {needed}", columns, "  ", "    ")
         yield from paragraph(", ".join(dict.fromkeys(ops)), columns, "      ")
     if not operators:
         yield Line("  for any operator")
-    for source in sources:
+    for source in shared_sources(places):
         yield from paragraph(f"source: {source}", columns, "  ", "    ")
     yield from _history(code, delegate, columns)
 

@@ -94,7 +94,7 @@ def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], 
 
 
 def _place(source: Source) -> str:
-    return f"{source.file}: {source.symbol} ({source.repository.name}@{source.repository.commit[:9]})"
+    return f"{source} ({source.repository.name}@{source.repository.commit[:9]})"
 
 
 def _result(group: Group, rule_index: int) -> dict[str, Any]:

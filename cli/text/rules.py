@@ -56,7 +56,7 @@ def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, Op
         rows = list(_rows(book, rule)) or [("", "nothing", "", "")]
         table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=[None, needs_width, 16, None], disable_numparse=True)
         known = "" if rule.introduced is None else f" (from {rule.introduced})"
-        places = "".join([f"  source: {source}\n" for source in _sources(book, rule)])
+        places = "".join([f"  source: {source}\n" for source in _sources(book, op, rule)])
         blocks.append(f"{op}{known}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()) + places)
     note = _which_rules(delegate, options)
     if note:
@@ -85,7 +85,7 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
             lines += [f"Available from {rule.introduced}.", ""]
         lines += ["| | needs | when | code | source |", "|---|---|---|---|---|"]
         lines += [
-            f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | {_link(book.source_of(check, rule))} |"
+            f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | {_link(book.source_of(check, rule).of_operator(op))} |"
             for row, check in zip(_rows(book, rule), rule.all_checks, strict=True)
         ]
     if is_whole:
@@ -125,8 +125,8 @@ def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str
                 "release": str(change.release),
                 "op": change.op,
                 "is_new": change.is_new,
-                "dropped": [_check_entry(delegate.rules, check) for check in change.dropped],
-                "added": [_check_entry(delegate.rules, check) for check in change.added],
+                "dropped": [_check_entry(delegate.rules, check, change.op) for check in change.dropped],
+                "added": [_check_entry(delegate.rules, check, change.op) for check in change.added],
             }
             for change in changes
         ],
@@ -146,8 +146,8 @@ def rules_entry(delegate: Delegate, options: OptionValues, rules: Mapping[str, O
                 "op": op,
                 "accepted": rule is not None,
                 "introduced": str(rule.introduced) if rule is not None and rule.introduced is not None else None,
-                "accepted_early": _check_entry(book, rule.accepted_early, rule) if rule and rule.accepted_early else None,
-                "checks": [_check_entry(book, check, rule) for check in rule.checks] if rule else [],
+                "accepted_early": _check_entry(book, rule.accepted_early, op, rule) if rule and rule.accepted_early else None,
+                "checks": [_check_entry(book, check, op, rule) for check in rule.checks] if rule else [],
             }
             for op, rule in rules.items()
         ],
@@ -199,7 +199,7 @@ def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, st
         yield str(number), needs, when(check), book.code_of(check.kind)
 
 
-def _check_entry(book: RuleBook[Any], check: Check[Any], rule: OpRule[Any] | None = None) -> dict[str, Any]:
+def _check_entry(book: RuleBook[Any], check: Check[Any], op: str, rule: OpRule[Any] | None = None) -> dict[str, Any]:
     source = check.source if rule is None else book.source_of(check, rule)
     return {
         "code": book.code_of(check.kind),
@@ -210,7 +210,7 @@ def _check_entry(book: RuleBook[Any], check: Check[Any], rule: OpRule[Any] | Non
         "when": [condition.words for condition in check.conditions],
         "introduced": None if check.introduced is None else str(check.introduced),
         "withdrawn": None if check.withdrawn is None else str(check.withdrawn),
-        "source": None if source is None else source.to_dict(),
+        "source": None if source is None else source.of_operator(op).to_dict(),
     }
 
 
@@ -220,19 +220,19 @@ def _link(source: Source) -> str:
 
 
 def _label(source: Source) -> str:
-    return f"{source.file.rpartition('/')[2]}@{source.repository.commit[:9]}"
+    return f"{source.location.rpartition('/')[2]}@{source.repository.commit[:9]}"
 
 
 def _link_targets(book: RuleBook[Any], rules: Mapping[str, OpRule[Any] | None]) -> Iterator[str]:
-    sources = [source for rule in rules.values() if rule is not None for source in _sources(book, rule)]
+    sources = [source for op, rule in rules.items() if rule is not None for source in _sources(book, op, rule)]
     targets = {_label(source): source.url for source in sources}
     yield from [f"[{label}]: {url}" for label, url in sorted(targets.items())]
 
 
-def _sources(book: RuleBook[Any], rule: OpRule[Any]) -> list[Source]:
+def _sources(book: RuleBook[Any], op: str, rule: OpRule[Any]) -> list[Source]:
     """Return where a rule and its checks are upstream, each place once."""
-    places = [*book.sources_of(rule), *[book.source_of(check, rule) for check in rule.checks]]
-    return list(dict.fromkeys(places))
+    places = [*book.sources_of(rule), *[book.source_of(check, rule) for check in rule.all_checks]]
+    return list(dict.fromkeys([place.of_operator(op) for place in places]))
 
 
 def _escaped(text: str) -> str:

@@ -17,7 +17,7 @@ from .questions import ACTIVATIONS, runtime_input_count
 
 T = TypeVar("T")
 
-COMPATIBILITY = Source(LITERT, "tflite/tools/versioning/gpu_compatibility.cc", "CheckGpuDelegateCompatibility")
+COMPATIBILITY = Source(LITERT, "tflite/tools/versioning/gpu_compatibility.cc", "CheckGpuDelegateCompatibility", "OpSignature")
 
 FLOAT = ("FLOAT32", "FLOAT16")
 INT32 = ("INT32",)
@@ -46,9 +46,9 @@ def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], h
     return check(kind, needed, find, hint).saying(say)
 
 
-def case(*checks: Check[T], of: str = COMPATIBILITY.symbol) -> tuple[Check[T], ...]:
+def case(*checks: Check[T], of: Source = COMPATIBILITY) -> tuple[Check[T], ...]:
     """Return the conditions of an operator, with their place unless they have one: a function of ``gpu_compatibility.cc``."""
-    return tuple([each if each.source else each.from_source(COMPATIBILITY.with_symbol(of)) for each in checks])
+    return tuple([each if each.source else each.from_source(of) for each in checks])
 
 
 def saying(said: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:

@@ -6,7 +6,7 @@ from ...graph.graph import NodeView
 from ...rules.kinds import SHAPE
 from ...rules.operands import OUTPUT, operand
 from ...rules.vocabulary import check, rank
-from .checks import KNOWN_ACTIVATION, case, convolution_operands, dilation, strides
+from .checks import COMPATIBILITY, KNOWN_ACTIVATION, case, convolution_operands, dilation, strides
 
 
 def _other_batch(node: NodeView) -> str | None:
@@ -47,6 +47,6 @@ DEPTHWISE_CONV_2D = case(
     check(SHAPE, "output depth = input depth * depth_multiplier", _other_depth).saying("output.c != input.c * depth_multiplier"),
     check(SHAPE, "a bias with as many elements as the output is deep", _other_bias_size).saying("bias.size != output.c"),
     check(SHAPE, "depth_multiplier 1, or 1 input channel", _multiplied_channels).before_release("litert-2.1.0"),
-    of="CheckDepthwiseConvGpuDelegateCompatibility",
+    of=COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility"),
 )
 TRANSPOSE_CONV = (*convolution_operands(), strides())

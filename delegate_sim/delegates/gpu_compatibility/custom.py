@@ -9,8 +9,8 @@ from ...rules.vocabulary import check, operand_count
 from .checks import COMPATIBILITY, KNOWN_ACTIVATION, case, operands_available, runtime_operands, strides, window
 from .questions import ACTIVATIONS, PoolParameters, custom_pool_parameters, custom_strides
 
-_FUNCTION = "CheckCustomOpsGpuDelegateCompatibility"
-_POOL_FUNCTION = "CheckPooling2DGpuDelegateCompatibility"
+_FUNCTION = COMPATIBILITY.with_symbol("CheckCustomOpsGpuDelegateCompatibility")
+_POOL_FUNCTION = COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")
 
 _OPTIONS = (
     check(

@@ -7,7 +7,7 @@ from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE
 from ...rules.number_sets import counted
 from ...rules.operands import operand
 from ...rules.vocabulary import check, operand_count, typed
-from .checks import INT32, case, saying
+from .checks import COMPATIBILITY, INT32, case, saying
 
 
 def _wrong_counts_both(node: NodeView) -> str | None:
@@ -66,5 +66,5 @@ ONE_HOT = case(
             check(CONSTANT, "constant scalars as on and off value", _one_hot_values),
         ),
     ),
-    of="CheckOneHotGpuDelegateCompatibility",
+    of=COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility"),
 )

@@ -28,11 +28,11 @@ CONV_2D
   6   3 inputs                                              nnapi-missing-bias
   7   dilation 1                            below level 29  nnapi-operand-value
   8   as many input as filter channels      below level 29  nnapi-operand-value
-  source: tflite/delegates/nnapi/nnapi_delegate.cc: NNAPIDelegateKernel::Validate
-  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectMaxOpVersion
-  source: tflite/delegates/nnapi/nnapi_delegate.cc: IsHybridOperator
-  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsFloatOrUint8Operator
-  source: tflite/delegates/nnapi/nnapi_delegate.cc: ExpectIsRestrictedScalesCompliant
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533: NNAPIDelegateKernel::Validate
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2155-L2160: ExpectMaxOpVersion
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L386-L432: IsHybridOperator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2178-L2185: ExpectIsFloatOrUint8Operator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2220-L2234: ExpectIsRestrictedScalesCompliant
 """
 
 MISSING_BIAS = """\
@@ -45,7 +45,7 @@ What to do: Give the node the operand, for example a bias of zeros.
 Delegate nnapi
   needs 3 inputs
       CONV_2D
-  source: tflite/delegates/nnapi/nnapi_delegate.cc:
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533:
     NNAPIDelegateKernel::Validate
 """
 
@@ -185,7 +185,8 @@ def test_markdown_ends_with_the_codes(run):
     assert text.startswith("# What the delegate nnapi accepts\n")
     assert (
         "\n## ADD\n\n| | needs | when | code | source |\n|---|---|---|---|---|\n"
-        "| 1 | version at most 2 |  | `nnapi-operator-version` | [`ExpectMaxOpVersion`][nnapi_delegate.cc@f67457790] |" in text
+        "| 1 | version at most 2 |  | `nnapi-operator-version` "
+        "| [`ExpectMaxOpVersion`][nnapi_delegate.cc#L2155-L2160@f67457790] |" in text
     )
     assert "| 5 | input scale \\* weight scale below the output scale | below level 29 | `nnapi-restricted-scales` | " in text
     for code, explanation in find_delegate("nnapi").kinds.items():

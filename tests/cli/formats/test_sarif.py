@@ -9,7 +9,7 @@ from hypothesis import given
 
 from delegate_sim.gate.results import FAILED, Results
 from delegate_sim.results.report.findings import Finding, Location
-from delegate_sim.rules.source import LITERT
+from delegate_sim.rules.source import LITERT, Source
 from delegate_sim_cli.formats.common import grouped_findings
 from delegate_sim_cli.formats.sarif import render
 
@@ -90,7 +90,8 @@ def test_rules_are_those_that_occur_and_say_what_explain_says():
     rules = run_of(CHECK)["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == sorted({finding.code for case in CHECK.cases for finding in case.findings})
     file, symbol = "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate"
-    place = f"{file}: {symbol} ({LITERT.name}@{LITERT.commit[:9]})"
+    first, last = Source(LITERT, file, symbol, branch="CONV_2D").lines
+    place = f"{file}#L{first}-L{last}: {symbol} ({LITERT.name}@{LITERT.commit[:9]})"
     assert next(rule for rule in rules if rule["id"] == "nnapi-missing-bias") == {
         "id": "nnapi-missing-bias",
         "shortDescription": {"text": "CONV_2D without bias"},
@@ -105,9 +106,11 @@ def test_rules_are_those_that_occur_and_say_what_explain_says():
                 f"**What to do:** Give the node the operand, for example a bias of zeros.\n\n**Source:** `{place}`"
             ),
         },
-        "helpUri": f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{file}",
+        "helpUri": f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{file}#L{first}-L{last}",
         "properties": {
-            "sources": [{"repository": LITERT.name, "commit": LITERT.commit, "file": file, "symbol": symbol}],
+            "sources": [
+                {"repository": LITERT.name, "commit": LITERT.commit, "file": file, "symbol": symbol, "lines": [first, last]}
+            ],
         },
         "defaultConfiguration": {"level": "error"},
     }
@@ -121,15 +124,16 @@ def test_rules_say_where_they_were_read(sarif_validator):
     rules = {rule["id"]: rule for rule in run_of(results)["tool"]["driver"]["rules"]}
     for code in ("partition-limit", "unheard-of"):
         assert not {"helpUri", "properties"} & rules[code].keys()
-    litert = {"repository": LITERT.name, "commit": LITERT.commit}
-    nnapi = {**litert, "file": "tflite/delegates/nnapi/nnapi_delegate.cc"}
-    assert rules["nnapi-operator"]["properties"]["sources"] == [{**nnapi, "symbol": "NNAPIDelegateKernel::Validate"}]
-    assert {**nnapi, "symbol": "ExpectMinAndroidSdkVersion"} in rules["nnapi-feature-level"]["properties"]["sources"]
+    nnapi = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
+    assert rules["nnapi-operator"]["properties"]["sources"] == [json.loads(json.dumps(nnapi.to_dict()))]
+    symbols = [source["symbol"] for source in rules["nnapi-feature-level"]["properties"]["sources"]]
+    assert "ExpectMinAndroidSdkVersion" in symbols
     assert [source["symbol"] for source in rules["gpu-rank"]["properties"]["sources"]].count("IsAllAllowedTensors") == 1
     for rule in (rules["nnapi-operator"], rules["nnapi-feature-level"], rules["gpu-rank"]):
         first = rule["properties"]["sources"][0]
-        assert rule["helpUri"] == f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{first['file']}"
-        place = f"{first['file']}: {first['symbol']} ({LITERT.name}@{LITERT.commit[:9]})"
+        location = f"{first['file']}#L{first['lines'][0]}-L{first['lines'][1]}"
+        assert rule["helpUri"] == f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{location}"
+        place = f"{location}: {first['symbol']} ({LITERT.name}@{LITERT.commit[:9]})"
         assert rule["help"]["text"].splitlines()[-1].startswith(f"Source: {place}")
         assert rule["help"]["markdown"].splitlines()[-1].startswith(f"**Source:** `{place}`")
 

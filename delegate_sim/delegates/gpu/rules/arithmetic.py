@@ -114,7 +114,7 @@ _SELECT = gpu_rule(
     *_selected_value(1),
     *_selected_value(2),
     version_in=UP_TO_1,
-    cases=(COMPATIBILITY.symbol, "CheckSelectV2GpuDelegateCompatibility"),
+    cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckSelectV2GpuDelegateCompatibility")),
     inputs=BOOL,
 )
 

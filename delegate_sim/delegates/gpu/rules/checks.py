@@ -32,7 +32,7 @@ def gpu_rule(
     parser: str,
     *checks: Check[GpuTarget],
     version_in: Numbers | None = None,
-    cases: tuple[str, ...] = (COMPATIBILITY.symbol,),
+    cases: tuple[Source, ...] = (COMPATIBILITY,),
     inputs: tuple[str, ...] = (),
     outputs: tuple[str, ...] = (),
 ) -> OpRule[GpuTarget]:
@@ -42,7 +42,7 @@ def gpu_rule(
     place are those of the last one. Tensors may have the types ``inputs`` and ``outputs`` besides the usual ones.
     """
     asked = SOURCE.with_symbol(f"{parser}::IsSupported")
-    sources = (asked, *[COMPATIBILITY.with_symbol(case) for case in cases])
+    sources = (asked, *cases)
     versions = () if version_in is None else (version(version_in).from_source(asked),)
     own = [each if each.source else each.from_source(sources[-1]) for each in checks]
     everywhere = (*_tensor_checks("input", inputs), *_tensor_checks("output", outputs))

@@ -18,7 +18,7 @@ RULES = {
         "DepthwiseConvolutionOperationParser",
         *convolution.DEPTHWISE_CONV_2D,
         version_in=at_most(6),
-        cases=(COMPATIBILITY.symbol, "CheckDepthwiseConvGpuDelegateCompatibility"),
+        cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility")),
     ),
     "TRANSPOSE_CONV": gpu_rule("TransposeConvBuiltinOperationParser", *convolution.TRANSPOSE_CONV, version_in=UP_TO_3),
 }

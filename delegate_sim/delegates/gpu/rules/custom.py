@@ -10,7 +10,7 @@ from ...gpu_compatibility.questions import custom_pool_parameters
 from ..build.reader import OHWI, NodeReader, Parser
 from .checks import UP_TO_2, gpu_rule
 
-_CASES = (COMPATIBILITY.symbol, "CheckCustomOpsGpuDelegateCompatibility")
+_CASES = (COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCustomOpsGpuDelegateCompatibility"))
 
 RULES = {
     "Convolution2DTransposeBias": gpu_rule("TransposeConvCustomOperationParser", *custom.TRANSPOSE_CONV, cases=_CASES),
@@ -18,7 +18,7 @@ RULES = {
         "Pooling2DOperationParser",
         *custom.MAX_POOLING_WITH_ARGMAX,
         version_in=UP_TO_2,
-        cases=(*_CASES, "CheckPooling2DGpuDelegateCompatibility"),
+        cases=(*_CASES, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
     ),
     "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", *custom.MAX_UNPOOLING, cases=_CASES),
     "Resampler": gpu_rule("ResamplerOperationParser", *custom.RESAMPLER, cases=_CASES),

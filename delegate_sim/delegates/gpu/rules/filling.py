@@ -14,7 +14,7 @@ RULES = {
         "OneHotOperationParser",
         *filling.ONE_HOT,
         version_in=UP_TO_1,
-        cases=(COMPATIBILITY.symbol, "CheckOneHotGpuDelegateCompatibility"),
+        cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility")),
         inputs=INT32,
     ),
     "TILE": gpu_rule("TileOperationParser", runtime_operands(1, 1)),

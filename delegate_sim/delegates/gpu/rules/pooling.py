@@ -13,7 +13,7 @@ _POOL = gpu_rule(
     "Pooling2DOperationParser",
     *pooling.POOL_2D,
     version_in=UP_TO_2,
-    cases=(COMPATIBILITY.symbol, "CheckPooling2DGpuDelegateCompatibility"),
+    cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
 )
 
 RULES = {

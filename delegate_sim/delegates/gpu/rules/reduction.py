@@ -16,7 +16,7 @@ RULES = {
         "CumsumOperationParser",
         *reduction.CUMSUM,
         version_in=UP_TO_1,
-        cases=(COMPATIBILITY.symbol, "CheckCumsumGpuDelegateCompatibility"),
+        cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility")),
     ),
     "MEAN": gpu_rule("MeanOperationParser", *reduction.MEAN),
     "REDUCE_MAX": _REDUCTION,

@@ -107,7 +107,7 @@ RULES = {
     "RELU_0_TO_1": parsed_by(
         "ReLUOperationParser",
         *version_up_to(2),
-        *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY)),
+        *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY.with_branch("default"))),
         *exact_inputs(1, 0, 1),
         *RESULTS_FROM_2_1_5,
         *readable(0),

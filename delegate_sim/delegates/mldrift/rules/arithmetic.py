@@ -32,7 +32,7 @@ from .checks import (
     BFLOAT16,
     BOOL,
     COUNTS,
-    FUSABLE,
+    FUSABLE_ELEMENTWISE,
     READABLE_RESULT,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
@@ -141,7 +141,7 @@ def _two_runtime_operands(*, may_be_one: bool) -> Checks:
 # Constant operands. The checks of two constants were found in the binary of LiteRT 2.3, whose source is not
 # public.
 
-_IN_FUNCTION = SOURCE.with_symbol("CanParseInputsWithConstTensor")
+_IN_FUNCTION = SOURCE.with_symbol("ElementwiseOperationParser::CanParseInputsWithConstTensor")
 _QUANTIZED = ("INT8", "UINT8", "INT4")
 _MAX_RANK = 4
 
@@ -258,7 +258,6 @@ def binary(
     )
 
 
-_FUSED = FUSABLE.from_source(SOURCE.with_symbol("PreCheckMaybeFuseActivationForElementwiseNode"))
 _ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
 
 _XOR = check(OPERATOR, "an operator that the GPU compatibility list has", lambda node: f"{node.op}, which is not on it")
@@ -288,17 +287,20 @@ RULES = {
         arithmetic.ENHANCED_BROADCAST,
         version=version_up_to(6, older=2),
         may_be_one=True,
-        last=(_FUSED,),
+        last=(FUSABLE_ELEMENTWISE,),
         all_tensors=FLOATS_AND_INTEGERS,
     ),
     "ADD_N": binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True, all_tensors=_USUAL),
     "ATAN2": binary("atan2", all_tensors=FLOATS_AND_INTEGERS),
     "BITWISE_XOR": parsed_by(
-        PARSER, *version_up_to(2), _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY), all_tensors=_LOGICAL
+        PARSER,
+        *version_up_to(2),
+        _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY.with_branch("default")),
+        all_tensors=_LOGICAL,
     ),
     "CEIL": unary(_FLOATS),
     "COS": unary(FLOATS_AND_INTEGERS),
-    "DIV": binary("div", *_ACTIVATED, last=(_FUSED,), all_tensors=FLOATS_AND_INTEGERS),
+    "DIV": binary("div", *_ACTIVATED, last=(FUSABLE_ELEMENTWISE,), all_tensors=FLOATS_AND_INTEGERS),
     "EQUAL": binary("equal", all_tensors=_COMPARED),
     "EXP": unary(_FLOATS),
     "FLOOR": unary(_FLOATS),
@@ -321,7 +323,7 @@ RULES = {
         KNOWN_ACTIVATION,
         version=version_up_to(8, older=4),
         may_be_one=True,
-        last=(_FUSED,),
+        last=(FUSABLE_ELEMENTWISE,),
         all_tensors=FLOATS_AND_INTEGERS,
     ),
     "NEG": unary(FLOATS_AND_INTEGERS),
@@ -337,7 +339,7 @@ RULES = {
     "SQRT": unary(_FLOATS),
     "SQUARE": unary(_USUAL),
     "SQUARED_DIFFERENCE": binary("squared_diff", all_tensors=_USUAL),
-    "SUB": binary("subtract", *_ACTIVATED, last=(_FUSED,), all_tensors=FLOATS_AND_INTEGERS),
+    "SUB": binary("subtract", *_ACTIVATED, last=(FUSABLE_ELEMENTWISE,), all_tensors=FLOATS_AND_INTEGERS),
 }
 
 

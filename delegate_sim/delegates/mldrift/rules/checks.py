@@ -32,7 +32,7 @@ from ..shapes import is_linear
 from ..target import MlDriftTarget
 from ..tensor_names import name_of
 
-SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser")
+SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser", "ModelBuilderOptions")
 PARSER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.cc", "TFLiteOperationParser::ValidateSupport")
 READER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.h", "PreCheckTensorToTensor")
 COUNTS = Source(LITERT, "ml_drift_delegate/tflite/model_builder_helper.cc", "CheckInputsConstsOutputs")
@@ -177,6 +177,7 @@ FUSABLE = activation(ACTIVATIONS).saying(_unfused).from_source(PARSER.with_symbo
 ONE_RESULT = (
     operand_count(outputs=1).saying("Number of outputs != 1").from_source(PARSER.with_symbol("PreCheckMaybeFuseActivation"))
 )
+FUSABLE_ELEMENTWISE = FUSABLE.from_source(PARSER.with_symbol("PreCheckMaybeFuseActivationForElementwiseNode"))
 FUSED: Checks = (ONE_RESULT, FUSABLE)
 """Require that a fused activation is supported (``PreCheckMaybeFuseActivation``)."""
 
@@ -363,26 +364,26 @@ def _ohwi(shape: tuple[int, ...]) -> str | None:
     return None if len(shape) == 4 else f"Expected a 4D tensor of shape OxHxWxI but got {joined(shape)}"
 
 
-_SHAPES: dict[str, tuple[str, ShapeFinder]] = {
-    "scalar": ("of one element", _scalar),
-    "linear": ("with elements in the last dimension only", _linear),
-    "matrix": ("of rank 2", _hw),
-    "image": ("of rank 3, or 4 with a batch of 1", _hwc),
-    "filter": ("of rank 4", _ohwi),
-    "any": ("of any rank", lambda _: None),
+_SHAPES: dict[str, tuple[str, ShapeFinder, str]] = {
+    "scalar": ("of one element", _scalar, "Scalar"),
+    "linear": ("with elements in the last dimension only", _linear, "Linear"),
+    "matrix": ("of rank 2", _hw, "HW"),
+    "image": ("of rank 3, or 4 with a batch of 1", _hwc, "HWC"),
+    "filter": ("of rank 4", _ohwi, "OHWI"),
+    "any": ("of any rank", lambda _: None, "BHWC"),
 }
 
 
 def shape_of_constant(position: int, shape: str) -> Check[object]:
     """Require that an operand has a kind of shape, such as ``linear`` or ``matrix`` (``CheckAllDimensions``)."""
-    words, problem = _SHAPES[shape]
+    words, problem, overload = _SHAPES[shape]
 
     def find(node: NodeView) -> Found | None:
         shape = node.input(position).shape
         message = problem(shape)
         return None if message is None else Found(f"input {position} of shape {list(shape)}", message)
 
-    return asked(kinds.SHAPE, f"input {position} {words}", find).from_source(READER.with_symbol("CheckAllDimensions"))
+    return asked(kinds.SHAPE, f"input {position} {words}", find).from_source(PARSER.with_symbol("CheckAllDimensions", overload))
 
 
 def _stored(position: int) -> Checks:
@@ -584,11 +585,11 @@ def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Sin
 USUAL_TENSORS: Checks = tensors()
 
 
-def parsed_by(parser: str, *checks: Check[Any], all_tensors: Checks = USUAL_TENSORS, source: Source = SOURCE) -> OpRule[Any]:
+def parsed_by(parser: str, *checks: Check[Any], all_tensors: Checks = USUAL_TENSORS) -> OpRule[Any]:
     """Return the rule of an operator with its parser class; checks without a source are those of its ``IsSupported``.
 
     ``all_tensors`` come last: ``GetOpsToReplaceWithOptions`` checks the ranks and types of all tensors after the parser.
     """
-    place = source.with_symbol(f"{parser}::IsSupported")
+    place = SOURCE.with_symbol(f"{parser}::IsSupported")
     own = [check if check.source else check.from_source(place) for check in as_measured(*checks)]
     return OpRule((*own, *all_tensors), source=(place,))

@@ -18,7 +18,7 @@ from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import activation, check, check_for_target, constant, has_elements, operand_count, rank, typed
 from ..node_visit import Visit
 from .types import Types, of_types
-from .upstream import in_method, method
+from .upstream import method
 
 T = TypeVar("T")
 
@@ -77,12 +77,14 @@ def counting_before(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
 
 def operands(inputs: int | Numbers, outputs: int | Numbers = 1) -> Check[object]:
     """``CheckNumInputsAndOutputs``."""
-    return operand_count(inputs, outputs).from_source(method("CheckNumInputsAndOutputs"))
+    overload = "expected_num_inputs" if isinstance(inputs, int) else "min_num_inputs"
+    return operand_count(inputs, outputs).from_source(method("CheckNumInputsAndOutputs", overload))
 
 
 def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[object], ...]:
     """``CheckTensorShape``: the number of dimensions, and no dimension of 0."""
-    return in_method("CheckTensorShape", rank(which, ranks), has_elements(which, allows_negative=False))
+    place = method("CheckTensorShape", "min_num_dims")
+    return rank(which, ranks).from_source(place), has_elements(which, allows_negative=False).from_source(place)
 
 
 def vector(which: Operand) -> Check[object]:

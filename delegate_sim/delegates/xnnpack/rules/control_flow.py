@@ -34,6 +34,7 @@ def _without_flag(node: NodeView, visit: Visit) -> str | None:
 _FLAG = check_for_target(
     OPERATOR, "the flag variable_operators", _without_flag, "set the flag variable_operators"
 ).before_release("litert-1.3.0")
+_RECORDED = PREPARATION.with_branch("GetProxyValue")
 _ONE_VALUE = check_for_target(
     NEIGHBOUR, "an earlier VAR_HANDLE, and the type and shape of earlier nodes that read or assign the variable", _conflict
 ).from_source(SOURCE.with_symbol("ResourceInfo::AddProxyValue"))
@@ -49,7 +50,7 @@ RULES = {
         "VisitVarHandleNode",
         _FLAG,
         check_for_target(NEIGHBOUR, "an accepted READ_VARIABLE or ASSIGN_VARIABLE of its variable", _unused_handle).from_source(
-            PREPARATION
+            _RECORDED
         ),
-    ).from_source(method("VisitVarHandleNode"), PREPARATION),
+    ).from_source(method("VisitVarHandleNode"), _RECORDED),
 }

@@ -48,12 +48,13 @@ def _refused_reader(node: NodeView, visit: Visit) -> str | None:
     return None if reader is None else f"refused node {reader.index} ({reader.op}) reads the result"
 
 
+_UNPACKING = PREPARATION.with_branch("kTfLiteBuiltinDequantize &&")
 _ACCEPTED_READERS = check_for_target(
     NEIGHBOUR,
     "no refused node that reads the result, if made from constants",
     _refused_reader,
     "look at the reason of the node that reads the result",
-).from_source(PREPARATION)
+).from_source(PREPARATION.with_branch("Subgraph::VisitNode"))
 
 
 def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
@@ -66,7 +67,7 @@ _UNPACKS_CONSTANT = check_for_target(
     CONSTANT,
     "constant FLOAT16 or INT8 to FLOAT32, INT8 from litert-1.2.0 on quantised, and no refused node that reads the result",
     _unpacks_no_constant,
-).from_source(PREPARATION)
+).from_source(_UNPACKING)
 
 
 def _no_constant_to_densify(node: NodeView) -> str | None:
@@ -89,10 +90,10 @@ RULES = {
             ),
             _ACCEPTED_READERS,
         )
-    ).from_source(PREPARATION),
+    ).from_source(PREPARATION.with_branch("kTfLiteBuiltinDensify &&")),
     "DEQUANTIZE": replace(
         _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT
-    ).from_source(method("VisitUnaryNode"), PREPARATION),
+    ).from_source(method("VisitUnaryNode"), _UNPACKING),
     "QUANTIZE": unary(
         FLOAT_OR_8_BITS_ARITHMETIC,
         FLOAT_OR_8_BITS_ARITHMETIC,

@@ -67,7 +67,7 @@ RULES = {
     "SPLIT": xnnpack_rule(
         "VisitSplitNode",
         check(ATTRIBUTE, "num_splits equal to the number of outputs", _other_result_count),
-        operand_count(2, between(2, 4)).from_source(method("CheckNumInputs")),
+        operand_count(2, between(2, 4)).from_source(method("CheckNumInputs", "expected_num_inputs")),
         integers(_SPLIT_DIMENSION, "INT32"),
         stored(_SPLIT_DIMENSION),
         *of_types(operand(1, "input"), FLOAT_OR_8_BITS_ARITHMETIC),

@@ -14,9 +14,9 @@ SOURCE = Source(LITERT, "tflite/delegates/xnnpack/xnnpack_delegate.cc", "Subgrap
 PREPARATION = SOURCE.with_symbol("Delegate::PrepareOpsToDelegate")
 
 
-def method(name: str) -> Source:
+def method(name: str, overload: str = "") -> Source:
     """Return a method of ``Subgraph``."""
-    return SOURCE.with_symbol(f"Subgraph::{name}")
+    return SOURCE.with_symbol(f"Subgraph::{name}", overload)
 
 
 def in_method(name: str, *checks: Check[T]) -> tuple[Check[T], ...]:

@@ -14,8 +14,10 @@ from .....releases.catalogue import parse_release
 from .....rules.kinds import OPERAND_COUNT, OPERATOR, SHAPE
 from .....rules.number_sets import counted
 from .....rules.rule import Check, OpRule
+from .....rules.source import Source
 from .....rules.vocabulary import check_for_target, where
 from ....gpu_compatibility.checks import Found, asked
+from ...known_releases import as_measured
 from ...shapes import bhwc
 from ...target import MlDriftTarget
 from ..checks import (
@@ -23,10 +25,10 @@ from ..checks import (
     RESULTS,
     SINCE_2_2,
     SINCE_2_3,
+    SOURCE,
     Checks,
     available,
     carrier_tensors,
-    parsed_by,
     readable,
     runtime_or_constant,
 )
@@ -67,16 +69,20 @@ def _other_width(node: NodeView) -> Found | None:
     return None if source == positions else Found(f"input of width {source} and positions of width {positions}", message)
 
 
+_ROTARY_PARSER = SOURCE.with_symbol("RoPEParser::IsSupported")
+_ROPE_PARSER = Source(
+    COMPOSITE.repository, "ml_drift_delegate/delegate/composite/rope_parser.cc", "RopeOperationParser::IsSupported"
+)
 _ONE_WIDTH = asked(SHAPE, "positions as wide as the input", _other_width)
 ROTARY: Checks = (
-    _TWO_OR_THREE,
+    _TWO_OR_THREE.from_source(_ROTARY_PARSER),
     available(0),
     *where(_has_three, "of 3 inputs", available(2)),
     *where(lambda node: not _has_three(node), "of 2 inputs", available(1)),
-    _ONE_WIDTH,
+    _ONE_WIDTH.from_source(_ROTARY_PARSER),
     *_ANY_OPERANDS,
 )
-_ROPE: Checks = (_TWO_OR_THREE, *_ANY_OPERANDS)
+_ROPE: Checks = (_TWO_OR_THREE.from_source(_ROPE_PARSER), *_ANY_OPERANDS)
 
 
 def _two_and_one(node: NodeView) -> Found | None:
@@ -232,15 +238,8 @@ TENSORS: Checks = (
 
 def composite() -> OpRule[Any]:
     """Return the rule of composites, for all names."""
-    return parsed_by(
-        "CustomOperationParserFactory",
-        _KNOWN,
-        *_of_every_composite(ALWAYS),
-        *_of_every_composite(ADDED_IN_2_2),
-        *_of_every_composite(ADDED_IN_2_3),
-        all_tensors=TENSORS,
-        source=COMPOSITE,
-    )
+    checks = (_KNOWN, *_of_every_composite(ALWAYS), *_of_every_composite(ADDED_IN_2_2), *_of_every_composite(ADDED_IN_2_3))
+    return OpRule((*as_measured(*checks), *TENSORS), source=(COMPOSITE,))
 
 
 def carried(name: str, release: str | None = None) -> OpRule[Any]:
@@ -249,5 +248,5 @@ def carried(name: str, release: str | None = None) -> OpRule[Any]:
     types = carrier_tensors(("INT32",)) if name in INT32_INPUTS else carrier_tensors()
     if name == WITH_BOOL:
         types = carrier_tensors(("BOOL", "INT32"))
-    rule = parsed_by("CustomOperationParserFactory", *checks, all_tensors=types, source=COMPOSITE)
+    rule = OpRule((*as_measured(*checks), *types), source=(COMPOSITE,))
     return rule if release is None else rule.from_release(release)
