@@ -7,8 +7,8 @@ import pytest
 import delegate_sim
 from delegate_sim.conversion import converters as converters_module
 from delegate_sim.sweeping import sweep as sweep_module
-from tests.support.fake_converters import make_source
-from tests.support.sweep_conversions import TENSORFLOW, Fake
+from tests.support.conversion.fake_converters import make_source
+from tests.support.conversion.sweep_conversions import TENSORFLOW, Fake
 
 PHONE = [("nnapi", {"nnapi_runtime": "13"})]
 

@@ -15,7 +15,7 @@ import pytest
 
 import delegate_sim
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
-from tests.support.fake_converters import make_environment, make_source
+from tests.support.conversion.fake_converters import make_environment, make_source
 from tests.support.models import chain_model
 
 pytestmark = [

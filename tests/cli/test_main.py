@@ -10,7 +10,7 @@ import pytest
 import delegate_sim
 from delegate_sim_cli.commands import analyze
 from fixtures.builder import ModelBuilder
-from tests.support.clicks import NEEDS_NEWER_CLICK
+from tests.support.cli.clicks import NEEDS_NEWER_CLICK
 from tests.support.models import chain_model
 
 COMMANDS = ("analyze", "rules", "explain", "inspect")

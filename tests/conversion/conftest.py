@@ -2,7 +2,7 @@ import pytest
 
 from delegate_sim.conversion.cache import ConversionCache
 from delegate_sim.conversion.converters import Route, find_converters
-from tests.support.fake_converters import make_environment
+from tests.support.conversion.fake_converters import make_environment
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from delegate_sim.conversion.scripts import scripts
 from delegate_sim.conversion.settings import FLOAT, Settings, parse_settings
 from delegate_sim.conversion.sources import find_source
 from delegate_sim.errors import OptionError
-from tests.support.fake_converters import make_source, processes_with
+from tests.support.conversion.fake_converters import make_source, processes_with
 
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and stray processes are watched on Linux")
 INT8 = Settings("int8")

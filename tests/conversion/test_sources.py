@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim.conversion.sources import SourceKind, find_source
 from delegate_sim.errors import ModelError
-from tests.support.fake_converters import make_source
+from tests.support.conversion.fake_converters import make_source
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,9 @@ from delegate_sim.conversion.converters import Converter
 from delegate_sim.gate import source_models as sources_module
 from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
-from tests.support.fake_converters import make_environment, make_source
+from tests.support.conversion.fake_converters import make_environment, make_source
+from tests.support.conversion.sweep_conversions import Fake
 from tests.support.gate_models import upsampler
-from tests.support.sweep_conversions import Fake
 
 CONFIGURATION = """
 [sources.net]

@@ -24,7 +24,7 @@ from delegate_sim.live.execution_plans import NodePlan, Partition, plans
 from tests.support.delegates.xnnpack_expert_cases import ACCEPTED, REFUSED, scattered
 from tests.support.delegates.xnnpack_shape_cases import CASES
 from tests.support.dynamic_cases import behind_dynamic, kernel_behind_dynamic
-from tests.support.live_graphs import models
+from tests.support.live.graphs import models
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_LIVE_EXAMPLES", "500"))

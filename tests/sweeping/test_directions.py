@@ -9,8 +9,8 @@ from delegate_sim.diagnosis.advice.converter_settings import ConverterSetting
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.model.reader import load
 from delegate_sim.sweeping.directions import OPTIONS, QUANTIZATIONS, directions, followed
+from tests.support.conversion.sweep_conversions import dense
 from tests.support.diagnoses import target
-from tests.support.sweep_conversions import dense
 
 INT8 = frozenset({ConverterSetting.INT8})
 

@@ -16,7 +16,7 @@ from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.inference.difference import Difference, TensorDifference
 from delegate_sim.results.report.measures import FAILS_LATER, Measures
 from delegate_sim.sweeping.rows import Origin, SweepRow, best_for, delegated_share, pareto
-from tests.support.sweep_conversions import SOURCE, TENSORFLOW
+from tests.support.conversion.sweep_conversions import SOURCE, TENSORFLOW
 
 
 def cost(share, *, outcome="delegated", kernels=1, border=0, work=100):

@@ -12,8 +12,8 @@ from delegate_sim.sweeping import differences as differences_module
 from delegate_sim.sweeping import sweep as sweep_module
 from delegate_sim.sweeping.sweep import sweep, with_labels
 from delegate_sim.sweeping.sweep_result import SweepRequest
+from tests.support.conversion.sweep_conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
 from tests.support.diagnoses import target
-from tests.support.sweep_conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
 
 PHONE = target("nnapi", {"nnapi_runtime": "13"})
 INTEGER_ONLY = target("hexagon", {"min_nodes_per_partition": 1})

@@ -13,7 +13,7 @@ from delegate_sim.delegates.options import boolean
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from fixtures.builder import ModelBuilder
 from tests.runtime.test_interpreter_preparation import model as unprepared
-from tests.support.clicks import NEEDS_NEWER_CLICK
+from tests.support.cli.clicks import NEEDS_NEWER_CLICK
 from tests.support.models import chain_model
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "models"

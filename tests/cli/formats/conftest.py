@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import xmlschema
 
-from .schemas import JUNIT, SARIF, schema
+from tests.support.cli.published_schemas import JUNIT, SARIF, schema
 
 
 @pytest.fixture(autouse=True)

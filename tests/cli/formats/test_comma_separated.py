@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from delegate_sim_cli.formats.comma_separated import render
-
-from .examples import ANALYSIS, CHECK, EVERYTHING, FAILURE, PASSES, any_text, named, nasty_text
+from tests.support.cli.format_cases import ANALYSIS, CHECK, EVERYTHING, FAILURE, PASSES, any_text, named, nasty_text
 
 
 def table(results):

@@ -4,8 +4,7 @@ import pytest
 
 from delegate_sim.results.report.measures import Measures
 from delegate_sim_cli.formats.common import numbers, repository_path, target_text, title, verdict
-
-from .examples import ANALYSIS, BEFORE, CHECK, FAILURE, NOTHING, NOW, PASSES, STALE, UNREAD, case
+from tests.support.cli.format_cases import ANALYSIS, BEFORE, CHECK, FAILURE, NOTHING, NOW, PASSES, STALE, UNREAD, case
 
 
 @pytest.mark.parametrize("variable", ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"])

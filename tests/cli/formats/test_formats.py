@@ -13,8 +13,7 @@ from hypothesis import given
 from delegate_sim.gate.results import FAILED, Results
 from delegate_sim.results.report.findings import ERROR, Finding, Location
 from delegate_sim_cli.formats import FORMATS, render
-
-from .examples import ANALYSIS, EVERYTHING, any_text, case, named
+from tests.support.cli.format_cases import ANALYSIS, EVERYTHING, any_text, case, named
 
 
 @pytest.mark.parametrize("form", FORMATS)

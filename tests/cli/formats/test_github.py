@@ -8,8 +8,7 @@ from hypothesis import given
 
 from delegate_sim_cli.formats.github import render, write_summary
 from delegate_sim_cli.formats.markdown import render as markdown
-
-from .examples import CHECK, EVERYTHING, MANY, NOTHING, any_text, named, nasty_text
+from tests.support.cli.format_cases import CHECK, EVERYTHING, MANY, NOTHING, any_text, named, nasty_text
 
 COMMAND = re.compile(r"::(error|warning|notice|group|endgroup)(?: (?:(?:file|title)=[^:,\r\n]*,?)+)?::[^\r\n]*")
 

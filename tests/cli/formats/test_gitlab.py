@@ -6,8 +6,7 @@ from hypothesis import given
 
 from delegate_sim.gate.results import Results
 from delegate_sim_cli.formats.gitlab import render
-
-from .examples import CHECK, EVERYTHING, FAILURE, NOTHING, any_text, named, nasty_text
+from tests.support.cli.format_cases import CHECK, EVERYTHING, FAILURE, NOTHING, any_text, named, nasty_text
 
 
 def test_an_entry_for_each_finding():

@@ -7,8 +7,7 @@ from hypothesis import given
 
 from delegate_sim.gate.results import FAILED, UNREADABLE, Results
 from delegate_sim_cli.formats.junit import render
-
-from .examples import CHECK, EVERYTHING, MANY, PASSES, any_text, case, named, nasty_text
+from tests.support.cli.format_cases import CHECK, EVERYTHING, MANY, PASSES, any_text, case, named, nasty_text
 
 
 def test_the_document():

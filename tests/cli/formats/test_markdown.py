@@ -11,8 +11,7 @@ from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import Finding
 from delegate_sim_cli.formats.markdown import render
 from delegate_sim_cli.formats.markdown_syntax import code_block, text
-
-from .examples import (
+from tests.support.cli.format_cases import (
     ANALYSIS,
     CHECK,
     EVERYTHING,

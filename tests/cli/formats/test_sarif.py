@@ -12,8 +12,7 @@ from delegate_sim.results.report.findings import Finding, Location
 from delegate_sim.rules.source import LITERT, Source
 from delegate_sim_cli.formats.common import grouped_findings
 from delegate_sim_cli.formats.sarif import render
-
-from .examples import CHECK, EVERYTHING, FAILURE, NOTHING, PASSES, any_text, case, named, nasty_text
+from tests.support.cli.format_cases import CHECK, EVERYTHING, FAILURE, NOTHING, PASSES, any_text, case, named, nasty_text
 
 
 def fingerprint_of(found, position):

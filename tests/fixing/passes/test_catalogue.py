@@ -22,7 +22,7 @@ from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.inference.difference import compare
 from delegate_sim.inference.inputs import made_up
 from fixtures.comparisons import one_process
-from tests.support.fixing_nodes import MAKERS, models_around
+from tests.support.fixing.nodes import MAKERS, models_around
 
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "30"))
 

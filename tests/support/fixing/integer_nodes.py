@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from delegate_sim.model import schema
-from tests.support.live_sketch import Sketch, SketchTensor
+from tests.support.live.sketch import Sketch, SketchTensor
 
 _NUMBERS = schema.enum_values("TensorType")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.support.live_sketch import Sketch, SketchTensor
+from tests.support.live.sketch import Sketch, SketchTensor
 
 _QUANTIZED = ("INT8", "UINT8")
 _SAME = 0

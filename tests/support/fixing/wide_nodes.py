@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.live_sketch import Sketch, SketchTensor
+from tests.support.live.sketch import Sketch, SketchTensor
 
 _QUANTIZATION = {"INT8": {"scale": 0.5, "zero_point": 3}}
 

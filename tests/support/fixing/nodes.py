@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.support.integer_nodes import INTEGERS
-from tests.support.live_graphs import random_step
-from tests.support.live_sketch import Sketch, SketchTensor
-from tests.support.wide_nodes import WIDE
+from tests.support.fixing.integer_nodes import INTEGERS
+from tests.support.fixing.wide_nodes import WIDE
+from tests.support.live.graphs import random_step
+from tests.support.live.sketch import Sketch, SketchTensor
 
 Maker = Callable[[Sketch], None]
 
