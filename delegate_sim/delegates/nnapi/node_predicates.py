@@ -1,28 +1,33 @@
-"""Questions about a node that both the acceptance rules and the mapping ask (``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Predicates of nodes that both the acceptance rules and the lowering use (``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from ...graph.graph import NodeView
 
 QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
-"""``IsQuantized``: INT16 is none of them."""
-
-_WEIGHTS_POSITION = {
-    "CONV_2D": 1,
-    "FULLY_CONNECTED": 1,
-    "LSTM": 2,
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": 2,
-    "BIDIRECTIONAL_SEQUENCE_LSTM": 2,
-    "UNIDIRECTIONAL_SEQUENCE_RNN": 1,
-}
+"""``IsQuantized``, which does not count INT16."""
 
 
-def is_hybrid(node: NodeView) -> bool:
-    """``IsHybridOperator``: float activations with quantised weights, of an operator that has such a form."""
-    position = _WEIGHTS_POSITION.get(node.op)
-    if position is None or (node.op == "LSTM" and not is_full_lstm(node)):
-        return False
-    return node.input(0).type == "FLOAT32" and node.input(position).type in QUANTIZED_TYPES
+def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
+    """Return ``IsHybridOperator`` for operators whose weights are the operand at this position.
+
+    Hybrid nodes have float activations and quantized weights.
+    """
+
+    def is_hybrid(node: NodeView) -> bool:
+        return node.input(0).type == "FLOAT32" and node.input(position).type in QUANTIZED_TYPES
+
+    return is_hybrid
+
+
+def is_hybrid_lstm(node: NodeView) -> bool:
+    """``IsHybridOperator`` for LSTM, whose basic form is never hybrid."""
+    return is_full_lstm(node) and _has_hybrid_weights(node)
+
+
+_has_hybrid_weights = hybrid_with_weights(2)
 
 
 def is_basic_lstm(node: NodeView) -> bool:

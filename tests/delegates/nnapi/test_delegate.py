@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.nnapi.android.driver_interface import driver_questions
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
-from delegate_sim.delegates.nnapi.lowering.partition import OPERATIONS
+from delegate_sim.delegates.nnapi.lowering.operators import driver_operations
 from delegate_sim.delegates.nnapi.options import feature_level
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_6, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_2
 from delegate_sim.delegates.options import parse_options
@@ -370,7 +370,7 @@ def test_interfaces_for_logs_and_drivers():
     assert DELEGATE.levels.lowest_by_parameter == {"nnapi accelerators available": NNAPI_1_2}
     names = {option.name for option in DELEGATE.options}
     assert {DELEGATE.levels.option, DELEGATE.limit_option, DELEGATE.driver.option, DELEGATE.driver.accelerator_option} <= names
-    assert DELEGATE.driver.operations is OPERATIONS
+    assert DELEGATE.driver.operations is driver_operations()
     assert DELEGATE.driver.code in DELEGATE.kinds
     assert DELEGATE.driver.questions(graph_of(chain_model(["ADD"])), options_with(), delegate_sim.releases.catalogue.NEWEST)
     assert DELEGATE.log.prints_refusals

@@ -187,17 +187,14 @@ def _performance(value: Any) -> Mapping[str, DeviceCost]:
 
 
 def _operations(value: Any) -> frozenset[int]:
-    found = set()
-    for name in texts(value):
-        found.add(OperationType[_operation(name)].value)
-    return frozenset(found)
+    return frozenset([OperationType[_operation(name)].value for name in texts(value)])
 
 
 def _operation(value: Any) -> str:
-    name = "TRANSPOSE_CONV_2D" if value == "TRANSPOSE_CONV" else text(value)
+    name = text(value)
     if name not in OperationType.__members__:
         raise ValueError(f"NNAPI has no operation {shown(value)}")
-    return name
+    return OperationType[name].name
 
 
 def _types(value: Any) -> frozenset[int]:

@@ -11,7 +11,7 @@ from ....releases.catalogue import NEWEST, Release
 from ...base import Decision, OptionValues
 from ...driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
 from ..kinds import DRIVER
-from ..lowering.partition import OPERATIONS
+from ..lowering.operators import driver_operations
 from ..options import asks_driver
 from ..partitions import Partitions
 from ..supported_nodes import supported_nodes
@@ -47,7 +47,7 @@ def driver_questions(graph: Graph, options: OptionValues, release: Release = NEW
     return DriverQuestions(tuple(found), has_float16)
 
 
-DRIVER_INTERFACE = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, OPERATIONS)
+DRIVER_INTERFACE = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, driver_operations())
 DEVICES_INTERFACE = DevicesInterface(
     "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
 )

@@ -1,54 +1,55 @@
-"""The NNAPI model of a partition while it is built: the calls to NNAPI in their order.
+"""Builder of a partition's NNAPI model.
 
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``). Some calls of the original ignore
-that adding a tensor failed; the tensor counts as mapped from then on, here as there. What the runtime refuses is noted, and the
-building goes on as if it had not been, so that every refusal is found. Without a runtime no operands are made.
+that adding a tensor failed; the tensor counts as mapped from then on, here as there. Calls that the runtime refuses are noted,
+and building goes on as if they had succeeded, so that every refusal is reported. Without a runtime no operands are made.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any
 
-from ....graph.graph import Graph, NodeView
+from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.refusal import NnRefusal
 from ....nnapi_runtime.types import OperandType, OperationType
 from ...base import KernelFailure
 from ..failures import kernel_failure
-from . import call_sites as calls
+from ..node_predicates import QUANTIZED_TYPES
+from . import call_sites
 from .call_sites import RefusedCall, Site
+from .node import LoweredNode
 from .operand_types import INTERMEDIATE_TYPES, OPERAND_TYPES, SIGNED, operand_type
 
 _BOOL, _INT32, _FLOAT32 = OperandType.BOOL.value, OperandType.INT32.value, OperandType.FLOAT32.value
 _TENSOR_INT32, _TENSOR_FLOAT32 = OperandType.TENSOR_INT32.value, OperandType.TENSOR_FLOAT32.value
 _OPERATIONS = {name: code.value for name, code in OperationType.__members__.items()}
-_OPERATIONS["TRANSPOSE_CONV"] = OperationType.TRANSPOSE_CONV_2D.value
 _FLAGS = (b"\0", b"\1")
 _TYPE_LINE = "Failed to add NN API tensor: type {type} is not supported."
 
 
 class KernelError(Exception):
-    """Carries the failure to where its status would be looked at."""
+    """Failure of a call, caught where the original checks its status."""
 
     def __init__(self, failure: KernelFailure) -> None:
         super().__init__(failure.message)
         self.failure = failure
 
 
-def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **found: Any) -> KernelError:
-    """Return the error of a failure that is worded from what was found."""
-    return KernelError(kernel_failure(code, node, tensor, **found))
+def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> KernelError:
+    """Return the error of a failure; the values go into its message."""
+    return KernelError(kernel_failure(code, node, tensor, **values))
 
 
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
-    Operands of NNAPI are numbered as the delegate numbers them. ``inputs`` and ``outputs`` are those of the operation that is
-    being put together.
+    Operands of NNAPI are numbered as the delegate numbers them. ``inputs`` and ``outputs`` are the operands of the operation that
+    is added next.
     """
 
     def __init__(
@@ -67,11 +68,11 @@ class PartitionBuilder:
         self.mapped: dict[int, int] = {}
         """The NNAPI operand of each tensor that has one."""
         self.dequantized: dict[tuple[int, str], int] = {}
-        """The result of a DEQUANTIZE, by the operand and the type that it was asked for; -1 stands for unmapped operands."""
+        """The result of a DEQUANTIZE, by its operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []
-        """Inputs that NNAPI gives back as outputs."""
+        """Tensors of states, which NNAPI returns as outputs."""
         self.state_outputs: list[int] = []
-        """The operands in which it does."""
+        """The operands of these outputs."""
         self.densified: dict[int, Node] = {}
         """The node that unpacks sparse weights, by its output."""
         self.widened: dict[int, Node] = {}
@@ -80,12 +81,12 @@ class PartitionBuilder:
         self.outputs: list[int] = []
         self.refused: list[RefusedCall] = []
         self.lines: list[str] = []
-        """What the delegate prints while it maps, up to the first call that is refused."""
+        """Lines that the delegate prints, up to the first refused call."""
         self.node = -1
         """The node that the delegate looked up last."""
         self.model = None if make_model is None else make_model(self._note)
         self._next = 0
-        self._at: tuple[Site, Tensor | None, str] = (calls.OPERATION, None, "")
+        self._at: tuple[Site, Tensor | None, str] = (call_sites.OPERATION, None, "")
 
     def _note(self, refusal: NnRefusal) -> None:
         self.refused.append(RefusedCall(self.node, refusal, *self._at))
@@ -96,59 +97,78 @@ class PartitionBuilder:
 
     # Tensors of the model
 
-    def add_input(self, node: Node, index: int, flags: int = 0, is_hybrid: bool = False) -> None:
-        """``AddTensorInput``; refuses types that NNAPI lacks."""
-        self.inputs.append(self._tensor(node, index, flags, is_hybrid))
+    def add_inputs(self, node: LoweredNode) -> None:
+        """Add every operand in order."""
+        for position in range(len(node.inputs)):
+            self.add_input(node, position)
 
-    def add_input_unchecked(self, node: Node, index: int, flags: int = 0, is_hybrid: bool = False) -> None:
+    def add_input(self, node: LoweredNode, position: int) -> None:
+        """``AddTensorInput`` with the flags of the node's operands; refuses types that NNAPI lacks."""
+        index = node.operand(position)
+        operand = self.mapped.get(index)
+        if operand is None:
+            operand = self._new_operand(node.index, index, node.flags(position), node.is_hybrid)
+        self.inputs.append(operand)
+
+    def add_flagged_input(self, node: LoweredNode, position: int, flags: int = 0) -> None:
+        """``AddTensorInput`` with these flags; refuses types that NNAPI lacks."""
+        self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
+
+    def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
         """``AddTensorInput`` where the original ignores its status."""
         with suppress(KernelError):
-            self.add_input(node, index, flags, is_hybrid)
+            self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags, is_hybrid))
 
-    def add_output(self, node: Node, index: int, flags: int = 0) -> None:
+    def add_outputs(self, node: LoweredNode) -> None:
+        """Add every result in order."""
+        for position in range(len(node.outputs)):
+            self.add_output(node, position, node.output_flags)
+
+    def add_output(self, node: LoweredNode, position: int, flags: int = 0) -> None:
         """``AddTensorOutput``; refuses types that NNAPI lacks."""
-        self.outputs.append(self._tensor(node, index, flags, is_hybrid=False))
+        self.outputs.append(self.tensor_operand(node.index, node.result(position), flags))
 
-    def add_output_unchecked(self, node: Node, index: int) -> None:
+    def add_unchecked_output(self, node: LoweredNode, position: int) -> None:
         """``AddTensorOutput`` where the original ignores its status."""
         with suppress(KernelError):
-            self.add_output(node, index)
+            self.add_output(node, position)
 
-    def _tensor(self, node: Node, index: int, flags: int, is_hybrid: bool) -> int:
-        """``AddTensor``."""
-        known = self.mapped.get(index)
-        if known is not None:
-            return known
+    def tensor_operand(self, node: int, index: int, flags: int, is_hybrid: bool = False) -> int:
+        """Return the operand of a tensor, which is added at its first use (``AddTensor``)."""
+        operand = self.mapped.get(index)
+        return self._new_operand(node, index, flags, is_hybrid) if operand is None else operand
+
+    def _new_operand(self, node: int, index: int, flags: int, is_hybrid: bool) -> int:
         if index < 0:
-            raise kernel_error("nnapi-absent-operand", node.index)
-        own = self.mapped[index] = self._next
+            raise kernel_error("nnapi-absent-operand", node)
+        operand = self.mapped[index] = self._next
         self._next += 1
         tensor = self.graph.tensors[index]
         if tensor.type not in OPERAND_TYPES:
             if not self.refused:
                 self.lines.append(_TYPE_LINE.format(type=tensor.type))
-            raise kernel_error("nnapi-tensor-type", node.index, tensor)
+            raise kernel_error("nnapi-tensor-type", node, tensor)
         if self.model is not None:
-            self._add_operand_of(self.model, own, tensor, flags, is_hybrid)
-        return own
+            self._add_operand_of(self.model, operand, tensor, flags, is_hybrid)
+        return operand
 
     def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
         if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
-            # The most frequent operands, which nothing is left to find out about.
-            self._at = (calls.TENSOR, tensor, "")
+            # The most frequent operands, for which the flags decide nothing.
+            self._at = (call_sites.TENSOR, tensor, "")
             model.add_operand(_TENSOR_FLOAT32, tensor.shape)
             return
         given = operand_type(tensor, flags, is_hybrid, self.allows_dynamic)
-        self._at = (calls.TENSOR, tensor, "")
+        self._at = (call_sites.TENSOR, tensor, "")
         model.add_operand(given.code, given.dimensions, given.scale, given.zero_point)
         if given.channels is not None:
-            self._at = (calls.TENSOR_CHANNELS, tensor, "")
+            self._at = (call_sites.TENSOR_CHANNELS, tensor, "")
             model.set_channel_quantization(own, *given.channels)
         if tensor.is_constant:
             self._at = (given.value_site, tensor, "")
             model.set_value(own, given.length)
 
-    # Operands of the delegate's own
+    # Operands that are no tensors of the model
 
     def add_int(self, value: int) -> None:
         """``AddScalarInt32Operand``."""
@@ -167,27 +187,27 @@ class PartitionBuilder:
         self.inputs.append(own)
         if self.model is None:
             return
-        self._at = (calls.SCALAR, None, "")
+        self._at = (call_sites.SCALAR, None, "")
         self.model.add_operand(code)
-        self._at = (calls.SCALAR_VALUE, None, "")
+        self._at = (call_sites.SCALAR_VALUE, None, "")
         self.model.set_value(own, len(value), value)
 
     def add_vector(self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, is_null: bool = False) -> None:
-        """``AddVectorOperand`` of so many elements of ``size`` bytes; ``is_null``: there is no pointer to any values."""
+        """``AddVectorOperand`` of so many elements of ``size`` bytes; ``is_null``: with a null pointer for the values."""
         own = self._new_index()
         self.inputs.append(own)
         if self.model is None:
             return
-        self._at = (calls.VECTOR, None, "")
+        self._at = (call_sites.VECTOR, None, "")
         self.model.add_operand(code, (count,), scale, 0)
-        self._at = (calls.VECTOR_VALUE, None, "")
+        self._at = (call_sites.VECTOR_VALUE, None, "")
         if is_null:
             self.model.omit(own)
         else:
             self.model.set_value(own, count * size)
 
     def leave_out(self, code: int = _TENSOR_FLOAT32, scale: float = 0.0) -> None:
-        """``AddVector...Operand`` without elements, for an operand that is left out."""
+        """``AddVector...Operand`` without elements, for an omitted operand."""
         self.add_vector(0, code, scale=scale, is_null=True)
 
     def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
@@ -196,46 +216,47 @@ class PartitionBuilder:
         self.inputs.append(own)
         if self.model is None:
             return
-        self._at = (calls.NEW_CONSTANT, None, "")
+        self._at = (call_sites.NEW_CONSTANT, None, "")
         self.model.add_operand(code, dimensions, scale, zero_point, has_pointer=True)
-        self._at = (calls.NEW_CONSTANT_VALUE, None, "")
+        self._at = (call_sites.NEW_CONSTANT_VALUE, None, "")
         self.model.set_value(own, length)
 
     def add_result(
         self, code: int, dimensions: Sequence[int], scale: float = 0.0, zero_point: int = 0, has_pointer: bool = True
     ) -> int:
-        """``AddAdditionalOutputTensor``: a result that is no tensor of the graph; returns its operand."""
+        """Add a result that is no tensor of the graph and return its operand (``AddAdditionalOutputTensor``)."""
         own = self._new_index()
         self.outputs.append(own)
         if self.model is not None:
-            self._at = (calls.RESULT, None, "")
+            self._at = (call_sites.RESULT, None, "")
             self.model.add_operand(code, dimensions, scale, zero_point, has_pointer)
         return own
 
-    def add_state(self, index: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
-        """``AddState...Tensor``: the result in which NNAPI gives a state back."""
+    def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
+        """``AddState...Tensor``: the result in which NNAPI returns a state."""
+        index = node.operand(position)
         if index < 0:
-            raise kernel_error("nnapi-absent-operand", self.node)
+            raise kernel_error("nnapi-absent-operand", node.index)
         tensor = self.graph.tensors[index]
         scale, zero_point = (tensor.scale, tensor.zero_point) if has_quantization else (0.0, 0)
         self.state_outputs.append(self.add_result(code, tensor.shape, scale, zero_point))
         self.state_tensors.append(index)
 
-    def add_scalar_tensor(self, node: Node, tensor: Tensor, code: int) -> None:
-        """``AddSingleValueTensorAsScalarOperand``. Where the tensor has an operand already, another is added to no purpose."""
+    def add_scalar_tensor(self, node: LoweredNode, tensor: Tensor, code: int) -> None:
+        """``AddSingleValueTensorAsScalarOperand``. If the tensor has an operand already, another is added but not used."""
         if tensor.element_count != 1:
             raise kernel_error("nnapi-scalar-value", node.index, tensor, found=tensor.element_count)
         if self.model is not None:
-            self._at = (calls.SCALAR_TENSOR, tensor, "")
+            self._at = (call_sites.SCALAR_TENSOR, tensor, "")
             self.model.add_operand(code)
-        known = self.mapped.get(tensor.index)
-        if known is None:
-            known = self.mapped[tensor.index] = self._new_index()
-        self.inputs.append(known)
+        operand = self.mapped.get(tensor.index)
+        if operand is None:
+            operand = self.mapped[tensor.index] = self._new_index()
+        self.inputs.append(operand)
 
     def add_intermediate(
         self,
-        node: Node,
+        node: LoweredNode,
         tensor: Tensor,
         dimensions: Sequence[int],
         scale: float,
@@ -243,9 +264,9 @@ class PartitionBuilder:
         converts_int8: bool = False,
         has_pointer: bool = False,
     ) -> int:
-        """``AddIntermediateOutputTensor`` of the type of this tensor; returns its operand."""
+        """Add a result of the type of this tensor and return its operand (``AddIntermediateOutputTensor``)."""
         if tensor.type not in INTERMEDIATE_TYPES:
-            raise kernel_error("nnapi-intermediate-type", node.index, tensor, op=node.op)
+            raise kernel_error("nnapi-intermediate-type", node.index, tensor, op=node.view.op)
         code = INTERMEDIATE_TYPES[tensor.type]
         if converts_int8:
             zero_point += 128
@@ -254,43 +275,54 @@ class PartitionBuilder:
 
     # Operations
 
-    def add_operation(self, node: Node, operation: str) -> None:
+    def finish(self, node: LoweredNode) -> None:
+        """Add the results, and the operation that the operator's lowering names."""
+        self.add_outputs(node)
+        self.add_operation(node, node.operation)
+
+    def add_operation(self, node: LoweredNode, operation: str) -> None:
         """``FinalizeAddOperation``."""
-        self._operation(node, operation, self.inputs, self.outputs)
+        self._operation(node.index, operation, self.inputs, self.outputs)
         self.inputs, self.outputs = [], []
 
-    def _operation(self, node: Node, operation: str, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+    def _operation(self, node: int, operation: str, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """``AddOperationToModel``."""
-        self.operations.setdefault(node.index, []).append(operation)
+        self.operations.setdefault(node, []).append(operation)
         if self.model is not None:
-            self._at = (calls.OPERATION, None, operation)
-            self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node.index)
+            self._at = (call_sites.OPERATION, None, operation)
+            self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
 
-    def add_dequantize(self, node: Node, position: int, index: int, wanted: str) -> None:
-        """``AddDequantize``: once for each operand and wanted type; the operation reads the result from then on."""
+    def add_dequantized_weights(self, node: LoweredNode, positions: Iterable[int]) -> None:
+        """``AddDequantizeOperatorsWhereNeeded``: quantized operands beside float activations become float."""
+        if node.view.input(0).type != "FLOAT32":
+            return
+        for position in positions:
+            weights = node.view.input(position)
+            if weights.type in QUANTIZED_TYPES:
+                self.add_dequantize(node, position, weights.type)
+
+    def add_dequantize(self, node: LoweredNode, position: int, wanted: str) -> None:
+        """``AddDequantize``: once for each operand and requested type; the operation then reads the result."""
+        index = node.operand(position)
         source = self.mapped.get(index, -1)
-        found = self.dequantized.get((source, wanted))
-        if found is None:
+        result = self.dequantized.get((source, wanted))
+        if result is None:
             if self.model is not None:
-                self._at = (calls.DEQUANTIZED, None, "")
+                self._at = (call_sites.DEQUANTIZED, None, "")
                 self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
-            found = self.dequantized[source, wanted] = self._new_index()
-            self._operation(node, "DEQUANTIZE", (source,), (found,))
+            result = self.dequantized[source, wanted] = self._new_index()
+            self._operation(node.index, "DEQUANTIZE", (source,), (result,))
         if position < len(self.inputs):
-            self.inputs[position] = found
+            self.inputs[position] = result
 
-    def append_reshape(self, node: Node, intermediate: int) -> None:
+    def append_reshape(self, node: LoweredNode, intermediate: int) -> None:
         """``AppendReshape``."""
         self.inputs.append(intermediate)
-        self.add_vector(self.graph.tensor(node.output(0)).rank)
-        self.add_output(node, node.output(0), SIGNED)
+        self.add_vector(node.view.output(0).rank)
+        self.add_output(node, 0, SIGNED)
         self.add_operation(node, "RESHAPE")
 
 
 def _int32(value: int) -> int:
-    """Return what is left of a number in 32 bits."""
+    """Truncate a number to 32 bits."""
     return (int(value) + 0x80000000 & 0xFFFFFFFF) - 0x80000000
-
-
-Step: TypeAlias = Callable[[PartitionBuilder, NodeView], None]
-"""A step in mapping one node."""

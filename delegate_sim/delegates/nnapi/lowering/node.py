@@ -1,92 +1,95 @@
-"""A node while it is mapped: how its tensors become operands (``AddOpsAndTensors``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Nodes while they are lowered: how their tensors become operands (``AddOpsAndTensors``, ``nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from ....graph.graph import NodeView
-from ..node_predicates import is_hybrid
+from ....model.options import Options
 from ..target import NNAPI_1_3
-from .builder import PartitionBuilder
 from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN
 
-_TAKES_SCALARS = frozenset({
-    "ADD", "MUL", "SUB", "DIV", "EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "POW", "MAXIMUM",
-    "MINIMUM", "PRELU", "LEAKY_RELU",
-})  # fmt: skip
-"""``IsScalarInputSupported``."""
 
-_CONVERTS_INT8 = frozenset({
-    "ADD", "ARG_MAX", "ARG_MIN", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND", "CONCATENATION", "DEPTH_TO_SPACE", "EQUAL",
-    "EXPAND_DIMS", "GATHER", "GREATER", "GREATER_EQUAL", "HARD_SWISH", "L2_NORMALIZATION", "LEAKY_RELU", "LESS",
-    "LESS_EQUAL", "LOGISTIC", "MAXIMUM", "MAX_POOL_2D", "MEAN", "MINIMUM", "MUL", "NOT_EQUAL", "PAD", "PADV2", "PRELU",
-    "REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6", "RELU_N1_TO_1", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR",
-    "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "STRIDED_SLICE", "SUB", "TANH", "TILE", "TOPK_V2",
-    "TRANSPOSE",
-})  # fmt: skip
-"""``NeedInt8Conversion``, where the type of the first operand alone decides."""
+@dataclass(frozen=True, slots=True)
+class OperandTraits:
+    """How the operands of an operator become operands of NNAPI."""
 
-_WEIGHTED = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
-
-_CONVERTS_ALL_INPUTS = frozenset({
-    "FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "MUL", "SUB", "CONCATENATION", "MAXIMUM", "MINIMUM",
-    "LEAKY_RELU", "LESS", "LESS_EQUAL", "PRELU", "GREATER", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL", "SELECT",
-})  # fmt: skip
-"""Operators of which not only the first operand is converted."""
+    takes_scalars: bool = False
+    """``IsScalarInputSupported``: scalars become vectors with one element."""
+    converts_int8: Callable[[NodeView], bool] | None = None
+    """``NeedInt8Conversion``: whether INT8 becomes UINT8 below NNAPI 1.3; of the inputs only the first, unless all are."""
+    converts_all_inputs: bool = False
+    is_hybrid: Callable[[NodeView], bool] | None = None
+    """``IsHybridOperator``."""
 
 
-class MappedNode:
+PLAIN = OperandTraits()
+"""Every operand as it is."""
+
+
+class LoweredNode:
     """A node, and how its operands and results are mapped at a feature level."""
 
-    __slots__ = ("_flags", "_widens_from", "converts_int8", "is_hybrid", "node", "output_flags", "view")
+    __slots__ = (
+        "_flags",
+        "_traits",
+        "converts_int8",
+        "index",
+        "inputs",
+        "is_hybrid",
+        "operation",
+        "output_flags",
+        "outputs",
+        "view",
+    )
 
-    def __init__(self, view: NodeView, target_feature_level: int) -> None:
+    def __init__(self, view: NodeView, operation: str, traits: OperandTraits, target_feature_level: int) -> None:
+        node = view.node
         self.view = view
-        self.node = view.node
-        self.is_hybrid = is_hybrid(view)
+        self.operation = operation
+        self.index, self.inputs, self.outputs = node.index, node.inputs, node.outputs
+        self._traits = traits
         has_signed = target_feature_level >= NNAPI_1_3
-        self.converts_int8 = not has_signed and converts_int8(view)
+        self.is_hybrid = traits.is_hybrid is not None and traits.is_hybrid(view)
+        self.converts_int8 = not has_signed and traits.converts_int8 is not None and traits.converts_int8(view)
         signed = SIGNED if has_signed and not self.is_hybrid else 0
-        self._flags = (SCALAR_AS_TENSOR if view.op in _TAKES_SCALARS else 0) | signed
+        self._flags = (SCALAR_AS_TENSOR if traits.takes_scalars else 0) | signed
         self.output_flags = (CONVERT_INT8 if self.converts_int8 else 0) | signed
-        self._widens_from = next(
-            (position for position, tensor in enumerate(view.inputs) if tensor.type == "FLOAT16" and tensor.is_constant),
-            math.inf,
-        )
+
+    @property
+    def options(self) -> Options:
+        """The builtin options."""
+        return self.view.options
+
+    def operand(self, position: int) -> int:
+        """Return the tensor of an operand; -1 if it is omitted."""
+        return self.inputs[position] if position < len(self.inputs) else -1
+
+    def result(self, position: int) -> int:
+        """Return the tensor of a result; -1 if the node has no such result."""
+        return self.outputs[position] if position < len(self.outputs) else -1
 
     def flags(self, position: int) -> int:
-        """How an operand is mapped. From the first constant float16 operand on, all such operands are widened."""
+        """Return the flags of an operand. From the first constant float16 operand on, all float16 operands are widened."""
         flags = self._flags
-        if position >= self._widens_from:
+        if self.view.input(position).type == "FLOAT16" and any(
+            tensor.type == "FLOAT16" and tensor.is_constant for tensor in self.view.inputs[: position + 1]
+        ):
             flags |= WIDEN
-        if self.converts_int8 and (position == 0 or self.view.op in _CONVERTS_ALL_INPUTS):
+        if self.converts_int8 and (position == 0 or self._traits.converts_all_inputs):
             flags |= CONVERT_INT8
         return flags
 
-    def add(self, partition: PartitionBuilder, position: int) -> None:
-        """Add the operand at a position as an input of the operation."""
-        partition.add_input(self.node, self.node.input(position), self.flags(position), self.is_hybrid)
+
+def first_is_int8(view: NodeView) -> bool:
+    """Return whether the first operand is INT8."""
+    return view.input(0).type == "INT8"
 
 
-def converts_int8(view: NodeView) -> bool:
-    """``NeedInt8Conversion``."""
-    match view.op:
-        case op if op in _WEIGHTED:
-            weights = view.input(1)
-            quantization = weights.quantization
-            is_affine = quantization is not None and quantization.is_affine
-            return view.input(0).type == "INT8" and weights.type in ("INT8", "UINT8") and is_affine
-        case "TRANSPOSE_CONV":
-            # The original looks at tensor 2 of the graph where operand 2 of the node is meant.
-            return view.graph.tensors[2].type == "INT8"
-        case "SELECT":
-            return view.input(1).type == "INT8"
-        case op if op in _CONVERTS_INT8:
-            return view.input(0).type == "INT8"
-    return False
-
-
-NodeStep: TypeAlias = Callable[[PartitionBuilder, MappedNode], None]
-"""A step in mapping one node."""
+def weights_are_int8(view: NodeView) -> bool:
+    """Return whether input and weights have 8 bits, the weights with affine quantization."""
+    weights = view.input(1)
+    quantization = weights.quantization
+    is_affine = quantization is not None and quantization.is_affine
+    return view.input(0).type == "INT8" and weights.type in ("INT8", "UINT8") and is_affine

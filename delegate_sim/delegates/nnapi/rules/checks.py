@@ -18,7 +18,6 @@ from ....rules.rule import Check
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
-from ..node_predicates import is_hybrid
 from ..target import NnapiTarget, level_in_words
 
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
@@ -88,9 +87,11 @@ def type_and_storage(tensor: Tensor) -> str:
     return f"{tensor.type}, {'constant' if tensor.is_constant else 'not constant'}"
 
 
-NOT_HYBRID = refused_if(
-    kinds.HYBRID, "operands that are all float or all quantised", is_hybrid, "float input with quantised weights"
-).from_source(_helper("IsHybridOperator"))
+def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
+    """Demand operands that are all float or all quantized."""
+    needed = "operands that are all float or all quantised"
+    check = refused_if(kinds.HYBRID, needed, is_hybrid, "float input with quantised weights")
+    return check.from_source(_helper("IsHybridOperator"))
 
 
 def _unrestricted_scales(node: NodeView) -> str | None:

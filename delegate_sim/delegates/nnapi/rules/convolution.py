@@ -8,8 +8,9 @@ from ....rules.operands import operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, constants, operand_count, refused_if
 from ..kinds import PER_CHANNEL
+from ..node_predicates import hybrid_with_weights
 from ..target import NNAPI_1_2, NnapiTarget, below_level
-from .checks import FLOAT_UINT8_OPERAND, NOT_HYBRID, RESTRICTED_SCALES_ONLY, max_op_version, min_level
+from .checks import FLOAT_UINT8_OPERAND, RESTRICTED_SCALES_ONLY, max_op_version, min_level, not_hybrid
 
 
 def _dilation(node: NodeView) -> str | None:
@@ -28,7 +29,7 @@ RULES: Rules[NnapiTarget] = {
     "CONV_2D": OpRule(
         (
             max_op_version(5),
-            NOT_HYBRID.when(below_level(NNAPI_1_2)),
+            not_hybrid(hybrid_with_weights(1)).when(below_level(NNAPI_1_2)),
             FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
             refused_if(
                 PER_CHANNEL,

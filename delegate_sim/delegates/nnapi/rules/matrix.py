@@ -9,14 +9,15 @@ from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, rank, refused_if, same_type
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE
+from ..node_predicates import hybrid_with_weights
 from ..target import FEATURE_LEVEL_6, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level
 from .checks import (
     FLOAT_UINT8_OPERAND,
-    NOT_HYBRID,
     RESTRICTED_SCALES_ONLY,
     SOURCE,
     max_op_version,
     min_level,
+    not_hybrid,
     op_version,
     type_in,
 )
@@ -54,7 +55,7 @@ RULES: Rules[NnapiTarget] = {
                 "INT16 output",
                 "quantise activations to 8 bits instead of 16",
             ),
-            NOT_HYBRID.when(below_level(NNAPI_1_2)),
+            not_hybrid(hybrid_with_weights(1)).when(below_level(NNAPI_1_2)),
             FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
             RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
             check_for_target(

@@ -9,17 +9,17 @@ from ....rules.operands import OUTPUT, Operand, operand, result
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import check_for_target, constant, operand_count, typed, where
 from ..kinds import FEATURE_LEVEL, UNSUPPORTED_OPERAND_RANK
-from ..node_predicates import is_basic_lstm
+from ..node_predicates import hybrid_with_weights, is_basic_lstm, is_hybrid_lstm
 from ..target import NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
 from .checks import (
     FLOAT,
     FLOAT_QUANT8,
     FLOAT_UINT8,
-    NOT_HYBRID,
     SOURCE,
     level_demand,
     max_op_version,
     min_level,
+    not_hybrid,
     op_version,
     quantized_as,
 )
@@ -65,15 +65,15 @@ _FULL_KERNEL = where(
 )
 _FLOAT_WEIGHTS = typed(operand(1, "weight tensor"), FLOAT, hint="keep the weights in float")
 (_FLOAT_WEIGHTS_IF_ANY,) = where(lambda node: len(node.inputs) >= 2, "if there is one", _FLOAT_WEIGHTS)
-_SEQUENCE = (min_level(NNAPI_1_2), NOT_HYBRID)
+_SEQUENCE_LSTM = (min_level(NNAPI_1_2), not_hybrid(hybrid_with_weights(2)))
 
 RULES: Rules[NnapiTarget] = {
-    "BIDIRECTIONAL_SEQUENCE_LSTM": OpRule((op_version(1), *_SEQUENCE)),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": OpRule((op_version(1), *_SEQUENCE_LSTM)),
     "LSTM": OpRule(
         (
             max_op_version(3),
             level_demand(NNAPI_1_1),
-            NOT_HYBRID.when(below_level(NNAPI_1_2)),
+            not_hybrid(is_hybrid_lstm).when(below_level(NNAPI_1_2)),
             *_BASIC_KERNEL,
             check_for_target(
                 FEATURE_LEVEL,
@@ -97,6 +97,6 @@ RULES: Rules[NnapiTarget] = {
             _FLOAT_WEIGHTS,
         )
     ),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": OpRule((max_op_version(2), *_SEQUENCE, operand_count(exactly(20, 24)))),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": OpRule((op_version(1), *_SEQUENCE)),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": OpRule((max_op_version(2), *_SEQUENCE_LSTM, operand_count(exactly(20, 24)))),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": OpRule((op_version(1), min_level(NNAPI_1_2), not_hybrid(hybrid_with_weights(1)))),
 }

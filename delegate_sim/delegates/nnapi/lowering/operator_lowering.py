@@ -1,0 +1,35 @@
+"""The lowering of one operator, as the modules in ``operators`` list it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ....graph.graph import NodeView
+from .builder import PartitionBuilder
+from .node import PLAIN, LoweredNode, OperandTraits
+
+Step: TypeAlias = Callable[[PartitionBuilder, LoweredNode], None]
+"""Adds operands, parameters, results and operations of a node to a model."""
+
+
+def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Add an operation that has the node's operands in order, and no parameters."""
+    builder.add_inputs(node)
+    builder.finish(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """How the nodes of an operator become NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
+
+    operation: str = ""
+    """The NNAPI operation of a node, unless its operands or the feature level ask for others; empty if it always has several."""
+    add: Step = add_plain
+    traits: OperandTraits = PLAIN
+    fold: Callable[[PartitionBuilder, NodeView], bool] | None = None
+    """Takes note of a node that other nodes absorb, before any node is lowered; returns whether it is one."""
+
+
+Lowerings: TypeAlias = Mapping[str, Lowering]

@@ -1,0 +1,45 @@
+"""Lowering of each operator, one module for each family of ``model/operator_families.py``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from importlib import import_module
+
+from .....model.operator_families import FAMILY_OF
+from ..operator_lowering import Lowering, Lowerings
+
+FAMILIES = (
+    "activation",
+    "arithmetic",
+    "conversion",
+    "convolution",
+    "filling",
+    "gathering",
+    "joining",
+    "matrix",
+    "padding",
+    "pooling",
+    "recurrent",
+    "reduction",
+    "reshaping",
+    "slicing",
+)
+
+
+def find_lowering(op: str) -> Lowering | None:
+    """Return the lowering of an operator, None if it has none. Its module is imported when a model has the operator."""
+    family = FAMILY_OF.get(op)
+    return _lowerings(family).get(op) if family in FAMILIES else None
+
+
+@functools.cache
+def driver_operations() -> Mapping[str, str]:
+    """Return the NNAPI operation of each operator, without operators that always become several."""
+    return {op: lowering.operation for family in FAMILIES for op, lowering in _lowerings(family).items() if lowering.operation}
+
+
+@functools.cache
+def _lowerings(family: str) -> Lowerings:
+    lowerings: Lowerings = import_module(f".{family}", __package__).LOWERINGS
+    return lowerings

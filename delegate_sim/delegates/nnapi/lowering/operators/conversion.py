@@ -1,0 +1,58 @@
+"""Changes of type, quantization, and sparse weights."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from .....graph.graph import NodeView
+from ...node_predicates import QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
+from ..builder import KernelError, PartitionBuilder, kernel_error
+from ..node import LoweredNode
+from ..operand_types import SCALAR_AS_TENSOR, WIDEN
+from ..operator_lowering import Lowering, Lowerings
+
+
+def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
+    """Constant sparse weights are unpacked where they are read."""
+    if not is_constant_densify(view):
+        return False
+    if not view.node.outputs:
+        raise kernel_error("nnapi-absent-operand", view.node.index)
+    builder.densified[view.node.output(0)] = view.node
+    return True
+
+
+def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """NNAPI has no operation that unpacks other weights."""
+    raise kernel_error("nnapi-unmapped-operator", node.index, op=node.view.op)
+
+
+def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
+    """Float16 weights become float32 operands, or are widened where they are read."""
+    node = view.node
+    if view.is_constant_float16_dequantize:
+        with suppress(KernelError):
+            builder.tensor_operand(node.index, node.input(0), SCALAR_AS_TENSOR | WIDEN)
+        return True
+    if not is_runtime_float16_dequantize(view):
+        return False
+    if not node.outputs:
+        raise kernel_error("nnapi-absent-operand", node.index)
+    builder.widened[node.output(0)] = node
+    return True
+
+
+def _add_quantize(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """NNAPI quantizes floats only, so a quantized input becomes float first."""
+    builder.add_inputs(node)
+    if node.view.input(0).type in QUANTIZED_TYPES:
+        builder.add_dequantize(node, 0, "FLOAT32")
+    builder.finish(node)
+
+
+LOWERINGS: Lowerings = {
+    "CAST": Lowering("CAST"),
+    "DENSIFY": Lowering(add=_add_densify, fold=_fold_densify),
+    "DEQUANTIZE": Lowering("DEQUANTIZE", fold=_fold_dequantize),
+    "QUANTIZE": Lowering("QUANTIZE", _add_quantize),
+}
