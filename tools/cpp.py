@@ -102,12 +102,10 @@ class CppText:
                 start = position
 
     def branches(self, start: int, end: int, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
-        """Return the branches of a function whose ``case`` labels match, outermost only; if none does, those of ``if``."""
-        cases = list(self._cases(start, end, pattern))
-        if cases:
-            outermost = min([depth for depth, _ in cases])
-            return list(dict.fromkeys([branch for depth, branch in cases if depth == outermost]))
-        return list(self._conditional(start, end, pattern))
+        """Return the outermost branches of a function whose ``case`` labels match; if none does, those of ``if`` and loops."""
+        matching = list(self._cases(start, end, pattern)) or list(self._conditional(start, end, pattern))
+        outermost = min([depth for depth, _ in matching], default=0)
+        return list(dict.fromkeys([branch for depth, branch in matching if depth == outermost]))
 
     def _cases(self, start: int, end: int, pattern: re.Pattern[str]) -> Iterator[tuple[int, tuple[int, int]]]:
         """Yield the branches behind labels that match, each with its depth; labels that share a branch belong to it."""
@@ -124,17 +122,19 @@ class CppText:
             closing = _end_of_enclosing(self.code, labels[last][1], end)
             yield depth, (labels[first][0], min([*following[:1], closing]))
 
-    def _conditional(self, start: int, end: int, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-        for condition in re.compile(r"\bif\s*\(").finditer(self.code, start, end):
+    def _conditional(self, start: int, end: int, pattern: re.Pattern[str]) -> Iterator[tuple[int, tuple[int, int]]]:
+        for condition in re.compile(r"\b(?:if|for|while)\s*\(").finditer(self.code, start, end):
             opening = condition.end() - 1
             behind = _end_of_block(self.code, opening, "()")
             if pattern.search(self.text, opening, behind):
-                yield condition.start(), self._end_of_statement(behind)
+                yield self._depth(start, condition.start()), (condition.start(), self._end_of_statement(behind))
 
     def _labels(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         for label in _LABEL.finditer(self.code, start, end):
-            before = self.code[start : label.start()]
-            yield label.start(), label.end(), before.count("{") - before.count("}")
+            yield label.start(), label.end(), self._depth(start, label.start())
+
+    def _depth(self, start: int, position: int) -> int:
+        return self.code.count("{", start, position) - self.code.count("}", start, position)
 
     def _end_of_statement(self, position: int) -> int:
         mark = re.compile(r"[{;]").search(self.code, position)

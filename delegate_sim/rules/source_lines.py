@@ -178,6 +178,7 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
         },
         "ml_drift_delegate/tflite/model_builder_helper.cc": {
             "CheckInputsConstsOutputs": (214, 226),
+            "CheckInputsOutputs": (195, 212),
         },
         "ml_drift_delegate/tflite/operation_parser.cc": {
             "CheckAllDimensions, HW": (184, 193),
@@ -235,6 +236,7 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
         },
         "tflite/delegates/coreml/coreml_delegate.mm": {
             "IsNodeSupportedByDelegate": (38, 154),
+            "IsNodeSupportedByDelegate, ->type != kTfLiteFloat32": (67, 69),
             "IsNodeSupportedByDelegate, ADD": (79, 82),
             "IsNodeSupportedByDelegate, AVERAGE_POOL_2D": (83, 86),
             "IsNodeSupportedByDelegate, CONCATENATION": (87, 89),
@@ -257,6 +259,7 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
             "IsNodeSupportedByDelegate, SOFTMAX": (139, 143),
             "IsNodeSupportedByDelegate, TANH": (144, 146),
             "IsNodeSupportedByDelegate, TRANSPOSE_CONV": (147, 149),
+            "IsNodeSupportedByDelegate, registration->version > 1": (46, 58),
         },
         "tflite/delegates/gpu/common/model_builder.cc": {
             "BatchedMatMulOperationParser::IsSupported": (322, 326),
@@ -272,12 +275,7 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
             "FullyConnectedOperationParser::IsSupported": (1286, 1292),
             "GatherOperationParser::IsSupported": (1389, 1394),
             "GetOpsToReplace": (3291, 3393),
-            "GetOpsToReplace, CAST": (3321, 3328),
-            "GetOpsToReplace, GATHER": (3340, 3342),
-            "GetOpsToReplace, LOGICAL_AND": (3336, 3339),
-            "GetOpsToReplace, ONE_HOT": (3329, 3331),
-            "GetOpsToReplace, SELECT": (3332, 3335),
-            "GetOpsToReplace, SELECT_V2": (3332, 3335),
+            "GetOpsToReplace, IsAllAllowedTensors": (3343, 3350),
             "HardSwishOperationParser::IsSupported": (1421, 1425),
             "IsAllAllowedTensors": (3055, 3077),
             "LSTMOperationParser::IsSupported": (1466, 1471),
@@ -352,6 +350,8 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
             "IsNodeSupportedByHexagon, TANH": (362, 369),
             "IsNodeSupportedByHexagon, TRANSPOSE": (411, 414),
             "IsNodeSupportedByHexagon, TRANSPOSE_CONV": (275, 298),
+            "IsNodeSupportedByHexagon, i < node->inputs->size": (125, 132),
+            "IsNodeSupportedByHexagon, i < node->outputs->size": (133, 137),
         },
         "tflite/delegates/nnapi/nnapi_delegate.cc": {
             "ComputeSplitVUnknownSplitSize": (614, 636),

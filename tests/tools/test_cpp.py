@@ -110,7 +110,10 @@ def test_only_definitions_are_found():
 BRANCHES = """
 int Visit(int op) {
   if (op == kAdd && ready()) {
-    prepare();
+    for (int kAdd = 0; kAdd < 2; ++kAdd) prepare();
+  }
+  for (int i = 0; i < inputs; ++i) {
+    if (i < inputs) check(i);
   }
   switch (op) {
     case kAdd:
@@ -138,12 +141,13 @@ int Visit(int op) {
 @pytest.mark.parametrize(
     ("pattern", "lines"),
     [
-        (r"\bkAdd\b", [(7, 16)]),
-        (r"\bkSub\b", [(7, 16)]),
-        (r"\bkMul\b", [(18, 19)]),
-        ("default", [(20, 23)]),
+        (r"\bkAdd\b", [(10, 19)]),
+        (r"\bkSub\b", [(10, 19)]),
+        (r"\bkMul\b", [(21, 22)]),
+        ("default", [(23, 26)]),
         ("kAdd &&", [(3, 5)]),
-        ('"Custom{"', [(21, 22)]),
+        ('"Custom{"', [(24, 25)]),
+        ("i < inputs", [(6, 8)]),
         ("kDiv", []),
     ],
 )

@@ -16,7 +16,8 @@ from ....rules.vocabulary import given, max_version, refused_if, typed
 from ..target import CoreMlTarget
 
 SOURCE = Source(LITERT, "tflite/delegates/coreml/coreml_delegate.mm", "IsNodeSupportedByDelegate")
-
+_VERSIONS = SOURCE.with_branch("registration->version > 1")
+_DATA_TYPE = SOURCE.with_branch("->type != kTfLiteFloat32")
 
 FLOAT_TYPES = ("FLOAT32", "FLOAT16")
 
@@ -35,8 +36,12 @@ def coreml_rule(
 
     ``source`` is where its own checks are, if anywhere else than those, and what this passes through.
     """
-    common = (max_version(version), given(operand(data)), typed(operand(data), ("FLOAT32",)))
-    return OpRule((*[check.from_source(SOURCE) for check in common], *checks), source=(*source, SOURCE))
+    common = (
+        max_version(version).from_source(_VERSIONS),
+        given(operand(data)).from_source(_DATA_TYPE),
+        typed(operand(data), ("FLOAT32",)).from_source(_DATA_TYPE),
+    )
+    return OpRule((*common, *checks), source=(*source, SOURCE))
 
 
 def builder(file: str, symbol: str) -> Source:

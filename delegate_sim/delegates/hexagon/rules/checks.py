@@ -23,7 +23,10 @@ QUANT8 = ("UINT8", "INT8")
 INT32 = ("INT32",)
 MAX_RANK = 4
 
-_RANKS = (ranks_at_most(MAX_RANK), ranks_at_most(MAX_RANK, results=True))
+_RANKS = (
+    ranks_at_most(MAX_RANK).from_source(SOURCE.with_branch("i < node->inputs->size")),
+    ranks_at_most(MAX_RANK, results=True).from_source(SOURCE.with_branch("i < node->outputs->size")),
+)
 
 NO_ACTIVATION = activation(("NONE",))
 RELU_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1"))

@@ -166,7 +166,12 @@ def other_inputs(expected: int) -> Check[object]:
 @functools.cache
 def exact_inputs(runtime: int, others: int, outputs: int) -> Checks:
     """Require exact numbers of runtime inputs, other inputs and outputs (ML Drift's own ``CheckInputsConstsOutputs``)."""
-    return tuple([demand.from_source(COUNTS) for demand in (other_inputs(others), runtime_inputs(runtime), results(outputs))])
+    of_runtime = COUNTS.with_symbol("CheckInputsOutputs")
+    return (
+        other_inputs(others).from_source(COUNTS),
+        runtime_inputs(runtime).from_source(of_runtime),
+        results(outputs).from_source(of_runtime),
+    )
 
 
 def _unfused(node: NodeView) -> str:

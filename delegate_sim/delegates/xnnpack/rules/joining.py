@@ -32,7 +32,7 @@ def _each_of_types(side: str) -> tuple[Check[Visit], ...]:
         return None
 
     of_scales = check(QUANTIZATION, f"one scale for each of 8-bit {side}s", find_scales)
-    return (*FLOAT_OR_8_BITS_ARITHMETIC.checks(of_these), *in_method(FLOAT_OR_8_BITS_ARITHMETIC.function, of_scales))
+    return (*FLOAT_OR_8_BITS_ARITHMETIC.checks(of_these), *in_method(FLOAT_OR_8_BITS_ARITHMETIC.scales_function, of_scales))
 
 
 def _new_dimension(node: NodeView) -> str | None:

@@ -31,7 +31,7 @@ FLOAT16_LAYERS = "litert-2.2.0"
 class Types:
     """Types of a tensor: those always accepted, whether INT8 and UINT8 are, and the release from which FLOAT16 is.
 
-    ``function`` is the method of ``Subgraph`` that looks at them.
+    ``function`` is the method of ``Subgraph`` that checks them, ``scales_function`` the one that it leaves the scales to, if any.
     """
 
     function: str
@@ -39,6 +39,7 @@ class Types:
     signed: bool = False
     unsigned: bool = False
     float16_from: str = ""
+    scales_function: str = ""
 
     def with_float16_from(self, release: str) -> Types:
         """Return these types, of which FLOAT16 counts in releases of the runtime from this one on."""
@@ -76,7 +77,13 @@ EIGHT_BITS = Types("CheckTensorQInt8OrQUInt8Type", (), signed=True, unsigned=Tru
 
 FLOAT = Types("CheckTensorFloatType", ("FLOAT32", "FLOAT16"))
 FLOAT_OR_INT8 = Types("CheckTensorFloatOrQInt8Type", ("FLOAT32", "FLOAT16"), signed=True)
-FLOAT_OR_8_BITS = Types("CheckTensorFloatOrQUInt8Type", ("FLOAT32", "FLOAT16"), signed=True, unsigned=True)
+FLOAT_OR_8_BITS = Types(
+    "CheckTensorFloatOrQUInt8Type",
+    ("FLOAT32", "FLOAT16"),
+    signed=True,
+    unsigned=True,
+    scales_function=FLOAT32_OR_8_BITS.function,
+)
 FLOAT_OR_8_BITS_ARITHMETIC = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
 FLOAT_OR_8_BITS_LAYERS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
@@ -108,4 +115,5 @@ def of_types(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
     found = of_type(which, types)
     if not (types.signed or types.unsigned):
         return found
-    return (*found, *in_method(types.function, check(QUANTIZATION, f"one scale for the 8-bit {which.name}", find)))
+    one_scale = check(QUANTIZATION, f"one scale for the 8-bit {which.name}", find)
+    return (*found, *in_method(types.scales_function or types.function, one_scale))
