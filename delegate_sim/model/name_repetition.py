@@ -17,18 +17,13 @@ _MOST_SAID_FOR_A_BYTE = 4
 def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
     """Raise Malformed if the nodes of a file of ``size`` bytes say names too often."""
     most = max(raised(_MOST_SAID), raised(_MOST_SAID_FOR_A_BYTE) * size)
-    if sum(map(_said_at_most, subgraphs)) > most:
-        said = sum(map(_said, subgraphs))
-        if said > most:
-            raise Malformed(f"has nodes that say names too often, {said:,} characters in all{how_to_raise()}")
-
-
-def _said_at_most(subgraph: Subgraph) -> int:
-    longest = max([len(tensor.name) for tensor in subgraph.tensors], default=0)
-    return sum([len(node.op) + longest * (len(node.inputs) + len(node.outputs)) for node in subgraph.nodes])
+    said = sum(map(_said, subgraphs))
+    if said > most:
+        raise Malformed(f"has nodes that say names too often, {said:,} characters in all{how_to_raise()}")
 
 
 def _said(subgraph: Subgraph) -> int:
-    lengths = {tensor.index: len(tensor.name) for tensor in subgraph.tensors}
+    lengths = [len(tensor.name) for tensor in subgraph.tensors]
+    lengths.append(0)  # of what is left out, whose index is -1
     operands = [tensor for node in subgraph.nodes for tensor in (*node.inputs, *node.outputs)]
-    return sum([len(node.op) for node in subgraph.nodes]) + sum([lengths.get(tensor, 0) for tensor in operands])
+    return sum([len(node.op) for node in subgraph.nodes]) + sum(map(lengths.__getitem__, operands))

@@ -145,7 +145,7 @@ def _read_block_of_nodes(
         tables.spans(*_CUSTOM_OPTIONS, "the options of a custom operator", start),
         strict=True,
     )
-    return list(itertools.starmap(Node, rows))
+    return list(map(Node._make, rows))
 
 
 def _numbered(counts: Sequence[int]) -> list[int]:
@@ -258,7 +258,7 @@ def _read_block_of_tensors(
         _read_sparsities(tables.children("sparsity")),
         itertools.repeat(None),
     )
-    return list(itertools.starmap(Tensor, rows))
+    return list(map(Tensor._make, rows))
 
 
 def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], is_variable: Iterable[bool]) -> list[Allocation]:
