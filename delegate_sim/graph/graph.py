@@ -104,18 +104,9 @@ class Graph:
                 found.setdefault(tensor, []).append(self.nodes[position])
         return found
 
-    @functools.cached_property
-    def _views(self) -> dict[int, NodeView]:
-        return {}
-
     def view(self, node: Node) -> NodeView:
-        """Return a node with its operands, for rules to ask questions of. Those of the graph's own nodes are cached."""
-        if node.index >= len(self.nodes) or self.nodes[node.index] is not node:
-            return NodeView(self, node)
-        view = self._views.get(node.index)
-        if view is None:
-            view = self._views[node.index] = NodeView(self, node)
-        return view
+        """Return a node with its operands, for rules to ask questions of."""
+        return NodeView(self, node)
 
     @functools.cached_property
     def results(self) -> AnalysisCache:
@@ -165,11 +156,13 @@ class NodeView:
 
     def input(self, position: int) -> Tensor:
         """The operand at a position."""
-        return self.graph.tensor(self.node.input(position))
+        index = self.node.input(position)
+        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def output(self, position: int) -> Tensor:
         """The result at a position."""
-        return self.graph.tensor(self.node.output(position))
+        index = self.node.output(position)
+        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def value(self, tensor: Tensor) -> FlatNumbers | None:
         """The elements of a constant or persistent tensor, flat; None for others."""

@@ -125,7 +125,8 @@ class KernelTensor:
         if not self.is_constant:
             return None
         if self.computed is None:
-            return self.model.constant(self.source._replace(type=self.type))
+            source = self.source if self.type == self.source.type else self.source._replace(type=self.type)
+            return self.model.constant(source)
         kind = schema.NUMPY_TYPES.get(self.type)
         return None if kind is None else StoredNumbers.read(kind, self.computed.tobytes())
 

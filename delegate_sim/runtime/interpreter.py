@@ -6,6 +6,7 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -125,7 +126,6 @@ class _Chain:
         """Nodes of each subgraph that a plugin compiled before the runtime loads the model; None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
         """Subgraphs that a plugin took out of the model."""
-        self._prepared_around: tuple[Graph, ...] | None = None
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
@@ -136,7 +136,7 @@ class _Chain:
             return
         self._dispatch()
         is_static = not delegate.allows_dynamic_tensors(options)
-        graphs = self._prepared() if is_static or self._is_static else file_graphs(self.model)
+        graphs = self._prepared if is_static or self._is_static else file_graphs(self.model)
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
         simulation = DelegateApplication(
@@ -206,7 +206,7 @@ class _Chain:
     def is_fully_delegated(self) -> bool:
         """Whether nothing of the first subgraph is left to the CPU."""
         self._dispatch()
-        first = self._current(self._prepared()[0])
+        first = self._current(self._prepared[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
     def allocate_tensors(self, defaults: str, is_over: bool = False) -> None:
@@ -218,7 +218,7 @@ class _Chain:
         failure = None if is_over or self._is_allocated() else self._rest_fails()
         if failure is not None:
             if failure.kernel is None:
-                self._refuse_to_prepare(not_prepared(self._prepared()[0], failure))
+                self._refuse_to_prepare(not_prepared(self._prepared[0], failure))
             lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
             self.runs[-1] = replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
         stops_before = failure is None and not is_over and not self._is_static
@@ -239,7 +239,7 @@ class _Chain:
         """Whether nothing is left for the application to find out when it allocates tensors."""
         if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
             return True
-        first = self._prepared()[0]
+        first = self._prepared[0]
         return first.failure is None and first.dynamic is None and not self._unprepared
 
     def _rest_fails(self) -> PrepareFailure | None:
@@ -269,14 +269,12 @@ class _Chain:
                 waiting += reversed(self._kernels.get((subgraph, node), ()))
         return tuple(found)
 
+    @functools.cached_property
     def _prepared(self) -> tuple[Graph, ...]:
-        if self._compiled:
-            if self._prepared_around is None:
-                self._prepared_around = prepare_around(
-                    self.model, self._compiled, self.assumptions.fixed_shapes, self.release, self._unregistered
-                )
-            return self._prepared_around
+        """The subgraphs, without what a plugin compiled before."""
         fixed_shapes, repaired = self.assumptions.fixed_shapes, self.assumptions.repaired
+        if self._compiled:
+            return prepare_around(self.model, self._compiled, fixed_shapes, self.release, self._unregistered)
         return prepare(self.model, fixed_shapes, self.release, repaired, self._unregistered, self.cache)
 
     def _current(self, graph: Graph) -> Graph:
