@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
-from delegate_sim.runtime.interpreter import Assumptions
 
 from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import given_options
@@ -58,12 +58,12 @@ def analyze_accelerators(
         raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
     stacks = asked_stacks(accelerators, socs)
     options = stack_options(stacks, pairs, flags)
-    assumptions = Assumptions(has_own_resolver=own_resolver)
     parsed = parse_release(release)
+    stacks = [replace(stack, options=options, release=parsed, assume_ops_registered=own_resolver) for stack in stacks]
 
     def answer(path: str) -> Answer:
         model = read_model(path)
-        results: list[StackResult] = [simulate_stack(model, stack, parsed, options, assumptions) for stack in stacks]
+        results: list[StackResult] = [simulate_stack(model, stack) for stack in stacks]
         view = View(width(), verbose)
         return Answer(
             lambda: [result.to_dict() for result in results],

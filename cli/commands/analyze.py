@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,9 +14,9 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, parse_release
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import Application, Assumptions, option_values, simulate, simulate_chain
+from delegate_sim.runtime.interpreter import option_values, simulate, simulate_chain
 from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import (
@@ -67,33 +69,22 @@ class _Analysis:
 
     def __init__(
         self,
-        targets: Sequence[Application],
-        release: Release,
-        defaults: str,
+        targets: Sequence[Target],
         is_chain: bool,
-        by_default: Callable[[], Application] | None,
-        assumptions: Assumptions,
+        by_default: Callable[[], Target] | None,
     ) -> None:
         self.targets = targets
-        self.release = release
-        self.defaults = defaults
         self.is_chain = is_chain
         self.by_default = by_default
-        self.assumptions = assumptions
 
     def report(self, path: str) -> Report:
         """Analyse one model."""
         model = read_model(path)
         if self.is_chain:
-            runs = simulate_chain(model, self.targets, self.release, self.defaults, self.by_default, self.assumptions)
+            runs = simulate_chain(model, self.targets, self.by_default)
         else:
             cache = AnalysisCache()
-            runs = tuple(
-                [
-                    simulate(model, delegate, options, self.release, self.defaults, self.assumptions, cache)
-                    for delegate, options in self.targets
-                ]
-            )
+            runs = tuple([simulate(model, target, cache=cache) for target in self.targets])
         return Report(model, runs, self.is_chain)
 
 
@@ -210,8 +201,9 @@ def _analyze(
         )
     chosen = chosen_delegates(delegates, is_live=live)
     given = given_options(chosen, pairs, flags)
+    parsed = parse_release(release)
     targets = tuple(
-        (delegate, parse_options(delegate.name, delegate.options, own, defaults))
+        Target(delegate, parse_options(delegate.name, delegate.options, own, defaults), parsed, defaults, own_resolver)
         for delegate, own in zip(chosen, given, strict=True)
     )
     if chain and not delegates:
@@ -222,15 +214,12 @@ def _analyze(
 
         refuse_other_options(live, has_targets=bool(delegates) and not chain, own_resolver=own_resolver, has_files=bool(files))
         view = View(width(), verbose)
-        return analyze_live(models, targets, parse_release(release), form=form, output=output, report=live_report, view=view)
-    by_default = _default_delegate if has_default else None
+        return analyze_live(models, targets, form=form, output=output, report=live_report, view=view)
+    by_default = functools.partial(_default_target, targets[0]) if has_default else None
     is_chain = chain or by_default is not None
-    assumptions = Assumptions(has_own_resolver=own_resolver)
-    analysis = _Analysis(targets, parse_release(release), defaults, is_chain, by_default, assumptions)
+    analysis = _Analysis(targets, is_chain, by_default)
     chosen_models = Models(models)
-    view = View(
-        width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver), _adviser(defaults, own_resolver)
-    )
+    view = View(width(), verbose, _diagnose_arguments(chosen, given, release, defaults, own_resolver), _advise)
     is_every = not delegates or ALL_DELEGATES in delegates
     documents = _Documents(chosen_models, view, analysis, is_overview=not delegates, is_every=is_every)
     forms = [form, *[file.form for file in files]]
@@ -253,15 +242,11 @@ def _is_given(parameter: str) -> bool:
     return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
-def _adviser(defaults: str, own_resolver: bool) -> Callable[[Model, Run], Advice]:
-    """Return what finds the causes behind a run, loaded only where nodes stay on the CPU."""
+def _advise(model: Model, run: Run) -> Advice:
+    """Find the causes behind a run; what does so is loaded only where nodes stay on the CPU."""
+    from delegate_sim.diagnosis.advice.node_advice import advise
 
-    def advise(model: Model, run: Run) -> Advice:
-        from delegate_sim.diagnosis.advice.node_advice import advise
-
-        return advise(model, Target(run.delegate, run.options, run.release, defaults, own_resolver))
-
-    return advise
+    return advise(model, run.target)
 
 
 def _diagnose_arguments(
@@ -282,10 +267,13 @@ def _diagnose_arguments(
     }
 
 
-def _default_delegate() -> Application:
-    """Return the delegate that the runtime applies by default; its rules are imported only where something is left for it."""
+def _default_target(target: Target) -> Target:
+    """Return the target that the runtime applies by default after another.
+
+    The rules of its delegate are imported only where something is left for it.
+    """
     delegate = find_delegate(APPLIED_BY_DEFAULT)
-    return delegate, parse_options(delegate.name, delegate.options, {})
+    return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
 
 
 class _Documents:
@@ -383,7 +371,7 @@ class _Documents:
 
             rows = [row for parts in self._parts for row in parts["text"]]
             rows += [ModelRow(model.path, message=model.message) for model in self.models.unreadable]
-            return plain(models_lines(rows, str(self.analysis.release), self.view.width))
+            return plain(models_lines(rows, str(self.analysis.targets[0].release), self.view.width))
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
@@ -395,12 +383,12 @@ def _unreadable_cases(model: Unreadable, analysis: _Analysis) -> list[Case]:
         unreadable_case(
             model.path,
             model.path,
-            delegate.name,
-            delegate.name,
-            str(analysis.release),
-            option_values(options),
+            target.delegate.name,
+            target.delegate.name,
+            str(target.release),
+            option_values(target.options),
             model.message,
             code,
         )
-        for delegate, options in analysis.targets
+        for target in analysis.targets
     ]

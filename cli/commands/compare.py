@@ -79,7 +79,7 @@ def command(
     different reasons.
     """
     a, b = _targets(*_named(delegates, _settings(settings)), pairs, release, defaults, flags)
-    a, b = replace(a, has_own_resolver=own_resolver), replace(b, has_own_resolver=own_resolver)
+    a, b = replace(a, assume_ops_registered=own_resolver), replace(b, assume_ops_registered=own_resolver)
     table = ModelTable(compared_columns([a.delegate.name, b.delegate.name]), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:

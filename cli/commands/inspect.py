@@ -10,7 +10,7 @@ from delegate_sim.delegates.lowered_model import LoweredModel
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
-from delegate_sim.runtime.interpreter import Assumptions, simulate
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
@@ -95,8 +95,7 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
 
 def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
     """Apply the delegate and return the models that it builds of the chosen graphs."""
-    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
+    run = simulate(model, target)
     decisions = [run.subgraphs[graph.index].decision for graph in graphs]
     return tuple(
         [

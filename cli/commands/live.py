@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from delegate_sim.delegates.base import Delegate, OptionValues
 from delegate_sim.errors import OptionError
 from delegate_sim.live.comparison import LiveResult, comparable_release, compare_live, run_live
 from delegate_sim.live.difference import difference_report
 from delegate_sim.live.engines import find_engine
-from delegate_sim.releases.catalogue import Release
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import Assumptions, simulate
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
 from ..exits import FINDINGS, USAGE
@@ -43,8 +43,7 @@ def refuse_other_options(live: bool, *, has_targets: bool, own_resolver: bool, h
 
 def analyze_live(
     models: Sequence[str],
-    targets: Sequence[tuple[Delegate, OptionValues]],
-    release: Release,
+    targets: Sequence[Target],
     *,
     form: str,
     output: str | None,
@@ -58,22 +57,22 @@ def analyze_live(
     """
     if form not in _FORMS:
         raise click.UsageError(f"--live takes --format {' or '.join(_FORMS)}")
-    engines = [find_engine(delegate) for delegate, _ in targets]
+    engines = [find_engine(target.delegate) for target in targets]
     for engine in engines:
         if engine.lacks:
             raise OptionError(f"{engine.delegate.name} cannot be run here: it lacks {engine.lacks} (see delegate-sim doctor)")
-    releases = [comparable_release(engine, release) for engine in engines]
+    releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]
     every: list[LiveResult] = []
     differences: list[dict[str, Any]] = []
 
     def answer(path: str) -> Answer:
         model = read_model(path)
         runs, found = [], []
-        for engine, (delegate, options), own in zip(engines, targets, releases, strict=True):
-            if delegate.is_live_only:
-                found.append(run_live(engine, model, options))
+        for engine, target, release in zip(engines, targets, releases, strict=True):
+            if target.delegate.is_live_only:
+                found.append(run_live(engine, model, target.options))
                 continue
-            runs.append(simulate(model, delegate, options, own, "api", Assumptions()))
+            runs.append(simulate(model, replace(target, release=release, defaults="api")))
             found.append(compare_live(engine, model, runs[-1]))
             if found[-1].differences:
                 differences.append(difference_report(model, runs[-1], found[-1]))

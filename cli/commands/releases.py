@@ -8,7 +8,9 @@ import click
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE
+from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
+from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import (
@@ -61,14 +63,14 @@ def command(
     delegate the whole model, and which is the first whose own kernels load it.
     """
     chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
-    options = [
-        (delegate, parse_options(delegate.name, delegate.options, given, defaults))
+    targets = [
+        Target(delegate, parse_options(delegate.name, delegate.options, given, defaults), NEWEST, defaults, own_resolver)
         for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
     ]
 
     def answer(path: str) -> Answer:
         model = read_model(path)
-        tables = [release_table(model, *target, defaults, has_own_resolver=own_resolver) for target in options]
+        tables = [release_table(model, target) for target in targets]
         return Answer(
             lambda: list(map(releases_entry, tables)),
             lambda: _lines(tables, verbose),

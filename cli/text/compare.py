@@ -87,7 +87,7 @@ class _Text:
         if title != "A":
             yield Line("")
         yield Line(f"{title}: {message(side.model.path or '-')}", _HEADING)
-        defaults = f" with defaults {side.defaults}" if side.defaults != other.defaults else ""
+        defaults = f" with defaults {side.run.target.defaults}" if side.run.target.defaults != other.run.target.defaults else ""
         options = _differing_options(side, other)
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
         if self.supposed and title != "A":

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Union
 
 from ..errors import ModelError, OptionError
 
 if TYPE_CHECKING:
-    from ..delegates.base import Delegate
+    from ..delegates.base import Delegate, OptionValues
     from ..hypothetical.hypothetical_changes import NodeKey, Supposition
     from ..model.model import Model
-    from ..runtime.interpreter import Application
     from ..runtime.target import Target
 
 ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, memoryview]
@@ -30,6 +30,8 @@ _Result = TypeVar("_Result")
 _DEFAULT_RUNTIME = "litert-2.3"
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
 _PLACES = (_DELEGATE, _RUNTIME, _DEFAULTS)
+_ASSUMES_REGISTERED, _FORMER_NAME = "assume_ops_registered", "own_resolver"
+"""An argument, and the name that it had before."""
 
 
 def model_of(model: Any) -> Model:
@@ -44,7 +46,7 @@ def model_of(model: Any) -> Model:
     return load(model)
 
 
-def application_of(name: Any, options: Any, defaults: Any) -> tuple[Application, str | None]:
+def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delegate, OptionValues], str | None]:
     """Return a delegate with its options, and the release of the runtime given among them; raises OptionError."""
     from ..delegates.options import parse_options, without_release
 
@@ -53,25 +55,30 @@ def application_of(name: Any, options: Any, defaults: Any) -> tuple[Application,
     return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
 
 
-def applications_of(delegates: Any, defaults: Any) -> tuple[list[Application], list[str | None]]:
-    """Return delegates in the order in which they are applied, and the releases given among their options."""
+def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
+    """Return delegates in the order in which they are applied, all by one release of the runtime; raises OptionError."""
     from ..delegates.registry import DEFAULT_DELEGATE
+    from ..releases.catalogue import parse_release
+    from ..runtime.target import Target
+
+    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
 
     if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
         raise OptionError(
             f"delegates are pairs of a name and options, such as [({DEFAULT_DELEGATE!r}, {{}})], not {_kind(delegates)}"
         )
-    found = []
+    applications = []
     for pair in delegates:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise OptionError(
                 f"a delegate to apply is a pair of a name and options, such as ({DEFAULT_DELEGATE!r}, {{}}), not {_kind(pair)}"
             )
         name, options = pair
-        found.append(application_of(name, options, defaults))
-    if not found:
+        applications.append(application_of(name, options, defaults))
+    if not applications:
         raise OptionError("no delegate is given")
-    return [application for application, _ in found], [release for _, release in found]
+    release = parse_release(agreed([runtime, *[named for _, named in applications]]))
+    return [Target(*application, release, defaults, assume_ops_registered) for application, _ in applications]
 
 
 def agreed(releases: Sequence[Any]) -> str:
@@ -82,21 +89,22 @@ def agreed(releases: Sequence[Any]) -> str:
     return named[0] if named else _DEFAULT_RUNTIME
 
 
-def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, own_resolver: bool = False) -> Target:
+def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any = False) -> Target:
     """Return one target; raises OptionError."""
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    (found, values), release = application_of(delegate, options, defaults)
-    return Target(found, values, parse_release(agreed([runtime, release])), defaults, own_resolver)
+    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
+    application, release = application_of(delegate, options, defaults)
+    return Target(*application, parse_release(agreed([runtime, release])), defaults, assume_ops_registered)
 
 
-def targets_of(delegates: Any, runtime: Any, defaults: Any, own_resolver: bool) -> list[Target]:
+def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
     """Return a target for each delegate: one name, or pairs of a name and options; raises OptionError."""
     pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)
     if not pairs:
         raise OptionError("no delegate is given")
-    return [target_of(name, options, runtime, defaults, own_resolver) for name, options in pairs]
+    return [target_of(name, options, runtime, defaults, assume_ops_registered) for name, options in pairs]
 
 
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
@@ -115,7 +123,8 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
             )
     kept = {key: value for key, value in (options or {}).items() if key in known}
     runtime = given.get(_RUNTIME, str(before.release))
-    return target_of(delegate.name, {**kept, **own}, runtime, given.get(_DEFAULTS, before.defaults), before.has_own_resolver)
+    defaults = given.get(_DEFAULTS, before.defaults)
+    return target_of(delegate.name, {**kept, **own}, runtime, defaults, before.assume_ops_registered)
 
 
 def delegate_of(name: Any) -> Delegate:
@@ -130,10 +139,15 @@ def delegate_of(name: Any) -> Delegate:
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Let a function raise OptionError, naming its arguments, if it is called with others, without one, or with too many."""
+    """Let a function raise OptionError, naming its arguments, if it is called with others, without one, or with too many.
+
+    The former name of an argument is still accepted, with a DeprecationWarning.
+    """
 
     @functools.wraps(function)
     def call(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        if _FORMER_NAME in named and _ASSUMES_REGISTERED in (getattr(function, "__kwdefaults__", None) or ()):
+            _rename(named)
         try:
             return function(*arguments, **named)
         except TypeError as error:
@@ -143,6 +157,15 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
             raise OptionError(refused) from error
 
     return call
+
+
+def _rename(named: dict[str, Any]) -> None:
+    """Give the value of the former name to the argument."""
+    if _ASSUMES_REGISTERED in named:
+        raise OptionError(f"{_FORMER_NAME} is the former name of {_ASSUMES_REGISTERED}: give only one of them")
+    message = f"{_FORMER_NAME} is called {_ASSUMES_REGISTERED} now; the old name will be removed in the next release"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    named[_ASSUMES_REGISTERED] = named.pop(_FORMER_NAME)
 
 
 def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:

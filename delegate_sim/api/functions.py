@@ -12,7 +12,7 @@ from .arguments import (
     NodeLike,
     agreed,
     application_of,
-    applications_of,
+    chain_of,
     changed_target,
     delegate_of,
     model_of,
@@ -57,7 +57,7 @@ def analyze(
     *,
     runtime: str | None = None,
     defaults: str = "api",
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> Report:
     """Apply a delegate to a model, that of NNAPI unless one is named, and report what the runtime would do.
 
@@ -65,20 +65,16 @@ def analyze(
     delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
     lines are used, by default the newest; it may also be given among the options as ``release``. A model with an operator that
     the release does not load is refused, unless the application registers such operators itself
-    (``own_resolver``).
+    (``assume_ops_registered``).
     Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
     """
     from ..page.viewer import PageViewer
-    from ..releases.catalogue import parse_release
     from ..results.report.report import Report
-    from ..runtime.interpreter import Assumptions, simulate_chain
+    from ..runtime.interpreter import simulate
 
-    require_truth("own_resolver", own_resolver)
     found = model_of(model)
-    application, release = application_of(delegate, options, defaults)
-    assumed = Assumptions(has_own_resolver=own_resolver)
-    runs = simulate_chain(found, [application], parse_release(agreed([runtime, release])), defaults, assumptions=assumed)
-    return Report(found, runs, viewer=PageViewer(defaults, own_resolver))
+    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
+    return Report(found, (simulate(found, target),), viewer=PageViewer())
 
 
 @public
@@ -88,7 +84,7 @@ def simulate(
     *,
     runtime: str | None = None,
     defaults: str = "api",
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> Report:
     """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
 
@@ -96,17 +92,12 @@ def simulate(
     and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
     """
     from ..page.viewer import PageViewer
-    from ..releases.catalogue import parse_release
     from ..results.report.report import Report
-    from ..runtime.interpreter import Assumptions, simulate_chain
+    from ..runtime.interpreter import simulate_chain
 
-    require_truth("own_resolver", own_resolver)
-    applications, releases = applications_of(delegates, defaults)
+    targets = chain_of(delegates, runtime, defaults, assume_ops_registered)
     found = model_of(model)
-    release = parse_release(agreed([runtime, *releases]))
-    assumed = Assumptions(has_own_resolver=own_resolver)
-    runs = simulate_chain(found, applications, release, defaults, assumptions=assumed)
-    return Report(found, runs, is_chain=True, viewer=PageViewer(defaults, own_resolver))
+    return Report(found, simulate_chain(found, targets), is_chain=True, viewer=PageViewer())
 
 
 @public
@@ -117,7 +108,7 @@ def compiled_model(
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> StackResult:
     """Give a model to LiteRT 2's CompiledModel with some accelerators, and say where each node runs, or that there is none.
 
@@ -133,9 +124,8 @@ def compiled_model(
     from ..delegates.registry import ACCELERATORS
     from ..releases.catalogue import parse_release
     from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
-    from ..runtime.interpreter import Assumptions
 
-    require_truth("own_resolver", own_resolver)
+    require_truth("assume_ops_registered", assume_ops_registered)
     asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
     if not isinstance(soc, str):
         raise OptionError(f"soc is a text such as 'google:Tensor_G5', not {soc!r}")
@@ -145,8 +135,7 @@ def compiled_model(
         raise OptionError(f"options are a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
     found = model_of(model)
-    assumed = Assumptions(has_own_resolver=own_resolver)
-    return simulate_stack(found, Stack(asked, soc), parse_release(agreed([runtime, release])), own, assumed)
+    return simulate_stack(found, Stack(asked, soc, own, parse_release(agreed([runtime, release])), assume_ops_registered))
 
 
 @public
@@ -157,7 +146,7 @@ def diagnose(
     *,
     runtime: str | None = None,
     defaults: str = "api",
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> Diagnosis:
     """Find what keeps nodes of a model from a delegate, what each cause costs, and what to change.
 
@@ -166,7 +155,7 @@ def diagnose(
     """
     from ..diagnosis.diagnose import diagnose
 
-    target = target_of(delegate, options, runtime, defaults, own_resolver)
+    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     return diagnose(model_of(model), target)
 
 
@@ -180,7 +169,7 @@ def compare(
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
     defaults: str = "api",
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> Comparison:
     """Tell what differs between two models on one target, or between two targets for one model, node by node.
 
@@ -192,7 +181,7 @@ def compare(
     from ..results.compare.compared_runs import simulated_side
     from ..results.compare.comparison import compare
 
-    before = target_of(delegate, options, runtime, defaults, own_resolver)
+    before = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     after = changed_target(before, options, changed)
     first = model_of(a)
     if (b is None or b is a) and after == before:
@@ -215,7 +204,7 @@ def whatif(
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
     defaults: str = "api",
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> Comparison:
     """Tell what would be if something about a model, the delegate or the runtime were otherwise.
 
@@ -230,7 +219,7 @@ def whatif(
     from ..results.compare.compared_runs import simulated_side, supposed_side
     from ..results.compare.comparison import compare
 
-    before = target_of(delegate, options, runtime, defaults, own_resolver)
+    before = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     after = changed_target(before, options, changed)
     supposition = supposition_of(accept, versions, batch, fix_shapes, conversion)
     if after == before and supposition == Supposition():
@@ -254,7 +243,7 @@ def fix(
     proves: bool = True,
     runtime: str | None = None,
     defaults: str = "api",
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> Fixed:
     """Rewrite a model so that delegates take more of it, and show that it still computes the same.
 
@@ -278,7 +267,7 @@ def fix(
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
-    targets = targets_of(delegates, runtime, defaults, own_resolver)
+    targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
     found = model_of(model)
     given = parse_shapes(found, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
     plan = search.search(found, targets, kinds[allow], given)
@@ -307,7 +296,7 @@ def sweep(
     cache: str | os.PathLike[str] | None = None,
     runtime: str | None = None,
     defaults: str = "api",
-    own_resolver: bool = False,
+    assume_ops_registered: bool = False,
 ) -> Swept:
     """Convert a source model in many ways, and tell how every delegate takes what comes of each.
 
@@ -334,7 +323,7 @@ def sweep(
 
     require_truth("everything", everything)
     require_truth("replace", replace)
-    targets = targets_of(delegates, runtime, defaults, own_resolver)
+    targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError("best_for names the target whose best model is written to output: give both")
     labels = [each.label for each in with_labels(targets)]

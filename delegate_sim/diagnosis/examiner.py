@@ -91,29 +91,25 @@ class Examiner:
 
     def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
         """Apply the delegate under a supposition, with some of its options changed."""
-        delegate, defaults = self.target.delegate, self.target.defaults
-        if self.target.has_own_resolver:
-            supposition = replace(supposition, has_own_resolver=True)
-        release = supposition.release or self.target.release
+        target = supposition.changed_target(self.target)
         key = (
             supposition.changes,
             supposition.accepted_nodes,
             supposition.accepted_ops,
             supposition.ended,
-            supposition.has_own_resolver,
             supposition.repaired_nodes,
-            release,
+            target.assume_ops_registered,
+            target.release,
             frozenset(options.items()),
         )
         if key not in self._known:
-            given = self.target.options
             if options:
-                given = parse_options(delegate.name, delegate.options, {**self._given, **options}, defaults)
-            change = self._changed(supposition, release)
+                delegate, given = target.delegate, {**self._given, **options}
+                target = replace(target, options=parse_options(delegate.name, delegate.options, given, target.defaults))
+            change = self._changed(supposition, target.release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]
-            run = simulate_changed(change, delegate, given, release, defaults, supposition, self._cache)
-            self._known[key] = Examined(run, change)
+            self._known[key] = Examined(simulate_changed(change, target, supposition, self._cache), change)
         return self._known[key]
 
     def _changed(self, supposition: Supposition, release: Release) -> Edited:

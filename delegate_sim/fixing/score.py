@@ -12,7 +12,7 @@ from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
 from ..results.report.measures import NOT_RUNNING, Measures, measure
 from ..results.report.multiply_adds import compute_of
-from ..runtime.interpreter import Assumptions, Run, simulate
+from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 
 
@@ -57,8 +57,7 @@ class Standing:
 
 def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -> Standing:
     """Simulate a model on a target."""
-    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions, cache)
+    run = simulate(model, target, cache=cache)
     compute = compute_of(run)
     return Standing(target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run))
 

@@ -106,7 +106,7 @@ def split_tail(plan: FixPlan) -> FixPlan:
 
     These are trailing nodes that stay on the CPU on every target, custom operators among them that nobody registers.
     """
-    registered = [standing(plan.rewritten.model, replace(target, has_own_resolver=True)) for target in plan.targets]
+    registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
     if not any(each.measures.is_delegated for each in registered):
         return plan
     split = trailing(plan.rewritten, frozenset.intersection(*[each.on_cpu for each in registered]))
@@ -179,8 +179,7 @@ class _Search:
     def _why_not_prepared(self) -> str:
         """A custom operator that nobody registers is only found out behind the shapes that were open."""
         target = self._targets[0]
-        known, has_own = target.delegate.registered_operators, target.has_own_resolver
-        missing = custom_operators(self._model, target.release, known, has_own_resolver=has_own).unregistered
+        missing = custom_operators(self._model, target).unregistered
         if missing:
             return f"the runtime does not run the original model on the CPU: nobody registers {', '.join(sorted(missing))}"
         return "with these shapes the runtime does not prepare the model"

@@ -14,11 +14,11 @@ from ..model.reader import load
 from ..results.report.display import Shown, Table
 from ..results.report.findings import ERROR, Finding
 from ..results.report.outcome_words import words_of
-from ..runtime.interpreter import option_values
+from ..runtime.interpreter import option_values, simulate
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
-from .judgment import judge, run_target, take_entry, update_command
+from .judgment import judge, take_entry, update_command
 from .results import (
     FAILED,
     FAILED_CONVERSION,
@@ -152,7 +152,7 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
 def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredTarget]) -> None:
     from .live_targets import can_run
 
-    if not any(map(can_run, targets)):
+    if not any(can_run(target.target) for target in targets):
         raise ConfigurationError(f"{configuration.path}: none of its targets can be run live (see delegate-sim doctor)")
 
 
@@ -195,8 +195,9 @@ def _made_note(made: Conversion) -> str:
 
 
 def _unanswered(job: _Job, target: ConfiguredTarget, message: str, code: str = UNREADABLE_MODEL) -> Case:
-    runtime, options = str(target.release), option_values(target.options)
-    return unreadable_case(job.model, job.path, target.name, target.delegate.name, runtime, options, message, code)
+    on = target.target
+    runtime, options = str(on.release), option_values(on.options)
+    return unreadable_case(job.model, job.path, target.name, on.delegate.name, runtime, options, message, code)
 
 
 def _case(
@@ -209,10 +210,10 @@ def _case(
 ) -> Case:
     """Check one model on one target."""
     key = EntryKey(job.model, target.name)
-    run = run_target(model, target)
+    run = simulate(model, target.target)
     before = baseline.entries.get(key)
-    entry = before if taken is None else take_entry(run, model, target)
-    case = judge(key, job.path, run, model, target, entry, configuration.budgets_of(target, job.model))
+    entry = before if taken is None else take_entry(run, model)
+    case = judge(key, job.path, run, model, entry, configuration.budgets_of(target, job.model))
     if taken is not None and entry is not None:
         taken[key] = entry
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
@@ -224,7 +225,7 @@ def _case(
 def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:
     from .live_targets import check_live
 
-    found = check_live(model, target)
+    found = check_live(model, target.target)
     if found.report is not None:
         reports.append(found.report)
     status = FAILED if found.findings else case.status

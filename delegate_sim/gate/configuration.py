@@ -18,6 +18,7 @@ from ..foundation.files import read_whole
 from ..foundation.printable import printable
 from ..foundation.toml_lines import line_of
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
+from ..runtime.target import Target
 from .budgets import Budgets, Tolerance
 from .configuration_table import (
     ConfigurationProblem,
@@ -41,6 +42,7 @@ OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
 DEFAULT_BASELINE = "delegate-sim-baseline.json"
 _LARGEST_FILE = 1 << 20
+_ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
 
 
 class ConfigurationError(DelegateSimError):
@@ -49,7 +51,7 @@ class ConfigurationError(DelegateSimError):
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredTarget:
-    """What models are checked on: a delegate with its options, on a release of the runtime.
+    """A target with a name, the models that it applies to, and their budgets.
 
     A target with several releases becomes one for each, named ``NAME@RELEASE``, and so does one with several releases of the
     platform behind the delegate; ``group`` is the name in the configuration.
@@ -57,15 +59,10 @@ class ConfiguredTarget:
 
     name: str
     group: str
-    delegate: Delegate
-    options: Mapping[str, Any]
-    release: Release
-    defaults: str
+    target: Target
     models: tuple[str, ...] | None
     """Patterns of the models it applies to; None for all."""
     budgets: Budgets
-    has_own_resolver: bool = False
-    """True if the application registers operators that the runtime's own resolver does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,18 +197,30 @@ def _targets(
         del given.content[RELEASE]
     options = _options(delegate, given, defaults, root)
     platforms = table.take(delegate.platform.key, lambda value: platform_options(delegate, value)) if delegate.platform else None
-    resolver = table.take("own-resolver", boolean, False)
+    assume_ops_registered = _assume_ops_registered(table)
     models = table.take("models", parse_patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
         ConfiguredTarget(
             "@".join([name, *([str(release)] if len(releases) > 1 else []), *label]),
-            *(name, delegate, {**options, **changes}, release, defaults, models, budgets, resolver),
+            name,
+            Target(delegate, {**options, **changes}, release, defaults, assume_ops_registered),
+            models,
+            budgets,
         )
         for release in releases
         for label, changes in platforms or [((), {})]
     ]
+
+
+def _assume_ops_registered(table: ConfigurationTable) -> bool:
+    """Return whether the application registers operators, under the key's name or its former one."""
+    former = _FORMER_KEY in table.content
+    if former and _ASSUMES_KEY in table.content:
+        raise ConfigurationProblem((*table.key, _FORMER_KEY), f"is the former name of {_ASSUMES_KEY}: give only one of them")
+    assumed: bool = table.take(_FORMER_KEY if former else _ASSUMES_KEY, boolean, False)
+    return assumed
 
 
 def _options(delegate: Delegate, given: ConfigurationTable | None, defaults: str, root: str) -> Mapping[str, Any]:

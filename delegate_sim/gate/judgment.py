@@ -18,18 +18,12 @@ from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
 from ..results.report.rule_set import rule_set_version
 from ..rules.rule import Reason
-from ..runtime.interpreter import Assumptions, Run, SubgraphRun, option_values, simulate
+from ..runtime.interpreter import Run, SubgraphRun, option_values
+from ..runtime.target import Target
 from ..version import __version__
 from .baseline.baseline import Entry, EntryKey, Fallback
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
-from .configuration import ConfiguredTarget
 from .results import BETTER, FAILED, PASSED, Case
-
-
-def run_target(model: Model, target: ConfiguredTarget) -> Run:
-    """Apply the target's delegate to a model."""
-    assumptions = Assumptions(has_own_resolver=target.has_own_resolver)
-    return simulate(model, target.delegate, target.options, target.release, target.defaults, assumptions)
 
 
 def update_command(path: str) -> str:
@@ -37,8 +31,9 @@ def update_command(path: str) -> str:
     return f"delegate-sim check --update {shlex.quote(path)}"
 
 
-def take_entry(run: Run, model: Model, target: ConfiguredTarget) -> Entry:
+def take_entry(run: Run, model: Model) -> Entry:
     """Return the baseline entry for a run."""
+    target = run.target
     groups: dict[tuple[int, str], list[int]] = {}
     for subgraph, index, reasons in on_cpu(run):
         groups.setdefault((subgraph.graph.index, code_of(reasons)), []).append(index)
@@ -56,16 +51,15 @@ def take_entry(run: Run, model: Model, target: ConfiguredTarget) -> Entry:
     )
 
 
-def judge(
-    key: EntryKey, path: str, run: Run, model: Model, target: ConfiguredTarget, entry: Entry | None, budgets: Budgets
-) -> Case:
+def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None, budgets: Budgets) -> Case:
     """Compare a run with the baseline's entry, if there is one, and with the budgets."""
+    target = run.target
     now = measure(run)
     compute = compute_of(run)
     case = Case(
         model=key.model,
         path=path,
-        target=target.name,
+        target=key.target,
         delegate=target.delegate.name,
         runtime=str(target.release),
         options=option_values(target.options),
@@ -133,7 +127,7 @@ def _with_itself(run: Run) -> Matching:
     return Matching(tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ())
 
 
-def _target_changes(target: ConfiguredTarget, entry: Entry) -> list[str]:
+def _target_changes(target: Target, entry: Entry) -> list[str]:
     """List how the target differs from when the baseline was written."""
     then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
     now = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import OptionError
@@ -11,8 +11,8 @@ from ..live.difference import difference_report
 from ..live.engines import find_engine
 from ..model.model import Model
 from ..results.report.findings import ERROR, Finding
-from ..runtime.interpreter import Assumptions, simulate
-from .configuration import ConfiguredTarget
+from ..runtime.interpreter import simulate
+from ..runtime.target import Target
 
 _REPORT = "please report it: --live-report FILE writes what to send"
 _INSTALL = "install what is missing (delegate-sim doctor), or leave the target out with --target"
@@ -27,23 +27,23 @@ class LiveCheck:
     report: dict[str, Any] | None = None
 
 
-def can_run(target: ConfiguredTarget) -> bool:
+def can_run(target: Target) -> bool:
     """Return whether a target's delegate can be run on some host."""
     return target.delegate.live is not None
 
 
-def check_live(model: Model, target: ConfiguredTarget) -> LiveCheck:
+def check_live(model: Model, target: Target) -> LiveCheck:
     """Run a model live on a target, with the same options, and hold the simulation against it."""
     if not can_run(target):
         return LiveCheck(notes=(f"not run live: {target.delegate.name} runs on its own platform only",))
     engine = find_engine(target.delegate)
     if engine.lacks:
         return _not_run(f"it lacks {engine.lacks}")
-    if target.has_own_resolver:
+    if target.assume_ops_registered:
         return _not_run("the application registers operators that LiteRT's own resolver does not have")
     try:
         release = comparable_release(engine, target.release)
-        run = simulate(model, target.delegate, target.options, release, "api", Assumptions())
+        run = simulate(model, replace(target, release=release, defaults="api"))
         found = compare_live(engine, model, run)
     except OptionError as error:
         return _not_run(str(error))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..model.model import Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import Assumptions, Run, simulate
+from ..runtime.target import Target
 from .converted_versions import with_converted_versions
 from .fixed_inputs import with_inputs
 from .model_editing import Edited, Editor, NodeKey, edited, unchanged
@@ -51,8 +51,8 @@ class Supposition:
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
     """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
-    has_own_resolver: bool = False
-    """Whether the application registers every operator that the runtime's own resolver does not have."""
+    assume_ops_registered: bool = False
+    """Whether the application registers every operator that the release does not load, though the target does not say so."""
     release: Release | None = None
     """Another release of the runtime."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
@@ -66,29 +66,26 @@ class Supposition:
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
         return self.removed_nodes, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
+    def changed_target(self, target: Target) -> Target:
+        """Return the target with the release and the registered operators that are assumed."""
+        return replace(
+            target,
+            release=self.release or target.release,
+            assume_ops_registered=self.assume_ops_registered or target.assume_ops_registered,
+        )
 
-def simulate_if(
-    model: Model, delegate: Delegate, options: OptionValues, release: Release, defaults: str, supposition: Supposition
-) -> Run:
-    """Apply a delegate to a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
-    return simulate_changed(changed(model, supposition, release), delegate, options, release, defaults, supposition)
+
+def simulate_if(model: Model, target: Target, supposition: Supposition) -> Run:
+    """Simulate a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
+    return simulate_changed(changed(model, supposition, target.release), target, supposition)
 
 
-def simulate_changed(
-    change: Edited,
-    delegate: Delegate,
-    options: OptionValues,
-    release: Release,
-    defaults: str,
-    supposition: Supposition,
-    cache: AnalysisCache | None = None,
-) -> Run:
-    """Apply a delegate to what ``changed`` made of a model."""
-    release = supposition.release or release
+def simulate_changed(change: Edited, target: Target, supposition: Supposition, cache: AnalysisCache | None = None) -> Run:
+    """Simulate what ``changed`` made of a model."""
     repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
     accepted = _accepted(change, supposition)
-    assumptions = Assumptions(accepted, supposition.fixed_shapes, supposition.has_own_resolver, repaired, supposition.ended)
-    return simulate(change.model, delegate, options, release, defaults, assumptions, cache)
+    assumptions = Assumptions(accepted, supposition.fixed_shapes, repaired, supposition.ended)
+    return simulate(change.model, supposition.changed_target(target), assumptions, cache)
 
 
 def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:

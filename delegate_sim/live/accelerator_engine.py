@@ -83,7 +83,7 @@ class AcceleratorEngine(Engine):
             return LiveDecision(True, f"it fails: {run.refusal.text}", lines)
         accelerators, *_ = self._traits.arguments(run.options)
         options = {name: value for name, value in run.options.items() if name != FALLBACK_OPTION}
-        result = simulate_stack(model, Stack(parse_accelerators(accelerators)), run.release, options)
+        result = simulate_stack(model, Stack(parse_accelerators(accelerators), options=options, release=run.release))
         return LiveDecision(not result.is_created, "" if result.is_created else f"it fails: {'; '.join(result.notes)}", lines)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:

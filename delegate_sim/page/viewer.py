@@ -21,10 +21,7 @@ _HEIGHT = 900
 
 @dataclass(frozen=True, slots=True)
 class PageViewer:
-    """What a report does not say itself of the targets that it was made for, which the search for causes needs."""
-
-    defaults: str
-    has_own_resolver: bool
+    """Shows the page of a report, with the causes of its refusals."""
 
     def html(self, report: Report) -> str:
         """Return the page; of delegates in a row only the runs are shown, since a diagnosis is one of a delegate alone."""
@@ -53,13 +50,11 @@ class PageViewer:
 
     def _view(self, report: Report, run: Run) -> PageView:
         from ..diagnosis.diagnose import diagnose
-        from ..runtime.target import Target
         from .content import PageView
 
         if report.is_chain:
             return PageView(report.model, run)
-        target = Target(run.delegate, run.options, run.release, self.defaults, self.has_own_resolver)
-        return PageView(report.model, run, diagnose(report.model, target))
+        return PageView(report.model, run, diagnose(report.model, run.target))
 
 
 def _notebook_display() -> Any:

@@ -1,4 +1,4 @@
-"""Assumptions about a model and its application, for hypothetical changes."""
+"""Assumptions about a model, for hypothetical changes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ class Assumptions:
     """Nodes of each subgraph that count as accepted by every delegate."""
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""
-    has_own_resolver: bool = False
-    """Whether the application registers every operator that the runtime's own resolver does not have."""
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes, as subgraph and node, that their CPU kernels do not refuse."""
     ended: frozenset[str] = frozenset()

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..delegates.base import Delegate, OptionValues
 from ..delegates.plugin_selection import ModelFailure
 from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.calls import DELEGATE
@@ -22,22 +21,16 @@ from ..releases.wording import replacing_line
 from .attribution import attributed_decision, attributed_subsets
 from .execution_plan import ChangedPlan, plan_after
 from .run import Refusal, Run, SubgraphRun
+from .target import Target
 
 
-def run_plugin(
-    model: Model,
-    delegate: Delegate,
-    options: OptionValues,
-    release: Release,
-    accepted: Mapping[int, frozenset[int]],
-    ended: frozenset[str],
-) -> Run:
+def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[int]], ended: frozenset[str]) -> Run:
     """Have a plugin select nodes of a model.
 
     ``accepted`` are the nodes of each subgraph that count as selected, ``ended`` codes of failures that are taken not to occur.
     """
     graphs = _graphs(model, accepted)
-    found = delegate.decide_model(graphs, options, release, ended)
+    found = target.delegate.decide_model(graphs, target.options, target.release, ended)
     runs: list[SubgraphRun] = []
     for graph, decision, taken in zip(graphs, found.decisions, found.taken or [frozenset()] * len(graphs), strict=True):
         if decision is None:
@@ -52,8 +45,8 @@ def run_plugin(
     is_compiled = any(run.delegated for run in runs)
     outcome = "refused" if found.failure is not None else "delegated" if is_compiled else "none"
     refusal = None if found.failure is None else _refusal(found.failure)
-    warnings = (*delegate.release_notes(release), *precompiled(model).words, *found.warnings)
-    return Run(delegate, options, release, outcome, refusal, found.log_lines, warnings, tuple(runs), removed=found.removed)
+    warnings = (*target.delegate.release_notes(target.release), *precompiled(model).words, *found.warnings)
+    return Run(target, outcome, refusal, found.log_lines, warnings, tuple(runs), removed=found.removed)
 
 
 class Dispatched(NamedTuple):

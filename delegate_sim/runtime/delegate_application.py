@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ..delegates.base import Decision, Delegate, KernelFailure, OptionValues
+from ..delegates.base import Decision, KernelFailure
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation
-from ..releases.catalogue import Release
 from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
@@ -35,6 +34,7 @@ from .attribution import attributed_decision, attributed_failure, attributed_sub
 from .reapplication import Reapplications
 from .refusals import kernel_refusal, not_prepared
 from .run import REFUSED, Refusal, Run, SubgraphRun
+from .target import Target
 
 VALIDATION_PREFIX = "VALIDATION:"
 """Subgraphs with such names hold tests of the model; no delegate is applied to them."""
@@ -64,10 +64,7 @@ class DelegateApplication:
         graphs: tuple[Graph, ...],
         needs_static: bool,
         is_allocated: bool,
-        delegate: Delegate,
-        options: OptionValues,
-        release: Release,
-        defaults: str,
+        target: Target,
         cache: AnalysisCache,
         warnings: Sequence[str] = (),
         removed: frozenset[int] = frozenset(),
@@ -78,15 +75,15 @@ class DelegateApplication:
         self.needs_static = needs_static
         self.is_allocated = is_allocated
         """Whether a delegate before this one had the runtime allocate tensors, as it then does after this one too."""
-        self.delegate = delegate
-        self.options = options
-        self.release = release
-        self.defaults = defaults
+        self.target = target
+        self.delegate = target.delegate
+        self.options = target.options
+        self.release = target.release
         self._cache = cache
         self.log_lines: list[str] = []
-        self.warnings = [*delegate.release_notes(release), *warnings]
+        self.warnings = [*self.delegate.release_notes(self.release), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
-        self.again = Reapplications(release)
+        self.again = Reapplications(self.release)
         self.later_failure: Refusal | None = None
         self.unprepared: list[Unprepared] = []
         self.skipped: frozenset[int] = frozenset()
@@ -341,12 +338,10 @@ class DelegateApplication:
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome == REFUSED:
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        if self.defaults == "benchmark" and self.delegate.is_in_benchmark_model:
+        if self.target.defaults == "benchmark" and self.delegate.is_in_benchmark_model:
             self.log_lines.append(self._benchmark_line(outcome))
         return Run(
-            self.delegate,
-            self.options,
-            self.release,
+            self.target,
             outcome,
             refusal,
             tuple(self.log_lines),

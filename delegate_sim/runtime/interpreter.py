@@ -10,14 +10,12 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..delegates.base import Delegate, OptionValues
 from ..errors import OptionError
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
-from ..releases.catalogue import Release
 from ..releases.wording import (
     NOT_ALLOCATED_LINE,
 )
@@ -28,10 +26,10 @@ from .model_loading import custom_operators, load_on, loading_warnings
 from .refusals import kernel_refusal, not_loaded, not_prepared
 from .release_constants import as_read_by
 from .run import REFUSED, Refusal, Run, SubgraphRun, option_values
+from .target import Target
 
 __all__ = [
     "REFUSED",
-    "Application",
     "Assumptions",
     "Refusal",
     "Run",
@@ -41,54 +39,46 @@ __all__ = [
     "simulate_chain",
 ]
 
-Application = tuple[Delegate, OptionValues]
-"""A delegate that is applied, with its options."""
 
-
-def simulate(
-    model: Model,
-    delegate: Delegate,
-    options: OptionValues,
-    release: Release,
-    defaults: str = "api",
-    assumptions: Assumptions = NOTHING_ASSUMED,
-    cache: AnalysisCache | None = None,
-) -> Run:
+def simulate(model: Model, target: Target, assumptions: Assumptions = NOTHING_ASSUMED, cache: AnalysisCache | None = None) -> Run:
     """Apply one delegate to every subgraph of a model."""
-    return simulate_chain(model, [(delegate, options)], release, defaults, assumptions=assumptions, cache=cache)[0]
+    return simulate_chain(model, [target], assumptions=assumptions, cache=cache)[0]
 
 
 def simulate_chain(
     model: Model,
-    targets: Sequence[Application],
-    release: Release,
-    defaults: str = "api",
-    by_default: Callable[[], Application] | None = None,
+    targets: Sequence[Target],
+    by_default: Callable[[], Target] | None = None,
     assumptions: Assumptions = NOTHING_ASSUMED,
     cache: AnalysisCache | None = None,
 ) -> tuple[Run, ...]:
     """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
 
-    ``by_default`` gives the delegate that the runtime applies by itself when tensors are allocated, unless the first subgraph
-    then runs wholly on delegates (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``): only then is it called.
-    benchmark_model does not get that far after a delegate that cannot be applied, nor does anything after one that fails with the
-    model.
+    The targets differ in delegate and options only, since one runtime applies them all. ``by_default`` gives the delegate that
+    the runtime applies by itself when tensors are allocated, unless the first subgraph then runs wholly on delegates
+    (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``): only then is it called. benchmark_model does not get
+    that far after a delegate that cannot be applied, nor does anything after one that fails with the model.
     """
-    model = as_read_by(model, release)
-    registered = assumptions.registered.union(*[delegate.registered_operators for delegate, _ in targets])
-    chain = _Chain(model, release, assumptions, registered, cache or AnalysisCache())
-    for delegate, options in targets:
-        chain.apply(delegate, options, defaults)
+    first = targets[0]
+    defaults = first.defaults
+    if any(
+        (target.release, target.defaults, target.assume_ops_registered) != (first.release, defaults, first.assume_ops_registered)
+        for target in targets
+    ):
+        raise ValueError("the targets of a chain differ in more than delegates and options")
+    chain = _Chain(as_read_by(model, first.release), targets, assumptions, cache or AnalysisCache())
+    for target in targets:
+        chain.apply(target)
         if chain.is_unreadable:
             return tuple(chain.runs)
-    if all(delegate.is_plugin for delegate, _ in targets) and by_default is None:
+    if all(target.delegate.is_plugin for target in targets) and by_default is None:
         return tuple(chain.runs)
     if not chain.is_loaded:
-        return tuple([not_loaded(model, run, chain.loading, defaults) for run in chain.runs])
+        return tuple([not_loaded(chain.model, run, chain.loading) for run in chain.runs])
     failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or not run.is_prepared]
     is_over = any(defaults == "benchmark" or run.delegate.fails_with_model for run in failed)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
-        chain.apply(*by_default(), "api")
+        chain.apply(by_default())
         chain.runs[-1] = replace(chain.runs[-1], by_default=True)
     chain.allocate_tensors(defaults, is_over)
     return tuple(chain.runs)
@@ -100,20 +90,19 @@ class _Chain:
     def __init__(
         self,
         model: Model,
-        release: Release,
+        targets: Sequence[Target],
         assumptions: Assumptions,
-        registered: frozenset[str],
         cache: AnalysisCache,
     ) -> None:
         self.cache = cache
         self.model = model
-        self.release = release
+        self.release = targets[0].release
         self.assumptions = assumptions
         self.runs: list[Run] = []
-        self.loading = load_on(model, release)
-        is_refused = self.loading.refused and not assumptions.has_own_resolver
-        self.is_loaded = not (is_refused or self.loading.refused_tensors or self.loading.invalid or self.loading.invalid_node)
-        custom = custom_operators(model, release, registered, has_own_resolver=assumptions.has_own_resolver)
+        registered = assumptions.registered.union(*[target.delegate.registered_operators for target in targets])
+        self.loading = load_on(model, self.release)
+        self.is_loaded = self.loading.is_loaded(assume_ops_registered=targets[0].assume_ops_registered)
+        custom = custom_operators(model, targets[0], registered)
         self._unregistered = custom.unregistered
         self._warnings = tuple(loading_warnings(model, self.loading, custom))
         self._plans: dict[int, ChangedPlan] = {}
@@ -129,10 +118,11 @@ class _Chain:
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
-    def apply(self, delegate: Delegate, options: OptionValues, defaults: str) -> None:
+    def apply(self, target: Target) -> None:
         """Apply one more delegate."""
+        delegate, options = target.delegate, target.options
         if delegate.is_plugin:
-            self._compile(delegate, options)
+            self._compile(target)
             return
         self._dispatch()
         is_static = not delegate.allows_dynamic_tensors(options)
@@ -143,10 +133,7 @@ class _Chain:
             current,
             needs_static,
             self._is_static,
-            delegate,
-            options,
-            self.release,
-            defaults,
+            target,
             self.cache,
             self._warnings,
             self._removed,
@@ -162,13 +149,13 @@ class _Chain:
                     self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate.kernel_name_for(options))
         self.runs.append(run)
 
-    def _compile(self, delegate: Delegate, options: OptionValues) -> None:
+    def _compile(self, target: Target) -> None:
         """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
         if self.runs:
-            raise OptionError(f"{delegate.name} compiles parts of the file before delegates are applied: name it first")
+            raise OptionError(f"{target.delegate.name} compiles parts of the file before delegates are applied: name it first")
         from .compiler_plugins import run_plugin  # few delegates are plugins
 
-        run = run_plugin(self.model, delegate, options, self.release, self.assumptions.accepted, self.assumptions.ended)
+        run = run_plugin(self.model, target, self.assumptions.accepted, self.assumptions.ended)
         self._compiled = {subgraph.graph.index: subgraph.delegated for subgraph in run.subgraphs if subgraph.delegated}
         self._removed = run.removed
         self.runs.append(run)

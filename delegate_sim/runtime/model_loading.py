@@ -21,6 +21,7 @@ from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.wording import FLEX
 from .release_constants import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
+from .target import Target
 from .unloadable_nodes import InvalidNode, invalid_node
 from .unloadable_tensors import InvalidTensor, invalid_tensors
 
@@ -50,6 +51,11 @@ class Loading:
     def refused_types(self) -> tuple[str, ...]:
         """The types that it does not load, each once."""
         return tuple(dict.fromkeys(tensor.type for tensor in self.refused_tensors))
+
+    def is_loaded(self, *, assume_ops_registered: bool) -> bool:
+        """Whether the model loads, in an application that may register operators itself."""
+        is_refused = self.refused and not assume_ops_registered
+        return not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
 
     @property
     def loads(self) -> Loads:
@@ -142,20 +148,24 @@ class CustomOperators:
     """Those that the application, or TensorFlow's wheel, is taken to register."""
     unregistered: frozenset[str]
     """Those that nobody registers."""
-    has_own_resolver: bool
-    """Whether the application registers all that the runtime does not have."""
+    assume_ops_registered: bool
+    """Whether the application is assumed to register all that the runtime does not have."""
 
 
-def custom_operators(model: Model, release: Release, registered: frozenset[str], *, has_own_resolver: bool) -> CustomOperators:
-    """Tell which custom operators of a model are registered: by the application, or by LiteRT itself (``registered``).
+def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
+    """Tell which custom operators of a model are registered: by the application, or by LiteRT itself.
+
+    ``registered`` are those that LiteRT registers besides the ones of the target's delegate.
 
     TensorFlow's own wheels apply the Flex delegate before any other: its operators count as registered there.
     """
     found = _without_kernel(model)
-    has_flex = release.family == "tf"
+    registered = registered | target.delegate.registered_operators
+    assume_ops_registered = target.assume_ops_registered
+    has_flex = target.release.family == "tf"
     missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(FLEX)))])
-    assumed = tuple([op for op in found if op not in registered and (has_own_resolver or op not in missing)])
-    return CustomOperators(assumed, frozenset() if has_own_resolver else missing, has_own_resolver)
+    assumed = tuple([op for op in found if op not in registered and (assume_ops_registered or op not in missing)])
+    return CustomOperators(assumed, frozenset() if assume_ops_registered else missing, assume_ops_registered)
 
 
 @functools.lru_cache(maxsize=2)
@@ -167,7 +177,7 @@ def _without_kernel(model: Model) -> tuple[str, ...]:
 
 def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) -> Iterator[str]:
     """Say what is assumed of the operators: that the application registers those that the runtime does not have."""
-    for code in loading.refused if custom.has_own_resolver else ():
+    for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)
         yield f"{reason}; the model does not load unless the application registers one, which is assumed"
     for code in loading.unknown:

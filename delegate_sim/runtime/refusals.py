@@ -39,7 +39,7 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
     return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
 
 
-def not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
+def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
     """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
     if run.delegate.is_plugin:
         return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
@@ -47,7 +47,7 @@ def not_loaded(model: Model, run: Run, loading: Loading, defaults: str) -> Run:
         run,
         outcome=REFUSED,
         refusal=_load_refusal(model, loading),
-        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if defaults == "benchmark" else loading.lines,
+        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if run.target.defaults == "benchmark" else loading.lines,
         subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
     )
 

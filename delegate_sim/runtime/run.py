@@ -12,6 +12,7 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
+from .target import Target
 
 if TYPE_CHECKING:
     from ..delegates.stage_behind import StageRefusal
@@ -97,9 +98,7 @@ class Refusal:
 class Run:
     """One delegate applied to a model."""
 
-    delegate: Delegate
-    options: OptionValues
-    release: Release
+    target: Target
     outcome: str
     """``delegated``, ``none``, ``refused`` or ``restored``."""
     refusal: Refusal | None
@@ -110,6 +109,21 @@ class Run:
     """Whether the runtime applied the delegate by itself."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that the model no longer has after a compiler plugin, since their nodes went elsewhere."""
+
+    @property
+    def delegate(self) -> Delegate:
+        """The delegate that was applied."""
+        return self.target.delegate
+
+    @property
+    def options(self) -> OptionValues:
+        """Its options."""
+        return self.target.options
+
+    @property
+    def release(self) -> Release:
+        """The release of the runtime that applied it."""
+        return self.target.release
 
     @property
     def is_loaded(self) -> bool:

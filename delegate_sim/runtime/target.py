@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..delegates.base import Delegate, OptionValues
-from ..releases.catalogue import Release
+from ..releases.catalogue import NEWEST, Release
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One delegate with its options, the release of the runtime, and the set of defaults, which decides what is logged.
+    """A delegate with its options, a release of the runtime, and an application that may register operators itself.
 
-    ``has_own_resolver`` says that the application registers every operator that the release itself does not load.
+    ``defaults`` names the set of option defaults, which also decides what is logged: ``benchmark`` is benchmark_model's.
     """
 
     delegate: Delegate
     options: OptionValues
-    release: Release
-    defaults: str
-    has_own_resolver: bool = False
+    release: Release = NEWEST
+    defaults: str = "api"
+    assume_ops_registered: bool = False
+    """Whether the application is assumed to register every operator, builtin or custom, that the release does not load."""

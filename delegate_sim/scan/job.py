@@ -27,14 +27,14 @@ class TargetSpec:
     options: tuple[tuple[str, Any], ...]
     release: str
     defaults: str
-    has_own_resolver: bool
+    assume_ops_registered: bool
 
     @property
     def name(self) -> str:
         """The target as the command line takes it, without the word ``--delegate``."""
         parts = [self.delegate, f"--runtime={self.release}"]
         parts += [] if self.defaults == "benchmark" else [f"--defaults={self.defaults}"]
-        parts += ["--own-resolver"] if self.has_own_resolver else []
+        parts += ["--own-resolver"] if self.assume_ops_registered else []
         return shlex.join([*parts, *[f"--option={name}={_typed(value)}" for name, value in self.options]])
 
 
@@ -113,11 +113,10 @@ def _stored(value: Any) -> Any:
 def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tuple[ScanRow, list[ScanRow]]:
     from ..results.report.blockers import summary_of
     from ..results.report.rule_set import rule_set_version
-    from ..runtime.interpreter import Assumptions, simulate
+    from ..runtime.interpreter import simulate
 
     target = _target(spec)
-    assumed = Assumptions(has_own_resolver=spec.has_own_resolver)
-    run = simulate(model, target.delegate, target.options, target.release, target.defaults, assumed, cache)
+    run = simulate(model, target, cache=cache)
     summary = summary_of(model, run)
     measures = summary.measures
     row = {
@@ -209,7 +208,7 @@ def _target(spec: TargetSpec) -> Any:
 
     delegate = find_delegate(spec.delegate)
     values = parse_options(delegate.name, delegate.options, dict(spec.options), spec.defaults)
-    return Target(delegate, values, parse_release(spec.release), spec.defaults, spec.has_own_resolver)
+    return Target(delegate, values, parse_release(spec.release), spec.defaults, spec.assume_ops_registered)
 
 
 def _typed(value: Any) -> str:

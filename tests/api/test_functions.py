@@ -255,7 +255,7 @@ WRONG = 17.5
         (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
         (lambda m: sim.whatif(m, conversion="int4"), "OptionError", "a conversion is one of float, int8, int8-per"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
-        (lambda m: sim.analyze(m, own_resolver="yes"), "OptionError", "own_resolver is true or false"),
+        (lambda m: sim.analyze(m, assume_ops_registered="yes"), "OptionError", "assume_ops_registered is true or false"),
         (lambda m: sim.check(update="yes"), "OptionError", "update is true or false"),
         (lambda m: sim.check("missing.toml"), "ConfigurationError", "missing.toml: No such file"),
         (lambda m: sim.check(WRONG), "OptionError", "config takes a path"),

@@ -44,8 +44,8 @@ def test_whatif(run_json, model):
 
 def test_python(model):
     assert delegate_sim.diagnose(model).now.measures.outcome == "refused, not loaded"
-    assert delegate_sim.diagnose(model, own_resolver=True).now.measures.outcome == "delegated"
-    found = delegate_sim.whatif(model, accept="LOGISTIC", own_resolver=True)
+    assert delegate_sim.diagnose(model, assume_ops_registered=True).now.measures.outcome == "delegated"
+    found = delegate_sim.whatif(model, accept="LOGISTIC", assume_ops_registered=True)
     assert {side.run.outcome for side in (found.a, found.b)} == {"delegated"}
-    found = delegate_sim.compare(model, changed={"feature_level": 30}, own_resolver=True)
+    found = delegate_sim.compare(model, changed={"feature_level": 30}, assume_ops_registered=True)
     assert {side.run.outcome for side in (found.a, found.b)} == {"delegated"}

@@ -15,19 +15,23 @@ from delegate_sim.results.report.measures import measure
 from delegate_sim.results.report.placement import node_reasons
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate_chain
+from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.grouping.delegate import GroupingDelegate
 from tests.support.delegates.tiny.delegate import TinyDelegate
 from tests.support.models import chain_model
 
 
-def applied(*delegates):
-    return [(delegate, parse_options(delegate.name, delegate.options, options, "api")) for delegate, options in delegates]
+def applied(*delegates, defaults="api"):
+    return [
+        Target(delegate, parse_options(delegate.name, delegate.options, options, "api"), NEWEST, defaults)
+        for delegate, options in delegates
+    ]
 
 
 def run(builder, **options):
     model = delegate_sim.load(builder.bytes())
-    (found,) = simulate_chain(model, applied((GroupingDelegate(), options)), NEWEST, "benchmark")
+    (found,) = simulate_chain(model, applied((GroupingDelegate(), options), defaults="benchmark"))
     return model, found
 
 
@@ -65,8 +69,8 @@ def test_a_limit_leaves_the_groups_as_they_are():
 
 def test_groups_of_other_nodes_than_those_to_replace_are_an_error():
     model = delegate_sim.load(branches().bytes())
-    ((delegate, options),) = applied((GroupingDelegate(), {}))
-    decision = delegate.decide(file_graph(model), options)
+    (target,) = applied((GroupingDelegate(), {}))
+    decision = target.delegate.decide(file_graph(model), target.options)
     with pytest.raises(ValueError, match="groups other nodes"):
         replace(decision, nodes=(0,)).grouped()
 
@@ -111,7 +115,7 @@ def test_reasons_against_a_part_are_told_of_the_node_that_it_stems_from():
 def test_a_later_delegate_sees_the_inlined_nodes():
     model = delegate_sim.load(chain_model(["CEIL", "HARD_SWISH", "RELU"]).bytes())
     targets = applied((GroupingDelegate(), {"refused_part": 0}), (find_delegate("nnapi"), {"disallow_nnapi_cpu": False}))
-    first, second = simulate_chain(model, targets, NEWEST)
+    first, second = simulate_chain(model, targets)
     assert first.subgraphs[0].delegated == {2}
     plan = second.subgraphs[0].graph
     assert [plan.nodes[index].op for index in plan.execution_plan] == ["CEIL", "RELU6", "GroupingDelegate"]
@@ -122,7 +126,7 @@ def test_a_later_delegate_sees_the_inlined_nodes():
 def test_a_node_that_a_later_delegate_takes_in_parts_runs_there():
     model = delegate_sim.load(chain_model(["RELU", "RELU", "RELU", "CEIL", "HARD_SWISH"]).bytes())
     nnapi = (find_delegate("nnapi"), {"feature_level": 31, "disallow_nnapi_cpu": False})
-    runs = simulate_chain(model, applied((GroupingDelegate(), {"max_delegated_partitions": 1}), nnapi), NEWEST)
+    runs = simulate_chain(model, applied((GroupingDelegate(), {"max_delegated_partitions": 1}), nnapi))
     assert node_reasons(runs[0].subgraphs[0], 4)[0].code == "partition-limit"
     places = Report(model, runs, is_chain=True).to_dict()["placement"][0]["nodes"]
     assert [node["runs_on"] for node in places] == ["grouping", "grouping", "grouping", "cpu", "nnapi"]
@@ -153,6 +157,6 @@ def test_what_the_stage_behind_of_another_build_refuses_is_marked_as_predicted()
 
 def test_a_delegate_without_a_stage_behind_it_is_never_refused_there():
     model = delegate_sim.load(chain_model(["RELU"]).bytes())
-    ((delegate, options),) = applied((TinyDelegate(), {}))
-    decision = delegate.decide(file_graph(model), options)
-    assert delegate.refusal_behind(decision, decision.preview, options) is None
+    (target,) = applied((TinyDelegate(), {}))
+    decision = target.delegate.decide(file_graph(model), target.options)
+    assert target.delegate.refusal_behind(decision, decision.preview, target.options) is None

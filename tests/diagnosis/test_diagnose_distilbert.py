@@ -44,7 +44,7 @@ def story(diagnosis):
 
 def real(name, **options):
     on = target("nnapi", options)
-    measures = measure(simulate(load(model(name)), on.delegate, on.options, on.release, on.defaults))
+    measures = measure(simulate(load(model(name)), on))
     return measures.partitions, measures.fallback_nodes
 
 

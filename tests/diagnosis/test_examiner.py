@@ -16,7 +16,7 @@ from delegate_sim.errors import OptionError
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import Assumptions, simulate
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 from tests.support.models import chain_model
 
@@ -69,12 +69,12 @@ DIFFERENT = {
     "conversion": "int8",
     "fixed_shapes": True,
     "ended": frozenset(["load"]),
-    "has_own_resolver": True,
+    "assume_ops_registered": True,
     "release": parse_release("tf-2.15"),
     "repaired_nodes": frozenset([NodeKey(0, 1)]),
     "removed_nodes": frozenset([NodeKey(0, 1)]),
 }
-NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "has_own_resolver", "repaired_nodes"}
+NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "assume_ops_registered", "repaired_nodes"}
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(Supposition), ids=lambda field: field.name)
@@ -98,11 +98,9 @@ def test_what_was_found_for_another_target_is_not_taken_for_this_one(name):
         for release in ("litert-2.3", "tf-2.13", "litert-1.2", "litert-2.3"):
             for given in ({}, {"feature_level": 28, "nnapi_runtime": "none"}) if name == "nnapi" else ({},):
                 options = parse_options(name, delegate.options, given)
-                for has_own_resolver in (False, True):
-                    own = Assumptions(has_own_resolver=has_own_resolver)
-                    runs = [
-                        simulate(each, delegate, options, parse_release(release), "api", own) for each in (model, load(content))
-                    ]
+                for assume_ops_registered in (False, True):
+                    target = Target(delegate, options, parse_release(release), "api", assume_ops_registered)
+                    runs = [simulate(each, target) for each in (model, load(content))]
                     found, fresh = [Report(model, (run,)).to_json() for run in runs]
                     assert found == fresh
 

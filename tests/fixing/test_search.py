@@ -112,7 +112,7 @@ def test_what_is_foretold_is_what_whatif_says_of_the_same_change():
     now = apply_pass(start(model), PASSES["own-versions"])
     versions = {index: node.version for index, node in enumerate(now.model.subgraphs[0].nodes) if node.op == "FULLY_CONNECTED"}
     supposition = Supposition(node_versions={NodeKey(0, index): version for index, version in versions.items()})
-    run = simulate_if(model, NNAPI.delegate, NNAPI.options, NEWEST, "benchmark", supposition)
+    run = simulate_if(model, NNAPI, supposition)
     assert measure(run) == standing(now.model, NNAPI).measures
 
 
@@ -120,7 +120,7 @@ def test_what_is_foretold_is_what_whatif_says_of_the_same_change():
 def test_a_given_batch_comes_to_what_whatif_says_of_it(batch):
     model = reshaper()
     plan = search(model, [NNAPI], shapes=parse_shapes(model, [f"x={batch},4"]), passes={})
-    supposed = simulate_if(model, NNAPI.delegate, NNAPI.options, NEWEST, "benchmark", Supposition(batch=batch))
+    supposed = simulate_if(model, NNAPI, Supposition(batch=batch))
     assert measure(supposed) == plan.after[0].measures
     assert plan.after[0].measures != plan.before[0].measures
 
@@ -137,7 +137,7 @@ def test_widened_weights_come_to_what_whatif_says_of_a_model_of_floats(name):
     model = load(builder.bytes())
     on = target(name)
     made = apply_pass(start(model), PASSES["weights-widened"])
-    supposed = simulate_if(model, on.delegate, on.options, NEWEST, "benchmark", Supposition(conversion="float"))
+    supposed = simulate_if(model, on, Supposition(conversion="float"))
     assert measure(supposed) == standing(made.model, on).measures
 
 

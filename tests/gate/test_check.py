@@ -183,10 +183,10 @@ def test_an_error_of_the_program_is_one_models_alone(project, monkeypatch):
     def fail(model, target):
         if len(model.subgraphs[0].nodes) == 3:
             raise ZeroDivisionError("by nothing")
-        return run_target(model, target)
+        return simulate(model, target)
 
-    run_target = check.run_target
-    monkeypatch.setattr(check, "run_target", fail)
+    simulate = check.simulate
+    monkeypatch.setattr(check, "simulate", fail)
     checked = project(update=True, fault=lambda error: f"oops, {error}")
     found = {(case.model, case.target): (case.status, [each.code for each in case.findings]) for case in checked.results.cases}
     assert found["classifier.tflite", "phone"] == ("passed", [])
@@ -207,8 +207,11 @@ def live(monkeypatch):
     class Live:
         found = live.LiveCheck()
 
-    monkeypatch.setattr(live, "can_run", lambda target: target.name == "tablet")
-    monkeypatch.setattr(live, "check_live", lambda model, target: Live.found if target.name == "tablet" else live.LiveCheck())
+    def is_tablet(target):
+        return target.delegate.name == "xnnpack"
+
+    monkeypatch.setattr(live, "can_run", is_tablet)
+    monkeypatch.setattr(live, "check_live", lambda model, target: Live.found if is_tablet(target) else live.LiveCheck())
     return Live
 
 

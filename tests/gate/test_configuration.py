@@ -52,15 +52,22 @@ def write(tmp_path):
     return write
 
 
+def described(target):
+    on = target.target
+    return target.name, on.delegate.name, str(on.release), on.defaults
+
+
 def test_everything_is_read(write, tmp_path):
     configuration = read_configuration(write(WHOLE))
     assert configuration.root == str(tmp_path)
     assert configuration.models == ("models/**/*.tflite", "other.tflite")
     assert configuration.baseline == str(tmp_path / "ci/baseline.json")
     pixel, gpu = configuration.targets
-    assert (pixel.name, pixel.delegate.name, str(pixel.release), pixel.defaults) == ("pixel", "nnapi", "tf-2.15", "api")
-    assert (pixel.options["feature_level"], pixel.options["driver_rejects"]) == (31, ("ADD",))
-    assert (gpu.name, gpu.delegate.name, str(gpu.release), gpu.defaults) == ("gpu", "gpu", "litert-2.1", "benchmark")
+    assert [described(target) for target in configuration.targets] == [
+        ("pixel", "nnapi", "tf-2.15", "api"),
+        ("gpu", "gpu", "litert-2.1", "benchmark"),
+    ]
+    assert (pixel.target.options["feature_level"], pixel.target.options["driver_rejects"]) == (31, ("ADD",))
     assert configuration.concerns(pixel, "other.tflite")
     assert not configuration.concerns(gpu, "other.tflite")
 
@@ -248,7 +255,7 @@ def test_a_driver_profile_lies_beside_the_configuration(write, tmp_path, monkeyp
     path = write('[targets.t]\ndelegate = "nnapi"\noptions = { driver = "driver.toml" }\n')
     monkeypatch.chdir(tmp_path / "below")
     (target,) = read_configuration(path).targets
-    assert str(target.options["driver"]) == "driver.toml"
+    assert str(target.target.options["driver"]) == "driver.toml"
 
 
 def test_an_option_that_is_no_path_stays_as_it_is_written(write, tmp_path, monkeypatch):
@@ -256,7 +263,7 @@ def test_an_option_that_is_no_path_stays_as_it_is_written(write, tmp_path, monke
     path = write('[targets.t]\ndelegate = "nnapi"\noptions = { accelerator_name = "edge/tpu" }\n')
     monkeypatch.chdir(tmp_path / "below")
     (target,) = read_configuration(path).targets
-    assert target.options["accelerator_name"] == "edge/tpu"
+    assert target.target.options["accelerator_name"] == "edge/tpu"
 
 
 def test_what_is_excluded_need_not_be_among_the_models(write, tmp_path):
@@ -286,7 +293,7 @@ targets = ["phone@tf-2.15"]
 max-fallback = 4
 """
     configuration = read_configuration(write(text))
-    assert [(target.name, str(target.release)) for target in configuration.targets] == [
+    assert [(target.name, str(target.target.release)) for target in configuration.targets] == [
         ("phone@tf-2.15", "tf-2.15"),
         ("phone@litert-2.3", "litert-2.3"),
         ("tablet", "litert-2.1.4"),
@@ -299,7 +306,7 @@ max-fallback = 4
 def test_a_target_may_hold_for_several_releases_of_the_platform_behind_the_delegate(write):
     target = '[targets.phones]\ndelegate = "nnapi"\n'
     found = read_configuration(write(f'{target}android = ["11", 13, "13"]\n')).targets
-    assert [(each.name, each.group, each.options["nnapi_runtime"]) for each in found] == [
+    assert [(each.name, each.group, each.target.options["nnapi_runtime"]) for each in found] == [
         ("phones@android-11", "phones", "11"),
         ("phones@android-13", "phones", "13"),
     ]
@@ -311,7 +318,7 @@ def test_a_target_may_hold_for_several_releases_of_the_platform_behind_the_deleg
         "phones@litert-2.3@android-13",
     ]
     (single,) = read_configuration(write(f"{target}android = 12\n")).targets
-    assert (single.name, single.options["nnapi_runtime"]) == ("phones", "12")
+    assert (single.name, single.target.options["nnapi_runtime"]) == ("phones", "12")
 
 
 @pytest.mark.parametrize("value", ["[]", '"9"', "true", "11.0", "[11, true]", '["11", "x"]', "[[11]]"])

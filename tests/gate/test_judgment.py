@@ -10,13 +10,14 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.gate.baseline.baseline import EntryKey, Fallback
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
-from delegate_sim.gate.configuration import ConfiguredTarget
-from delegate_sim.gate.judgment import judge, run_target, take_entry, update_command
+from delegate_sim.gate.judgment import judge, take_entry, update_command
 from delegate_sim.gate.results import BETTER, FAILED, PASSED
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.compare.model_outline import outline
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 from delegate_sim.version import __version__
 from fixtures.builder import ModelBuilder
 from tests.support.gate_models import classifier, reshaper
@@ -25,12 +26,10 @@ from tests.support.models import MIXED, chain_model
 NOT_LOADED = chain_model(["RELU", "LOGISTIC 9"])
 
 
-def target(name="nnapi", *, release="litert-2.3", defaults="benchmark", has_own_resolver=False, **options):
+def target(name="nnapi", *, release="litert-2.3", defaults="benchmark", assume_ops_registered=False, **options):
     delegate = find_delegate(name)
     values = parse_options(delegate.name, delegate.options, options, defaults)
-    return ConfiguredTarget(
-        "phone", "phone", delegate, values, parse_release(release), defaults, None, Budgets(), has_own_resolver
-    )
+    return Target(delegate, values, parse_release(release), defaults, assume_ops_registered)
 
 
 PHONE = target()
@@ -39,13 +38,13 @@ PHONE = target()
 def entry_of(builder, on=PHONE, **changed):
     """Return a baseline's entry, in which some measures are perhaps others than those that were found."""
     model = load(builder.bytes())
-    entry = take_entry(run_target(model, on), model, on)
+    entry = take_entry(simulate(model, on), model)
     return replace(entry, measures=replace(entry.measures, **changed))
 
 
 def judged(builder, entry, on=PHONE, budgets=Budgets()):  # noqa: B008
     model = load(builder.bytes())
-    return judge(EntryKey("m.tflite", "phone"), "sub/m.tflite", run_target(model, on), model, on, entry, budgets)
+    return judge(EntryKey("m.tflite", "phone"), "sub/m.tflite", simulate(model, on), model, entry, budgets)
 
 
 def codes(case, level):
@@ -257,7 +256,7 @@ def test_an_application_may_have_kernels_that_the_runtime_lacks():
     graph.node("CUSTOM", [source], [result], custom="Mine")
     graph.outputs(result)
     assert codes(judged(builder, None), ERROR) == ["operator-not-registered"]
-    assert judged(builder, None, target(has_own_resolver=True)).status == PASSED
+    assert judged(builder, None, target(assume_ops_registered=True)).status == PASSED
 
 
 # Budgets
@@ -294,8 +293,8 @@ def test_operators_that_must_not_stay_on_the_cpu(forbidden, named):
 
 def test_an_entry_holds_what_the_run_did():
     model = load(chain_model(["ROUND", "RELU", "ADD 4", "ROUND", "RELU"]).bytes())
-    run = run_target(model, PHONE)
-    entry = take_entry(run, model, PHONE)
+    run = simulate(model, PHONE)
+    entry = take_entry(run, model)
     assert entry.fallback == (
         Fallback(0, "nnapi-operator", frozenset({0, 3})),
         Fallback(0, "nnapi-operator-version", frozenset({2})),

@@ -18,6 +18,7 @@ from delegate_sim.prepare import preparation
 from delegate_sim.prepare.kernel import CHANGED_IN, KERNELS
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, OLDEST, Release, oldest_alike, parse_release
 from delegate_sim.results.compare import platform_table, release_table
+from delegate_sim.runtime.target import Target
 
 MODELS = sorted((Path(delegate_sim.__file__).parents[1] / "fixtures" / "models").glob("*.tflite"))
 
@@ -111,15 +112,15 @@ def test_delegates_compare_only_with_releases_that_they_declare(name, release):
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
 def test_a_table_of_releases_is_that_of_each_by_itself(monkeypatch, name):
     delegate = find_delegate(name)
-    options = parse_options(name, delegate.options, {})
+    target = Target(delegate, parse_options(name, delegate.options, {}), defaults="benchmark")
     for path in MODELS[DELEGATE_NAMES.index(name) % 6 :: 6]:
         model = load(path)
-        table = release_table.release_table(model, delegate, options, "benchmark")
+        table = release_table.release_table(model, target)
         with monkeypatch.context() as patch:
             for module in (release_table, platform_table):
                 simulate = module.simulate
-                patch.setattr(module, "simulate", lambda *given, simulate=simulate: simulate(*given[:-1]))
+                patch.setattr(module, "simulate", lambda *given, simulate=simulate, cache: simulate(*given))
             patch.setattr(type(delegate), "changed_in", None)
             patch.setattr(preparation, "oldest_alike", lambda release, _: release)
-            alone = release_table.release_table(model, delegate, options, "benchmark")
+            alone = release_table.release_table(model, target)
         assert (table.rows, table.platforms) == (alone.rows, alone.platforms)

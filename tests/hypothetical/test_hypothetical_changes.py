@@ -8,8 +8,8 @@ from delegate_sim import OptionError, load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition, changed_model, simulate_if
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.report.measures import measure
+from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import MIXED, chain_model
@@ -20,7 +20,7 @@ OPS = ("ADD", "RELU", "GELU", "ROUND", "TANH", "ADD 4")
 def run_if(builder, supposition, delegate="nnapi", **options):
     found = find_delegate(delegate)
     values = parse_options(delegate, found.options, options, "benchmark")
-    return simulate_if(load(builder.bytes()), found, values, parse_release(DEFAULT_RELEASE), "benchmark", supposition)
+    return simulate_if(load(builder.bytes()), Target(found, values, defaults="benchmark"), supposition)
 
 
 def counts(run):

@@ -10,6 +10,7 @@ from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import NEWEST as LATEST
 from delegate_sim.runtime.interpreter import simulate_chain
+from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 
 NEWEST = {"feature_level": 31}
@@ -320,11 +321,11 @@ def test_benchmark_model_goes_no_further_where_a_later_subgraph_cannot_be_prepar
     graph.outputs(result)
     model = load(builder.bytes())
     for defaults, goes_on in (("benchmark", not is_broken), ("api", True)):
-        found = simulate_chain(model, [application("nnapi", NEWEST)], LATEST, defaults, lambda: application("xnnpack", {}))
+        found = simulate_chain(model, [target("nnapi", NEWEST, defaults)], lambda: target("xnnpack", {}, "api"))
         assert found[0].outcome == "delegated"
         assert [one.delegate.name for one in found] == ["nnapi", *(["xnnpack"] if goes_on else [])], defaults
 
 
-def application(name, options):
+def target(name, options, defaults):
     delegate = find_delegate(name)
-    return delegate, parse_options(name, delegate.options, options, "api")
+    return Target(delegate, parse_options(name, delegate.options, options, "api"), LATEST, defaults)

@@ -13,12 +13,12 @@ from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.model.model import OperatorCode
 from delegate_sim.model.schema import CUSTOM
 from delegate_sim.releases.catalogue import Release, parse_release
-from delegate_sim.runtime.assumptions import Assumptions
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.model_loading import custom_operators, first_loading_after, load_on, loading_warnings
 from delegate_sim.runtime.resolver import Loads, loads_type
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
+from tests.support.diagnoses import target
 from tests.support.models import chain_model
 
 REFUSED = (
@@ -81,7 +81,7 @@ def test_an_operator_that_no_node_uses_is_refused_too():
 
 
 def test_an_application_may_register_operators():
-    found = run(chain_model(["RELU", "LOGISTIC 9"]), own_resolver=True)
+    found = run(chain_model(["RELU", "LOGISTIC 9"]), assume_ops_registered=True)
     assert found["outcome"] == "delegated"
     assert any("unless the application registers one, which is assumed" in warning for warning in found["warnings"])
 
@@ -134,14 +134,13 @@ def test_a_custom_operator_of_the_runtime_is_not_assumed_of_the_application():
 def test_nobody_registers_anything_unless_told_so():
     delegate, model = find_delegate("nnapi"), load(custom_model("MyOp").bytes())
     options, release = parse_options("nnapi", delegate.options, {}, "benchmark"), parse_release("litert-2.3")
-    assert simulate(model, delegate, options, release).outcome == "refused"
-    assert not Target(delegate, options, release, "benchmark").has_own_resolver
-    assert simulate(model, delegate, options, release, assumptions=Assumptions(has_own_resolver=True)).outcome == "none"
-    assert simulate(model, delegate, options, release, assumptions=Assumptions()).outcome == "refused"
+    target = Target(delegate, options, release, "benchmark")
+    assert simulate(model, target).outcome == "refused"
+    assert simulate(model, replace(target, assume_ops_registered=True)).outcome == "none"
 
 
 def test_an_application_registers_custom_operators():
-    found = run(custom_model("MyOp"), own_resolver=True)
+    found = run(custom_model("MyOp"), assume_ops_registered=True)
     assert found["outcome"] == "none"
     assert "custom operator MyOp: assumed to be registered by the application" in found["warnings"]
 
@@ -265,7 +264,7 @@ def test_tensors_that_the_file_contradicts_itself_about(tensor, lines):
     assert (found["outcome"], found["refusal"]["code"]) == ("refused", "tensor-not-loaded")
     assert (found["refusal"]["subgraph"], found["refusal"]["tensor"]) == (0, index)
     assert found["log_lines"] == [line.format(index) for line in lines]
-    assert run(builder, own_resolver=True)["outcome"] == "refused"
+    assert run(builder, assume_ops_registered=True)["outcome"] == "refused"
 
 
 def test_several_tensors_that_are_not_loaded_are_all_named_and_the_first_is_the_place():
@@ -403,7 +402,7 @@ def test_the_first_later_release_of_each_family_is_told():
 
 @pytest.mark.parametrize(("op", "is_registered"), [("TFLite_Detection_PostProcess", True), ("RELU", False)])
 def test_custom_operators_that_the_runtime_has_kernels_for(op, is_registered):
-    found = custom_operators(load(custom_model(op).bytes()), parse_release("litert-2.3"), frozenset(), has_own_resolver=False)
+    found = custom_operators(load(custom_model(op).bytes()), target())
     assert found.unregistered == (frozenset() if is_registered else {op}), "a builtin operator of the name is another"
 
 
@@ -422,11 +421,10 @@ def test_tensors_of_a_subgraph_are_read_before_its_nodes_and_before_later_subgra
     assert [bool(loading.invalid), loading.invalid_node is not None] == [code == "tensor", code == "node"]
 
 
-@pytest.mark.parametrize("has_own_resolver", [False, True])
-def test_nothing_is_assumed_of_custom_operators_that_are_registered(has_own_resolver):
+@pytest.mark.parametrize("assume_ops_registered", [False, True])
+def test_nothing_is_assumed_of_custom_operators_that_are_registered(assume_ops_registered):
     model = load(custom_model("Resampler").bytes())
-    release, registered = parse_release("litert-2.3"), frozenset({"Resampler"})
-    found = custom_operators(model, release, registered, has_own_resolver=has_own_resolver)
+    found = custom_operators(model, target(assume_ops_registered=assume_ops_registered), frozenset({"Resampler"}))
     assert (found.assumed, found.unregistered) == ((), frozenset())
 
 
@@ -444,7 +442,7 @@ def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
     model, release = load(chain_model(["RELU"]).bytes()), Release("litert", (2, 4))
     loading = load_on(model, release)
     assert loading.loads is Loads.UNKNOWN
-    custom = custom_operators(model, release, frozenset(), has_own_resolver=False)
+    custom = custom_operators(model, replace(target(), release=release))
     assert list(loading_warnings(model, loading, custom)) == [
         f"whether {release} loads RELU version 1 is not known; it is assumed"
     ]

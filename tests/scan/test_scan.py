@@ -91,7 +91,7 @@ def test_a_second_scan_judges_what_is_new_or_changed(zoo, monkeypatch):
 
 
 def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
-    def broken(*_):
+    def broken(*_, **_named):
         raise ZeroDivisionError("of a rule")
 
     monkeypatch.setattr("delegate_sim.runtime.interpreter.simulate", broken)

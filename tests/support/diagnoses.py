@@ -11,15 +11,17 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
 
-def target(delegate="nnapi", options=None, runtime=DEFAULT_RELEASE, own_resolver=False):
+def target(delegate="nnapi", options=None, runtime=DEFAULT_RELEASE, assume_ops_registered=False):
     found = find_delegate(delegate)
     values = parse_options(delegate, found.options, options or {}, "benchmark")
-    return Target(found, values, parse_release(runtime), "benchmark", own_resolver)
+    return Target(found, values, parse_release(runtime), "benchmark", assume_ops_registered)
 
 
-def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, own_resolver=False, **options):
+def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, assume_ops_registered=False, **options):
     """The diagnosis of a builder's model, or of the bytes of one."""
-    return diagnose(load(model if isinstance(model, bytes) else model.bytes()), target(delegate, options, runtime, own_resolver))
+    return diagnose(
+        load(model if isinstance(model, bytes) else model.bytes()), target(delegate, options, runtime, assume_ops_registered)
+    )
 
 
 def cost_without(diagnosis, causes):

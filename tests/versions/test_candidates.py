@@ -11,9 +11,8 @@ import pytest
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.model.reader import load
-from delegate_sim.releases.catalogue import NEWEST
-from delegate_sim.runtime.assumptions import Assumptions
 from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 from delegate_sim.versions.candidates import HIGHEST_TOLD_APART, versions_to_try
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
@@ -52,7 +51,7 @@ def test_versions_above_the_bound_are_judged_alike(name):
     options = parse_options(name, delegate.options, {}, "api")
 
     def verdicts(model):
-        run = simulate(model, delegate, options, NEWEST, "api", Assumptions(has_own_resolver=True))
+        run = simulate(model, Target(delegate, options, assume_ops_registered=True))
         return run.outcome, [
             [(node, [reason.code for reason in verdict.reasons]) for node, verdict in subgraph.decision.verdicts.items()]
             for subgraph in run.subgraphs

@@ -20,7 +20,8 @@ from delegate_sim.model.model import Model
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import Assumptions, simulate
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 from delegate_sim.scan.questions import VIEWS
 from delegate_sim_cli.exits import INTERNAL_ERROR
 from delegate_sim_cli.formats import FORMATS
@@ -124,8 +125,8 @@ def _run_delegate(model: Model, name: str, generator: random.Random) -> None:
     given = generator.choice(_OPTIONS.get(name, ({},)))
     options = parse_options(name, delegate.options, given, generator.choice(("api", "benchmark")))
     release = parse_release(generator.choice((RELEASES[-1], RELEASES[-1], *RELEASES)))
-    assumptions = Assumptions(has_own_resolver=generator.random() < 0.5)
-    report = Report(model, (simulate(model, delegate, options, release, "api", assumptions),))
+    target = Target(delegate, options, release, assume_ops_registered=generator.random() < 0.5)
+    report = Report(model, (simulate(model, target),))
     report.to_dict()
     analysis_cases(report)
 

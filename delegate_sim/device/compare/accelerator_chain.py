@@ -11,7 +11,7 @@ from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
 from ...model.model import Model
 from ...releases.catalogue import Release
 from ...results.report.accelerator_stack import Stack, StackResult, delegates_of, simulate_stack
-from ...runtime.interpreter import Assumptions, Run
+from ...runtime.interpreter import Run
 from ...version import __version__
 from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
@@ -127,7 +127,7 @@ class _Trial:
         known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
         options = {key: value for key, value in self.options.items() if key in known}
         # The device loaded the model, so its resolver had all operators.
-        return simulate_stack(self.model, stack, self.release, options, Assumptions(has_own_resolver=True))
+        return simulate_stack(self.model, replace(stack, options=options, release=self.release, assume_ops_registered=True))
 
     def steps(self, stack: Stack) -> list[StepReconciliation]:
         """Compare each accelerator's step with the log."""

@@ -10,7 +10,8 @@ from typing import Any
 from ...graph.analysis_cache import AnalysisCache
 from ...model.model import Model
 from ...releases.catalogue import Release
-from ...runtime.interpreter import Assumptions, Run, simulate
+from ...runtime.interpreter import Run, simulate
+from ...runtime.target import Target
 from ..parse.applied_target import DeviceSetting
 from .differences import differences
 from .observed_delegation import Facts
@@ -72,4 +73,5 @@ def simulate_setting(
     """Simulate the setting that a log shows, with some options changed."""
     options = MappingProxyType({**setting.options, **changes})
     # The device loaded the model, so its resolver had all operators.
-    return simulate(model, setting.delegate, options, release, setting.defaults, Assumptions(has_own_resolver=True), cache)
+    target = Target(setting.delegate, options, release, setting.defaults, assume_ops_registered=True)
+    return simulate(model, target, cache=cache)

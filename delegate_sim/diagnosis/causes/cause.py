@@ -33,7 +33,7 @@ class Remedy:
     fixed_shapes: bool = False
     conversion: str = ""
     release: Release | None = None
-    has_own_resolver: bool = False
+    assume_ops_registered: bool = False
     repaired_nodes: frozenset[NodeKey] = frozenset()
     removed_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
@@ -98,7 +98,7 @@ class Blockers:
             fixed_shapes=any(remedy.fixed_shapes for remedy in remedies),
             conversion=next((remedy.conversion for remedy in remedies if remedy.conversion), ""),
             ended=frozenset([remedy.ended for remedy in remedies if remedy.ended]),
-            has_own_resolver=any(remedy.has_own_resolver for remedy in remedies),
+            assume_ops_registered=any(remedy.assume_ops_registered for remedy in remedies),
             release=next((remedy.release for remedy in remedies if remedy.release), None),
             repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),
             removed_nodes=frozenset().union(*[remedy.removed_nodes for remedy in remedies]),

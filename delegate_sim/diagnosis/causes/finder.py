@@ -126,8 +126,8 @@ class _Finder:
             if (cause := find(self.model, now.run)) is not None:
                 self._note_whole(cause, now, only_remedy=cause.remedy.accepts)
                 release = cause.remedy.release or self.base.release
-                has_own = cause.remedy.has_own_resolver or find is registration_cause
-                self.base = replace(self.base, release=release, has_own_resolver=has_own)
+                is_assumed = cause.remedy.assume_ops_registered or find is registration_cause
+                self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
         """Suppose of one node after another that its CPU kernel does not refuse it."""

@@ -74,7 +74,7 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
         kind = TENSOR_NOT_LOADED if loading.invalid_node is None else NODE_NOT_LOADED
         return WholeCause(Identity(Problem.MODEL, (kind.name,)), Remedy())
     releases = first_loading_after(model, run.release)
-    remedy = Remedy(release=releases[0]) if releases else Remedy(has_own_resolver=not loading.refused_tensors)
+    remedy = Remedy(release=releases[0]) if releases else Remedy(assume_ops_registered=not loading.refused_tensors)
     return WholeCause(Identity(Problem.RELEASE, subject), remedy)
 
 
@@ -85,15 +85,15 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
-    missing = sorted(custom_operators(model, run.release, run.delegate.registered_operators, has_own_resolver=False).unregistered)
+    missing = sorted(custom_operators(model, run.target).unregistered)
     nodes = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes if node.is_custom and node.op in missing]
     subjects = {special_subject(node) for node in nodes}
     special = next(iter(subjects)) if len(subjects) == 1 else None
     if special is not None:
         # What another accelerator's compiler made would not be taken even if it were registered.
-        remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, has_own_resolver=True)
+        remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, assume_ops_registered=True)
         return WholeCause(Identity(Problem.OPERATOR, special), remedy)
-    return WholeCause(Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *missing)), Remedy(has_own_resolver=True))
+    return WholeCause(Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *missing)), Remedy(assume_ops_registered=True))
 
 
 def releases_that_load(model: Model, release: Release) -> str:

@@ -34,11 +34,10 @@ _COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "ru
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two runs, and the set of defaults for options that were not given (which also determines what is logged)."""
+    """One of the two models with its run."""
 
     model: Model
     run: Run
-    defaults: str
 
     @functools.cached_property
     def measures(self) -> Measures:
@@ -194,7 +193,7 @@ def _side_entry(side: Side) -> dict[str, Any]:
         "model": {"path": model.path, "sha256": model.sha256, "bytes": model.size},
         "delegate": run.delegate.name,
         "runtime": str(run.release),
-        "defaults": side.defaults,
+        "defaults": run.target.defaults,
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "refusal": run.refusal.to_dict() if run.refusal else None,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...delegates.base import Delegate, OptionValues
 from ...graph.analysis_cache import AnalysisCache
 from ...model.model import Model
 from ...releases.catalogue import DEFAULT_RELEASE, parse_release
-from ...runtime.interpreter import Assumptions, simulate
+from ...runtime.interpreter import simulate
 from ...runtime.run import Refusal
+from ...runtime.target import Target
 from ..report.measures import Measures, measure
 
 
@@ -24,24 +24,16 @@ class PlatformRow:
     notes: tuple[str, ...]
 
 
-def platform_rows(
-    model: Model,
-    delegate: Delegate,
-    options: OptionValues,
-    defaults: str,
-    cache: AnalysisCache,
-    *,
-    has_own_resolver: bool = False,
-) -> tuple[PlatformRow, ...]:
+def platform_rows(model: Model, target: Target, cache: AnalysisCache) -> tuple[PlatformRow, ...]:
     """Simulate the default release of the runtime on each release of the platform; nothing where there is no platform."""
-    platform = delegate.platform
-    if platform is None or options[platform.option] == platform.alone:
+    delegate, platform = target.delegate, target.delegate.platform
+    if platform is None or target.options[platform.option] == platform.alone:
         return ()
     rows = []
-    release, assumptions = parse_release(DEFAULT_RELEASE), Assumptions(has_own_resolver=has_own_resolver)
+    release = parse_release(DEFAULT_RELEASE)
     for name in platform.releases:
-        own = {**options, platform.option: name}
-        run = simulate(model, delegate, own, release, defaults, assumptions, cache)
+        own = {**target.options, platform.option: name}
+        run = simulate(model, replace(target, options=own, release=release), cache=cache)
         notes = tuple(delegate.platform_notes(own))
         rows.append(PlatformRow(platform.key, name, measure(run), run.refusal, notes))
     return tuple(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...delegates.base import Delegate, OptionValues
 from ...graph.analysis_cache import AnalysisCache
@@ -11,9 +11,10 @@ from ...model.model import Model
 from ...releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ...releases.notes import predicted_build
 from ...rules.rule import Reason
-from ...runtime.interpreter import Assumptions, Run, simulate
+from ...runtime.interpreter import Run, simulate
 from ...runtime.model_loading import load_on
 from ...runtime.resolver import Loads
+from ...runtime.target import Target
 from ..report.measures import TAKEN, Measures, measure
 from ..report.placement import node_reasons
 from .platform_table import PlatformRow, platform_rows
@@ -113,26 +114,22 @@ class ReleaseTable:
 
 def release_table(
     model: Model,
-    delegate: Delegate,
-    options: OptionValues,
-    defaults: str,
+    target: Target,
     releases: Sequence[str] | None = None,
-    *,
-    has_own_resolver: bool = False,
 ) -> ReleaseTable:
-    """Simulate a model under releases of the runtime, oldest first by the rules that they have.
+    """Simulate a model under releases of the runtime other than the target's, oldest first by the rules that they have.
 
-    Unless named they are all that are known, of a delegate that came with a later one those from then on. With
-    ``has_own_resolver`` the application registers what a release does not load, so that it loads the model all the same.
+    Unless named they are all that are known, of a delegate that came with a later one those from then on.
     """
+    delegate = target.delegate
     ordered = sorted(
         map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert")
     )
     rows: list[ReleaseRow] = []
     before: Run | None = None
-    cache, assumptions = AnalysisCache(), Assumptions(has_own_resolver=has_own_resolver)
+    cache = AnalysisCache()
     for release in ordered:
-        run = simulate(model, delegate, options, release, defaults, assumptions, cache)
+        run = simulate(model, replace(target, release=release), cache=cache)
         loading = load_on(model, release)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
         moves: tuple[Move, ...] = ()
@@ -154,8 +151,7 @@ def release_table(
                 not is_predicted,
             )
         )
-    platforms = platform_rows(model, delegate, options, defaults, cache, has_own_resolver=has_own_resolver)
-    return ReleaseTable(model, delegate, options, tuple(rows), platforms)
+    return ReleaseTable(model, delegate, target.options, tuple(rows), platform_rows(model, target, cache))
 
 
 def _known(delegate: Delegate) -> Sequence[str]:

@@ -8,18 +8,19 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from ...delegates.base import Delegate
+from ...delegates.base import Delegate, OptionValues
 from ...delegates.options import parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ...errors import OptionError
 from ...foundation.printable import printable
 from ...model.model import Model
 from ...model.precompiled import DISPATCH, precompiled
-from ...releases.catalogue import Release
-from ...runtime.interpreter import Application, Assumptions, Run, simulate_chain
+from ...releases.catalogue import NEWEST, Release
+from ...runtime.interpreter import Assumptions, Run, simulate_chain
+from ...runtime.target import Target
 from .display import Shown, Table
 from .placement import CPU, placements
 from .report import Report
@@ -34,10 +35,16 @@ _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The accelerators that an application asks for, and the SoC as ``vendor:model``; empty where there is no NPU."""
+    """The target of CompiledModel: the accelerators that an application asks for, and what ``Target`` says of a delegate.
+
+    ``soc`` is ``vendor:model``, empty where there is no NPU; ``options`` go to the steps that have them.
+    """
 
     accelerators: tuple[str, ...]
     soc: str = ""
+    options: OptionValues = field(default_factory=dict)
+    release: Release = NEWEST
+    assume_ops_registered: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,33 +111,26 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
     return tuple([name for name in ACCELERATORS if name in named])
 
 
-def simulate_stack(
-    model: Model,
-    stack: Stack,
-    release: Release,
-    options: Mapping[str, Any] | None = None,
-    assumptions: Assumptions | None = None,
-) -> StackResult:
-    """Apply the accelerators to a model; ``options`` go to the steps that have them.
+def simulate_stack(model: Model, stack: Stack) -> StackResult:
+    """Apply the accelerators to a model.
 
     Raises OptionError for an unknown vendor, a missing SoC, and an option that no step has.
     """
-    given = dict(options or {})
     known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
-    for name in given:
+    for name in stack.options:
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
     # What was compiled ahead of time runs as it is: no plugin is asked again.
     is_compiled = precompiled(model).is_compiled
-    applications = [each for each in _applications(stack, given) if not (is_compiled and each[0].is_plugin)]
+    targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
     by_default = None
     if "cpu" in stack.accelerators:
-        by_default = applications.pop()
-    found = replace(assumptions or Assumptions(), registered=_registered(stack))
-    if not applications and by_default is not None:
-        applications, by_default = [by_default], None
+        by_default = targets.pop()
+    if not targets and by_default is not None:
+        targets, by_default = [by_default], None
     last = None if by_default is None else functools.partial(_itself, by_default)
-    runs = simulate_chain(model, applications, release, "api", last, found) if applications else ()
+    assumptions = Assumptions(registered=_registered(stack))
+    runs = simulate_chain(model, targets, last, assumptions) if targets else ()
     is_created, notes = _outcome(model, stack, runs)
     return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
 
@@ -144,8 +144,8 @@ def _registered(stack: Stack) -> frozenset[str]:
     return found | {DISPATCH} if "npu" in stack.accelerators else found
 
 
-def _itself(application: Application) -> Application:
-    return application
+def _itself(target: Target) -> Target:
+    return target
 
 
 def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
@@ -164,16 +164,17 @@ def _vendor(stack: Stack) -> str:
     return vendor.lower()
 
 
-def _applications(stack: Stack, options: Mapping[str, Any]) -> Iterator[Application]:
-    if FALLBACK_OPTION in options:
+def _targets(stack: Stack) -> Iterator[Target]:
+    if FALLBACK_OPTION in stack.options:
         raise OptionError(f"{FALLBACK_OPTION} does not go with accelerators: name the CPU among them, or leave it out")
     soc = stack.soc.partition(":")[2]
     for delegate in delegates_of(stack):
         known = {option.name for option in delegate.options}
-        own = {key: value for key, value in options.items() if key in known}
+        own = {key: value for key, value in stack.options.items() if key in known}
         if delegate.is_plugin:
             own[_SOC] = soc.strip()
-        yield delegate, parse_options(delegate.name, delegate.options, own)
+        values = parse_options(delegate.name, delegate.options, own)
+        yield Target(delegate, values, stack.release, assume_ops_registered=stack.assume_ops_registered)
 
 
 def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:

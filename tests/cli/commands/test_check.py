@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from delegate_sim.gate import judgment as judgement
+from delegate_sim.gate import check as gate_check
 from tests.support.gate_models import classifier, reshaper, upsampler
 from tests.support.models import chain_model
 
@@ -365,7 +365,7 @@ def test_an_error_of_the_tool_itself(gated, run, monkeypatch):
     def fail(*_):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(judgement, "simulate", fail)
+    monkeypatch.setattr(gate_check, "simulate", fail)
     result = run("check")
     assert result.exit_code == 70
     assert "Traceback" not in result.stderr

@@ -13,6 +13,7 @@ from delegate_sim.device.parse.log import read_log
 from delegate_sim.device.parse.log_contents import ReconcileError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
 from tests.device.parse.test_log import SYNAP
@@ -153,7 +154,8 @@ def test_what_is_simulated_is_reproduced(name, form):
 def test_other_delegates(delegate):
     model = delegate_sim.load("fixtures/models/mobilenet_block.tflite")
     target = delegate_sim.delegates.registry.find_delegate(delegate)
-    run = simulate(model, target, parse_options(delegate, target.options, {}, "benchmark"), parse_release("tf-2.15"), "benchmark")
+    options = parse_options(delegate, target.options, {}, "benchmark")
+    run = simulate(model, Target(target, options, parse_release("tf-2.15"), "benchmark"))
     log = read_log("INFO: STARTING!\n" + "".join(f"INFO: {line}\n" for line in run.log_lines))
     found = reconcile(model, log)
     assert (found.setting.delegate.name, found.status) == (delegate, "reproduced")

@@ -17,8 +17,8 @@ from delegate_sim.device.learn.driver_profile import LearningError
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.nnapi_runtime.devices import Costs, DeviceCost
 from delegate_sim.nnapi_runtime.types import OperationType
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 from fixtures.runtime_logs import runtime_lines
 from tests.support.models import chain_model
 
@@ -35,7 +35,7 @@ def device(name, cost, rejects=(), **settings):
 def run_with(model, devices, **options):
     given = {"devices": devices, "feature_level": 30, **options}
     values = parse_options("nnapi", NNAPI.options, given, "api")
-    return simulate(model, NNAPI, values, parse_release(DEFAULT_RELEASE))
+    return simulate(model, Target(NNAPI, values))
 
 
 def log_of(run, android=13):

@@ -27,7 +27,7 @@ def test_the_change_has_the_effect_that_was_foretold(code):
     assert code in {cause.suggestion for cause in removed}
     foretold = cost_without(diagnosis, removed).measures
     on = target(example.delegate, {**example.options, **example.options_after}, example.runtime_after)
-    real = measure(simulate(load(example.after().bytes()), on.delegate, on.options, on.release, on.defaults))
+    real = measure(simulate(load(example.after().bytes()), on))
     if example.is_foretold:
         assert {name: getattr(foretold, name) for name in EFFECTS} == {name: getattr(real, name) for name in EFFECTS}
     now = diagnosis.now.measures

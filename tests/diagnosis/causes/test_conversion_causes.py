@@ -104,7 +104,7 @@ def test_the_last_step_of_a_detector_is_left_to_the_application():
         operands = (boxes, scores, layers.weights("FLOAT32", 8, 4))
         layers.node("CUSTOM", operands, outputs=outputs, custom="TFLite_Detection_PostProcess")
 
-    diagnosis = diagnosed(_built(build), "vx", own_resolver=True)
+    diagnosis = diagnosed(_built(build), "vx", assume_ops_registered=True)
     found = {finding.cause.name: finding.cause for finding in diagnosis.findings}
     cause = found["operator:application:TFLite_Detection_PostProcess"]
     assert cause.suggestion == "leave-to-application"
@@ -141,7 +141,7 @@ def test_without_its_work_on_text_the_rest_of_a_model_is_delegated():
         numbers = layers.node("CUSTOM", (chosen,), "FLOAT32", shape=(1, 8), custom="FlexStringToNumber")
         layers.node("RELU", (numbers,))
 
-    diagnosis = diagnosed(_built(build), "gpu", own_resolver=True)
+    diagnosis = diagnosed(_built(build), "gpu", assume_ops_registered=True)
     assert names(diagnosis) == ["operator:text"]
     first = diagnosis.findings[0]
     assert first.cause.title == "GATHER, FlexStringToNumber: work on text"

@@ -56,7 +56,7 @@ def test_what_stands_behind_a_release_needs_it():
 
 def test_an_own_resolver_leaves_no_release_to_blame():
     builder = chain_model(["TANH", "GELU", "SQRT 2", "TANH"])
-    diagnosis = diagnosed(builder, "nnapi", "litert-1.4", own_resolver=True)
+    diagnosis = diagnosed(builder, "nnapi", "litert-1.4", assume_ops_registered=True)
     assert diagnosis.now.measures.outcome == "delegated"
     assert not any(name.startswith("release") for name in names(diagnosis))
 

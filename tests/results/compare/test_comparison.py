@@ -12,6 +12,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.results.compare.comparison import Side, compare
 from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import MIXED, chain_model
@@ -22,7 +23,7 @@ def side(model, delegate="nnapi", release="litert-2.3", defaults="benchmark", **
     model = load(model.bytes()) if isinstance(model, ModelBuilder) else model
     found = find_delegate(delegate)
     values = parse_options(delegate, found.options, options, defaults)
-    return Side(model, simulate(model, found, values, parse_release(release), defaults), defaults)
+    return Side(model, simulate(model, Target(found, values, parse_release(release), defaults)))
 
 
 def moved(comparison):

@@ -9,7 +9,6 @@ import pytest
 
 import delegate_sim
 from delegate_sim import OptionError, load
-from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, parse_release, release_note
 from delegate_sim.results.compare.release_table import Unloaded, release_table
@@ -20,6 +19,7 @@ from delegate_sim.rules.vocabulary import check
 from delegate_sim.runtime.resolver import Loads
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.tiny.delegate import RULES, TinyDelegate
+from tests.support.diagnoses import target
 from tests.support.models import chain_model
 
 
@@ -100,8 +100,7 @@ def test_changes_are_read_from_the_rules():
 
 
 def table_of(builder, delegate="nnapi"):
-    found = find_delegate(delegate)
-    return release_table(load(builder.bytes()), found, parse_options(delegate, found.options, {}, "benchmark"), "benchmark")
+    return release_table(load(builder.bytes()), target(delegate))
 
 
 def test_the_first_release_that_loads_a_model():
@@ -137,10 +136,8 @@ def test_a_release_that_does_not_load_the_model_says_so_and_moves_nothing():
 
 
 def test_an_application_with_its_own_resolver_loads_the_model_everywhere():
-    found = find_delegate("xnnpack")
     model = load(chain_model(["RELU", "FULLY_CONNECTED 12"]).bytes())
-    options = parse_options("xnnpack", found.options, {}, "benchmark")
-    table = release_table(model, found, options, "benchmark", has_own_resolver=True)
+    table = release_table(model, target("xnnpack", assume_ops_registered=True))
     assert "refused, not loaded" not in {row.measures.outcome for row in table.rows}
     assert table.rows[0].loads is Loads.NO
 
@@ -169,8 +166,7 @@ def test_a_build_of_an_older_release_is_predicted_and_marked():
     assert (older["outcome"], older["refusal"]["is_predicted"]) == ("delegated", True)
     assert older["refusal"]["code"] == newest["refusal"]["code"]
     assert any("litert-2.1.3 can create the delegate's kernels is predicted" in warning for warning in older["warnings"])
-    gpu = find_delegate("gpu")
-    table = release_table(load(model), gpu, parse_options("gpu", gpu.options, {}, "benchmark"), "benchmark")
+    table = release_table(load(model), target("gpu"))
     assert {row.is_certain for row in table.rows} == {True, False}
     predicted = {(row.measures.outcome, row.measures.delegated_nodes) for row in table.rows if not row.is_certain}
     assert predicted == {("restored, as predicted", 0)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 from delegate_sim.results.report.placement import placements
 from tests.delegates.mldrift.test_model_build import CASES, model_of
@@ -15,7 +14,7 @@ ALL = ("npu", "gpu", "cpu")
 
 
 def result(builder, accelerators=ALL, soc="mediatek:mt6991", **options):
-    return simulate_stack(delegate_sim.load(builder.bytes()), Stack(accelerators, soc), NEWEST, options)
+    return simulate_stack(delegate_sim.load(builder.bytes()), Stack(accelerators, soc, options))
 
 
 def places(found, subgraph=0):
@@ -49,7 +48,7 @@ def test_kernels_that_cannot_be_made_fail_the_model():
     case = next(case for case in CASES if case.op == "PRELU" and case.code is not None)
     model = delegate_sim.load(model_of(case))
     for backend in ("webgpu", "opencl"):
-        found = simulate_stack(model, Stack(("gpu", "cpu")), NEWEST, {"backend": backend})
+        found = simulate_stack(model, Stack(("gpu", "cpu"), options={"backend": backend}))
         assert (found.is_created, bool(found.places())) == ((backend == "opencl"),) * 2
         assert [run.outcome for run in found.report.runs] == ["delegated"]
         assert found.notes == (
