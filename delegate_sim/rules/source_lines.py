@@ -104,6 +104,7 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
         },
         "ml_drift_delegate/delegate/composite/moe_experts_parser.cc": {
             "MoeExpertsOperationParser::IsSupported": (325, 487),
+            "ReadAttributesOrInfer, TfLiteContext": (249, 279),
         },
         "ml_drift_delegate/delegate/composite/rope_parser.cc": {
             "RopeOperationParser::IsSupported": (34, 65),
@@ -465,6 +466,8 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
         },
         "tflite/delegates/xnnpack/moe_delegate_kernel.cc": {
             "MoeExpertsDelegateKernel::Impl::IsSupported": (87, 258),
+            "MoeExpertsDelegateKernel::Impl::ReadAttributeMap": (461, 477),
+            "MoeExpertsDelegateKernel::Impl::ReadAttributes": (479, 544),
         },
         "tflite/delegates/xnnpack/xnnpack_delegate.cc": {
             "Delegate::PrepareOpsToDelegate, GetProxyValue": (7435, 7439),

@@ -193,6 +193,10 @@ def _is_constant_float(tensor: Tensor) -> bool:
     return tensor.type == "FLOAT32" and tensor.is_constant
 
 
+_SOURCE = Source(LITERT, "tflite/delegates/xnnpack/moe_delegate_kernel.cc", "MoeExpertsDelegateKernel::Impl::IsSupported")
+_ATTRIBUTES = _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttributes")
+
+
 def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
     def problem(node: NodeView) -> str | None:
         found = finder(node)
@@ -202,7 +206,7 @@ def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
         found = finder(node)
         return "" if found is None else f"{EXPERTS} node #{node.node.index} {found.said}"
 
-    return check(kind, needed, problem).saying(said)
+    return check(kind, needed, problem).saying(said).from_source(_ATTRIBUTES if kind is ATTRIBUTE else _SOURCE)
 
 
 def is_mixture(node: Node, release: Release) -> bool:
@@ -223,13 +227,14 @@ def _since(check: Check[object]) -> Check[object]:
     return check.from_release(_QUANTIZED_FROM)
 
 
-_SOURCE = Source(LITERT, "tflite/delegates/xnnpack/moe_delegate_kernel.cc", "MoeExpertsDelegateKernel::Impl::IsSupported")
 _PATH = " for the XNNPACK prototype path"
 
 MIXTURE: OpRule[Visit] = (
     OpRule[Visit](
         (
-            _demand(ATTRIBUTE, "custom options", _no_options),
+            _demand(ATTRIBUTE, "custom options", _no_options).from_source(
+                _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttributeMap")
+            ),
             _demand(ATTRIBUTE, f"the attributes {', '.join(_REQUIRED)}", _missing),
             _until(_demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH))),
             _since(_demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES))),

@@ -200,7 +200,9 @@ _QUANTIZED: Checks = (
     _scale(9, "per_expert_scale", is_each=False),
 )
 _COUNTED: Checks = (
-    asked(ATTRIBUTE, "the attributes of the experts, or shapes that they follow from", _unreadable),
+    asked(ATTRIBUTE, "the attributes of the experts, or shapes that they follow from", _unreadable).from_source(
+        _PLACE.with_symbol("ReadAttributesOrInfer", "TfLiteContext")
+    ),
     asked(OPERAND_COUNT, "7 inputs with float weights, 10 with quantised ones", _other_count),
     operand_count(outputs=1).saying("moe expects 1 output."),
 )
