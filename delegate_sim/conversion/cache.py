@@ -19,11 +19,11 @@ _PIECE = 1 << 20
 
 
 class ConversionCache:
-    """A folder of conversions. Without a path it is a temporary one, which is removed at the end of ``with``.
+    """A folder of conversions; without a path it is temporary and removed at the end of ``with``.
 
-    An entry is a file of JSON, named after its key, and a model's file, named after its own digest. Both are written whole or not
-    at all, and what does not fit together is taken for missing, so that several runs may use a folder at once. Raises OptionError
-    for a folder that cannot be made.
+    An entry is a JSON file, named by its key, and a model file, named by its digest. Both are written atomically, and
+    inconsistent entries count as missing, so several runs may use a folder at once. Raises OptionError if the folder cannot be
+    created.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -38,7 +38,7 @@ class ConversionCache:
             raise OptionError(printable(f"{folder}: {error.strerror}")) from None
 
     def __enter__(self) -> ConversionCache:
-        """Return itself."""
+        """Return the cache."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -47,11 +47,11 @@ class ConversionCache:
             self._temporary.cleanup()
 
     def model_path(self, digest: str) -> str:
-        """Return where the model of a digest is, or would be."""
+        """Return the path of the model with a digest, whether it exists or not."""
         return os.path.join(self.folder, f"{digest}.tflite")
 
     def find(self, key: str) -> Mapping[str, Any] | None:
-        """Return what is kept for a key, None if nothing is, or its model is not as it was."""
+        """Return the entry of a key; None if there is none, or if its model has changed."""
         try:
             entry = json.loads(read_whole(self._path(key)))
             if entry["format"] != _FORMAT or entry["key"] != key:
@@ -64,7 +64,7 @@ class ConversionCache:
         return entry if isinstance(entry, dict) else None
 
     def keep(self, key: str, entry: Mapping[str, Any], model: str | None) -> None:
-        """Keep an entry, and the model's file if there is one, which is copied. Raises OSError."""
+        """Store an entry, and a copy of the model's file if there is one. Raises OSError."""
         if model is not None:
             path = self.model_path(entry["digest"])
             with alone_with(path):

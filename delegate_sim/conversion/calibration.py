@@ -17,7 +17,7 @@ IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".bmp")
 
 
 class CalibrationKind(Enum):
-    """Where samples come from."""
+    """The source of calibration samples."""
 
     DRAWN = "drawn"
     ARRAYS = "arrays"
@@ -27,35 +27,35 @@ class CalibrationKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Samples of a model's inputs: drawn with the seed 0, or the user's from a ``.npz`` file, a folder of images or a function.
+    """Samples of a model's inputs: random, or the user's from a ``.npz`` file, a folder of images or a function.
 
-    Drawn numbers are normally distributed, around 0 with a deviation of 1; drawn integers are 0 or 1.
-    The arrays of a file have one sample after the other along their first dimension. Pixels become numbers from 0 to 1 where an
-    input is float. A function yields samples: each a list of arrays in the order of the inputs, or a dictionary by their names.
+    Random samples use the seed 0: floats are normally distributed around 0 with a deviation of 1, integers are 0 or 1. The arrays
+    of a file have the samples along their first dimension. Pixels become numbers from 0 to 1 if an input is float. A function
+    yields samples: each a list of arrays in the order of the inputs, or a dictionary by their names.
     """
 
     kind: CalibrationKind = CalibrationKind.DRAWN
     path: str = ""
-    """Absolute: of the file, of the folder, or of the function's module."""
+    """Absolute path of the file, of the folder, or of the function's module."""
     function: str = ""
     module: str = ""
     folder: str = ""
-    """What Python's path needs in order to import ``module``."""
+    """The folder to add to Python's path to import ``module``."""
     names: tuple[str, ...] = ()
     """The images that are used."""
     digest: str = ""
-    """SHA-256 of the user's data, empty for drawn data."""
+    """SHA-256 of the user's data; empty for random data."""
     count: int = 8
-    """The most samples that are used."""
+    """Largest number of samples to use."""
 
     @property
     def is_drawn(self) -> bool:
-        """True if the data is made up."""
+        """True if the data is random."""
         return self.kind is CalibrationKind.DRAWN
 
     @property
     def words(self) -> str:
-        """What the data is, for the reader of a table."""
+        """A description of the data for a table."""
         name = printable(os.path.basename(self.path))
         match self.kind:
             case CalibrationKind.DRAWN:
@@ -72,22 +72,22 @@ DRAWN = Calibration()
 
 
 def find_calibration(text: str | None, count: int = 8) -> Calibration:
-    """Find the user's data: a ``.npz`` file, a folder of images, ``module:function`` or ``file.py:function``; None draws it.
+    """Find the user's data: a ``.npz`` file, a folder of images, ``module:function`` or ``file.py:function``.
 
-    Raises OptionError where there is none.
+    None gives random data. Raises OptionError if the data does not exist.
     """
     if count < 1:
         raise OptionError("at least one sample is needed")
     if text is None:
         return Calibration(count=count)
     try:
-        return _found(text, count)
+        return _user_data(text, count)
     except (OSError, ValueError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OptionError(printable(f"{text}: {words}")) from None
 
 
-def _found(text: str, count: int) -> Calibration:
+def _user_data(text: str, count: int) -> Calibration:
     path = os.path.abspath(text)
     if os.path.isdir(path):
         names = images_in(path)

@@ -31,12 +31,12 @@ _IDENTIFIER = b"TFL3"
 
 
 class FailureKind(Enum):
-    """Why there is no model."""
+    """Reasons why there is no model."""
 
     MISSING = "missing"
     """The converter is not installed."""
     CRASHED = "crashed"
-    """A signal ended it."""
+    """A signal ended the converter."""
     TIMED_OUT = "timed out"
     OUT_OF_MEMORY = "out of memory"
     TOO_LARGE = "output too large"
@@ -45,7 +45,7 @@ class FailureKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no model, in one line that is safe to print."""
+    """The reason why there is no model, in one line that is safe to print."""
 
     kind: FailureKind
     line: str
@@ -53,11 +53,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What each step of a conversion may use."""
+    """Limits of each step of a conversion."""
 
     seconds: float = 900.0
     memory: int = 12 << 30
-    """Bytes that its processes hold together; watched on Linux only."""
+    """Bytes of memory of all its processes; watched on Linux only."""
     output: int = 4 << 30
     """Bytes of the files that it writes."""
     printed: int = 256 << 20
@@ -66,7 +66,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What came of a conversion: a model's file, or a failure."""
+    """The result of a conversion: a model's file, or a failure."""
 
     source: SourceModel
     route: Route
@@ -74,19 +74,19 @@ class Conversion:
     calibration: Calibration
     code: str
     path: str = ""
-    """The ``.tflite`` file, which stays as long as the cache does; empty where there is none."""
+    """The ``.tflite`` file, which exists as long as the cache does; empty if the conversion failed."""
     size: int = 0
     digest: str = ""
     """SHA-256 of the file."""
     failure: Failure | None = None
     seconds: float = 0.0
-    """How long its steps took when they ran."""
+    """Time that its steps took when they ran."""
     memory: int = 0
-    """The most bytes held, as far as watched."""
+    """Peak memory in bytes, if it was watched."""
     printed: str = ""
-    """The end of what the converter printed, safe to print line by line."""
+    """The end of the converter's output, safe to print line by line."""
     is_kept: bool = False
-    """True if it was kept from an earlier run, so that nothing ran."""
+    """True if it came from the cache, so that nothing ran."""
 
 
 def convert(
@@ -97,9 +97,9 @@ def convert(
     calibration: Calibration = DRAWN,
     limits: Limits | None = None,
 ) -> Conversion:
-    """Convert a model, or return what is kept from an earlier time. Raises OptionError for settings the route does not know.
+    """Convert a model, or return the cached conversion. Raises OptionError for settings that the route does not support.
 
-    KeyboardInterrupt passes through once every process of the conversion has ended.
+    KeyboardInterrupt is raised once every process of the conversion has ended.
     """
     limits = limits or Limits()
     result = Conversion(source, route, settings, calibration, code(source, route, settings, calibration))
@@ -109,9 +109,9 @@ def convert(
         return replace(result, failure=Failure(FailureKind.MISSING, line))
     key = _key(source, route, settings, calibration)
     entry = cache.find(key)
-    kept = None if entry is None else _from_entry(result, entry, cache, limits)
-    if kept is not None:
-        return kept
+    stored = None if entry is None else _from_entry(result, entry, cache, limits)
+    if stored is not None:
+        return stored
     before = None
     if route.quantizer is not None:
         before = convert(source, Route(route.converter), settings.of_float_model, cache, calibration, limits)
@@ -121,7 +121,7 @@ def convert(
 
 
 def _key(source: SourceModel, route: Route, settings: Settings, calibration: Calibration) -> str:
-    """Return what a conversion is kept by: all that its result depends on, wherever the source and the data lie."""
+    """Return the cache key of a conversion: a digest of all inputs, independent of the paths of the source and the data."""
     elsewhere = replace(source, path=f"/source{os.path.splitext(source.path)[1]}", folder="/")
     data = replace(calibration, path="/data" if calibration.path else "", folder="/")
     content = {
@@ -167,7 +167,7 @@ def _run_script(script: Script, folder: str, limits: Limits) -> Ended:
     os.mkdir(temporary)
     environment = {
         **os.environ,
-        # As in an activated environment, whose own programs some converters call.
+        # Some converters call programs of their environment, as if it were activated.
         "PATH": os.pathsep.join([os.path.dirname(script.converter.python), os.environ.get("PATH", os.defpath)]),
         "TMPDIR": temporary,
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -208,7 +208,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether the same would fail again: not what the system, or somebody, ended."""
+    """Return whether a retry would fail as well: the failure does not come from the system or the user."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 
@@ -231,13 +231,13 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return what was printed without colors, and of lines that were overwritten the last state."""
+    """Return the printed lines without colors; of overwritten lines, only the last state."""
     clean = _COLOURS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 
 
 def error_line(printed: str) -> str:
-    """Return the line that says best what went wrong: the exception of the last traceback, or the last line about an error."""
+    """Return the most telling line: the exception of the last traceback, or the last line about an error."""
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
     if starts:
@@ -246,9 +246,9 @@ def error_line(printed: str) -> str:
                 more = next((line.strip() for line in lines[place + 1 :] if line.strip()), "")
                 is_empty = lines[place].endswith(":")
                 return f"{lines[place]} {more}" if is_empty and more else lines[place]
-    said = [line.strip() for line in lines if line.strip()]
-    errors = [line for line in said if re.match(r"(error|fatal)\b", line, re.IGNORECASE)]
-    return (errors or said or [""])[-1]
+    printed_lines = [line.strip() for line in lines if line.strip()]
+    errors = [line for line in printed_lines if re.match(r"(error|fatal)\b", line, re.IGNORECASE)]
+    return (errors or printed_lines or [""])[-1]
 
 
 def _shortened(line: str) -> str:
@@ -268,14 +268,14 @@ def _entry(result: Conversion, limits: Limits) -> Mapping[str, Any]:
     }
 
 
-_OF_LIMITS: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
+_LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
     {
         FailureKind.TIMED_OUT: ("seconds",),
         FailureKind.OUT_OF_MEMORY: ("memory",),
         FailureKind.TOO_LARGE: ("output", "printed"),
     }
 )
-"""The limits that a failure comes from: with greater ones it is tried again."""
+"""Failures that come from limits: they are retried with higher ones."""
 
 
 def _from_entry(result: Conversion, entry: Mapping[str, Any], cache: ConversionCache, limits: Limits) -> Conversion | None:
@@ -284,7 +284,7 @@ def _from_entry(result: Conversion, entry: Mapping[str, Any], cache: ConversionC
         if entry["failure"] is not None:
             kind, line = entry["failure"]
             failure = Failure(FailureKind(kind), printable(str(line)))
-            if any(getattr(limits, name) > entry["limits"][name] for name in _OF_LIMITS.get(failure.kind, ())):
+            if any(getattr(limits, name) > entry["limits"][name] for name in _LIMIT_FAILURES.get(failure.kind, ())):
                 return None
         return replace(
             result,

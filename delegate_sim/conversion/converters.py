@@ -19,14 +19,14 @@ from .sources import SourceKind, SourceModel
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A converter: the distributions that bring it, those that its results depend on, and what it takes."""
+    """A known converter: its distributions, the packages that its results depend on, and the sources that it accepts."""
 
     distributions: tuple[str, ...]
     companions: tuple[str, ...]
     kinds: tuple[SourceKind, ...]
     extra: str
     packages: tuple[str, ...] = ()
-    """What a module imports whose function returns a model that it takes."""
+    """Packages that a module imports if its function returns a model for this converter."""
 
 
 _TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly", "tf-nightly-cpu")
@@ -63,16 +63,16 @@ QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """A converter in a Python interpreter; one that is missing has no version, and says what to install."""
+    """A converter in a Python interpreter; a missing one has no version, but an installation hint."""
 
     name: str
     version: str = ""
     python: str = ""
     """Path of the interpreter."""
     companions: tuple[tuple[str, str], ...] = ()
-    """Packages beside it that its results depend on, with their versions."""
+    """Versions of the other packages that its results depend on."""
     install: str = ""
-    """What to install where it is missing."""
+    """Installation hint for a missing converter."""
 
     @property
     def is_missing(self) -> bool:
@@ -82,29 +82,29 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way from a source to a ``.tflite`` file: a converter, and perhaps a quantizer that goes on from its float model."""
+    """A way from a source to a ``.tflite`` file: a converter, and perhaps a quantizer of its float model."""
 
     converter: Converter
     quantizer: Converter | None = None
 
     @property
     def steps(self) -> tuple[Converter, ...]:
-        """The converters, in the order in which they run."""
+        """The converters in the order in which they run."""
         return (self.converter,) if self.quantizer is None else (self.converter, self.quantizer)
 
     @property
     def name(self) -> str:
-        """The converters by their names."""
+        """The converters' names."""
         return " + ".join([step.name for step in self.steps])
 
     @property
     def version(self) -> str:
-        """Their versions."""
+        """The converters' versions."""
         return " + ".join([step.version or "missing" for step in self.steps])
 
     @property
     def is_missing(self) -> bool:
-        """True if one of them is missing."""
+        """True if one of the converters is missing."""
         return any(step.is_missing for step in self.steps)
 
 
@@ -127,25 +127,25 @@ def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ..
     ``pythons`` are paths of interpreters, by default this one. Raises OptionError for one that cannot be run.
     """
     versions = [(python, _versions(python)) for python in dict.fromkeys(map(_interpreter, pythons or [sys.executable]))]
-    found, missing = [], []
+    present, missing = [], []
     for name, known in _KNOWN.items():
         own = [_converter(name, known, python, packages) for python, packages in versions]
-        found += [each for each in own if each is not None]
+        present += [converter for converter in own if converter is not None]
         if not any(own):
             missing.append(Converter(name, install=f"pip install 'delegate-sim[{known.extra}]'"))
-    return (*found, *missing)
+    return (*present, *missing)
 
 
 def _converter(name: str, known: _Known, python: str, packages: Mapping[str, str]) -> Converter | None:
-    version = next((packages[each] for each in known.distributions if each in packages), None)
+    version = next((packages[distribution] for distribution in known.distributions if distribution in packages), None)
     if version is None:
         return None
-    beside = [(each, packages[each]) for each in known.companions if each in packages]
+    beside = [(companion, packages[companion]) for companion in known.companions if companion in packages]
     return Converter(name, version, python, (("python", packages["python"]), *beside))
 
 
 def _interpreter(text: str) -> str:
-    """Return the path of an interpreter; links stay as they are, since they tell a virtual environment from the Python behind."""
+    """Return the path of an interpreter without following links, which would leave its virtual environment."""
     if os.path.isdir(text):
         inside = [os.path.join(text, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe"))]
         text = next((path for path in inside if os.path.isfile(path)), text)
@@ -156,35 +156,35 @@ def _interpreter(text: str) -> str:
 def _versions(python: str) -> Mapping[str, str]:
     names = sorted({name for known in _KNOWN.values() for name in (*known.distributions, *known.companions)})
     with tempfile.TemporaryDirectory() as folder:
-        # Isolated, so that a package in the current folder does not count as installed.
+        # Run in isolated mode, so that a package in the current folder does not count as installed.
         ended = run_bounded([python, "-I", "-c", _PROBE, *names], folder, os.environ, _PROBE_BOUNDS)
     try:
         answer = json.loads(ended.printed.splitlines()[-1])
         packages = {str(name): str(version) for name, version in answer["packages"].items()}
         return {**packages, "python": str(answer["python"])}
     except (ValueError, IndexError, KeyError, TypeError, AttributeError):
-        what = ended.printed.strip().splitlines()[-1:] or ["it did not answer"]
-        raise OptionError(printable(f"{python}: is no Python interpreter that runs: {what[0][:200]}")) from None
+        reason = ended.printed.strip().splitlines()[-1:] or ["it did not answer"]
+        raise OptionError(printable(f"{python}: is no Python interpreter that runs: {reason[0][:200]}")) from None
 
 
 def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route, ...]:
-    """Return the routes that take a source, missing converters included: converting with one of these fails in words.
+    """Return the routes that accept a source, missing converters included: these report that they are missing.
 
-    A function may return any kind of model. It has the routes of the converters whose packages its module imports, of all
-    where it imports none; those that do not take what it returns fail in words.
+    A function may return any kind of model. It has the routes of the converters whose packages its module imports, or all routes
+    if it imports none; a converter reports a model that it does not accept.
     """
-    quantizers = [each for each in converters if each.name == QUANTIZER]
-    found: list[Route] = []
+    quantizers = [converter for converter in converters if converter.name == QUANTIZER]
+    result: list[Route] = []
     for converter in converters:
         if _takes(_KNOWN[converter.name], source):
-            found.append(Route(converter))
-            beside = [each for each in quantizers if each.python == converter.python] or quantizers
-            found += [Route(converter, quantizer) for quantizer in beside[:1]]
-    return tuple(found)
+            result.append(Route(converter))
+            beside = [quantizer for quantizer in quantizers if quantizer.python == converter.python] or quantizers
+            result += [Route(converter, quantizer) for quantizer in beside[:1]]
+    return tuple(result)
 
 
 def _takes(known: _Known, source: SourceModel) -> bool:
     if source.kind not in known.kinds:
         return False
-    hinted = {package for each in _KNOWN.values() for package in each.packages} & source.packages
+    hinted = {package for other in _KNOWN.values() for package in other.packages} & source.packages
     return source.kind is not SourceKind.FUNCTION or not hinted or bool(hinted.intersection(known.packages))

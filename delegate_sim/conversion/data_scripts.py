@@ -1,6 +1,7 @@
 """The part of a conversion script that yields samples of a model's inputs.
 
-It defines ``samples``, a function without arguments. Before it stands ``inputs``: the name, shape and numpy type of each input.
+It defines ``samples``, a function without arguments. The script defines ``inputs`` before: name, shape and numpy type of each
+input.
 """
 
 from __future__ import annotations
@@ -82,10 +83,10 @@ def samples():
 
 
 def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels: bool) -> tuple[str, tuple[str, ...]]:
-    """Return the part, and the imports that it needs beside numpy as ``np``.
+    """Return the part, and the imports that it needs besides numpy as ``np``.
 
-    Images are read with TensorFlow where that is there, else with Pillow. ``moves_channels`` says that the inputs have their
-    channels last where those of the user's model, which arrays fit, have them second.
+    Images are read with TensorFlow if it is installed, else with Pillow. ``moves_channels`` is true if the inputs have their
+    channels last, but the user's model, and so the user's arrays, have them second.
     """
     count = calibration.count
     match calibration.kind:

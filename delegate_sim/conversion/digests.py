@@ -14,30 +14,30 @@ _MOST_FILES = 100_000
 
 def file_digest(path: str) -> str:
     """Return the SHA-256 of a regular file. Raises OSError."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with open_input(path) as file:
         while piece := file.read(_PIECE):
-            found.update(piece)
-    return found.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def files_digest(paths: Iterable[tuple[str, str]]) -> str:
-    """Return one digest of files, each with the name that counts for it. Raises OSError."""
-    found = hashlib.sha256()
+    """Return one digest of several files and the names given for them. Raises OSError."""
+    digest = hashlib.sha256()
     for name, path in paths:
-        found.update(name.encode("utf-8", "surrogateescape") + b"\0" + file_digest(path).encode())
-    return found.hexdigest()
+        digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + file_digest(path).encode())
+    return digest.hexdigest()
 
 
 def files_below(folder: str) -> Sequence[tuple[str, str]]:
-    """Return the files of a folder and of those in it, by their names from there, in order. Raises OSError."""
-    found = []
+    """Return the files in a folder and its subfolders, by relative path, in order. Raises OSError."""
+    files = []
     for parent, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()
-        found += [(os.path.relpath(path, folder), path) for path in [os.path.join(parent, name) for name in sorted(names)]]
-        if len(found) > _MOST_FILES:
+        files += [(os.path.relpath(path, folder), path) for path in [os.path.join(parent, name) for name in sorted(names)]]
+        if len(files) > _MOST_FILES:
             raise OSError(f"has more than {_MOST_FILES:,} files")
-    return found
+    return files
 
 
 def _raise(error: OSError) -> None:

@@ -12,7 +12,7 @@ from ..foundation.files import read_whole
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of a module: ``folder`` is what Python's path needs in order to import ``module``."""
+    """A function of a module; ``folder`` is the folder to add to Python's path to import ``module``."""
 
     path: str
     folder: str
@@ -21,7 +21,7 @@ class Function:
 
 
 def find_function(text: str) -> Function | None:
-    """Return the function that a text names, None if the text has no such form. Raises OSError with what is wrong."""
+    """Return the function that a text names; None if the text has another form. Raises OSError with the reason."""
     place, separator, name = text.rpartition(":")
     if not separator or not place or not name.isidentifier():
         return None
@@ -30,14 +30,14 @@ def find_function(text: str) -> Function | None:
         module = os.path.basename(path)[: -len(".py")]
         if not module.isidentifier():
             raise OSError(f"{module!r} is no name that a module can have")
-        found = Function(path, os.path.dirname(path), module, name)
+        function = Function(path, os.path.dirname(path), module, name)
     elif all(part.isidentifier() for part in place.split(".")):
-        found = _of_module(place, name)
+        function = _of_module(place, name)
     else:
         return None
-    if name not in _functions(found.path):
-        raise OSError(f"{found.path} defines no {name!r}")
-    return found
+    if name not in _functions(function.path):
+        raise OSError(f"{function.path} defines no {name!r}")
+    return function
 
 
 def _of_module(module: str, name: str) -> Function:
@@ -51,27 +51,27 @@ def _of_module(module: str, name: str) -> Function:
 
 
 def _functions(path: str) -> set[str]:
-    """Return the names that a module's outermost lines define or import."""
-    found = set()
+    """Return the names that a module defines or imports at top level."""
+    names = set()
     for node in _tree(path).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Assign):
-            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return found
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
 
 
 def packages_imported(path: str) -> frozenset[str]:
-    """Return the outermost packages that a module imports anywhere in its text. Raises OSError."""
-    found = set()
+    """Return the top-level packages that a module imports anywhere. Raises OSError."""
+    packages = set()
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            packages |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return frozenset(found)
+            packages.add(node.module.partition(".")[0])
+    return frozenset(packages)
 
 
 def _tree(path: str) -> ast.Module:

@@ -15,7 +15,7 @@ _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a command may use: seconds, bytes in memory, bytes of files and bytes printed."""
+    """Limits of a command: seconds, bytes of memory, bytes of files and bytes printed."""
 
     seconds: float
     memory: int
@@ -25,24 +25,24 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended."""
+    """The outcome of a command."""
 
     status: int | None
-    """The exit code, below 0 a signal's number, None where it could not be started."""
+    """The exit code; negative for a signal, None if the command could not be started."""
     broken: str
-    """The bound that it broke: ``time``, ``memory``, ``output`` or ``printed``; ``start`` if it did not start; else empty."""
+    """The exceeded limit: ``time``, ``memory``, ``output`` or ``printed``; ``start`` if it did not start; else empty."""
     printed: str
-    """The end of what it printed."""
+    """The end of its output."""
     seconds: float
     memory: int
-    """The most bytes in memory, 0 where that cannot be watched."""
+    """Peak memory in bytes; 0 if it cannot be watched."""
 
 
 def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, str], bounds: Bounds) -> Ended:
-    """Run a command in a folder to its end.
+    """Run a command in a folder until it ends.
 
-    It runs in a session of its own below a supervising process, which ends all of it when a bound is broken, when this process
-    is interrupted, and when this process is gone.
+    It runs in its own session below a supervising process, which ends all of it when a limit is exceeded, and when this process
+    is interrupted or gone.
     """
     job = {"command": list(command), "folder": folder, "environment": dict(environment), **asdict(bounds)}
     process = subprocess.Popen(
@@ -55,7 +55,7 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        with contextlib.suppress(BrokenPipeError):  # it has been ended
+        with contextlib.suppress(BrokenPipeError):  # the process has already ended
             process.stdin.write(json.dumps(job).encode() + b"\n")
             process.stdin.flush()
         answer = process.stdout.read()

@@ -41,9 +41,9 @@ inputs = [(name, list(each["shape"]), each["dtype"]) for name, each in details.i
 
 
 def quantizer_text(settings: Settings, calibration: Calibration, model: str, result: str, *, moves_channels: bool) -> str:
-    """Return the script that reads a float model and writes a quantized one.
+    """Return a script that reads a float model and writes a quantized one.
 
-    ``moves_channels`` says that the float model has its channels last where that of the user has them second.
+    ``moves_channels`` is true if the float model has its channels last, but the user's model has them second.
     """
     imports = {"from ai_edge_quantizer import qtyping", "from ai_edge_quantizer.quantizer import Quantizer"}
     lines = []

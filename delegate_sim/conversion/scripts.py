@@ -1,4 +1,4 @@
-"""Generate the Python script of a conversion: the text that runs is the text that is shown."""
+"""Generate the Python scripts of a conversion; the user sees exactly the text that runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .tensorflow_script import onnx_text, tensorflow_text
 from .torch_script import torch_text
 
 RESULT = "model.tflite"
-"""What a script writes."""
+"""The file that a script writes."""
 FLOAT_MODEL = "float.tflite"
-"""What a quantizer's script reads."""
+"""The file that a quantizer's script reads."""
 
 _TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] = MappingProxyType(
     {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}
@@ -28,16 +28,16 @@ _TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] =
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One step: a text for a converter's interpreter, which writes a file into the current folder."""
+    """One step: a script for a converter's interpreter, which writes a file into the current folder."""
 
     converter: Converter
     text: str
 
 
 def scripts(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
-    """Return the steps of a conversion; a second one reads ``float.tflite``, which the first one writes in place of the result.
+    """Return the scripts of a conversion; with two steps, the first writes ``float.tflite`` for the second.
 
-    Raises OptionError for settings that the route does not know.
+    Raises OptionError for settings that the route does not support.
     """
     if not knows(route, settings):
         raise OptionError(f"{route.name} does not know the setting {printable(settings.name)}")
@@ -51,7 +51,7 @@ def scripts(source: SourceModel, route: Route, settings: Settings, calibration: 
 
 
 def code(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:
-    """Return all steps as one text that can be pasted, each with a line in front of it that says what runs it."""
+    """Return all steps as one text to copy, each below a comment that names its interpreter."""
     steps = [
         f"# {step.converter.name} {step.converter.version or '(not installed)'}\n{step.text}"
         for step in scripts(source, route, settings, calibration)

@@ -21,19 +21,19 @@ _QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class QuantizationMode:
-    """The converters that know a quantization, and TensorFlow's lines for it."""
+    """The converters that support a quantization, and TensorFlow's lines for it."""
 
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
     calibrates: bool = False
-    """True if ranges of data are measured."""
+    """True if it needs data to measure ranges."""
     integer_type: str = ""
-    """The type of inputs and outputs where they are integers."""
+    """The type of inputs and outputs if they are integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConverterOption:
-    """The converters that know a further setting, the quantizations that it goes with (none for all), and TensorFlow's lines."""
+    """The converters that support another setting, the quantizations it works with (empty for all), and TensorFlow's lines."""
 
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
@@ -94,18 +94,18 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
         "channels-last": ConverterOption(("litert-torch",)),
     }
 )
-"""In the order in which a name has them."""
-_OF_CONVERTER = ("fixed", "unfolded", "channels-last")
-"""Options of the step that makes the float model; the others are the quantizer's, where one follows."""
+"""The options in the order in which a settings name lists them."""
+_FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "channels-last")
+"""Options of the step that creates the float model; the others belong to the quantizer, if one follows."""
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a model is converted. ``quantization`` is one of ``QUANTIZATIONS``, ``options`` are of ``OPTIONS`` in their order.
+    """Settings of a conversion: one of ``QUANTIZATIONS``, and options in the order of ``OPTIONS``.
 
-    ``shapes`` are the sizes of inputs by name, for the option ``fixed``; an unknown size that is not given becomes 1.
-    Raises OptionError for what does not exist or does not go together.
+    ``shapes`` are the sizes of inputs by name, for the option ``fixed``; an unknown size that is not given becomes 1. Raises
+    OptionError for unknown or incompatible settings.
     """
 
     quantization: str = "float"
@@ -129,37 +129,37 @@ class Settings:
 
     @property
     def name(self) -> str:
-        """As ``parse_settings`` reads it: ``int8+dense-per-tensor+fixed``; shapes follow as ``+input=1x224x224x3``."""
+        """The name that ``parse_settings`` reads: ``int8+dense-per-tensor+fixed``; shapes follow as ``+input=1x224x224x3``."""
         shapes = [f"{quote(name, safe='/:._-')}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]
         return "+".join([self.quantization, *self.options, *shapes])
 
     def with_option(self, *names: str) -> Settings:
-        """Return the same with further options. Raises OptionError for one that does not exist or does not go with the rest."""
+        """Return the settings with further options. Raises OptionError for an unknown or incompatible one."""
         return replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
-        """Return the same with another quantization, without the options that do not go with it."""
-        kept = tuple([option for option in self.options if goes_with(option, name)])
-        return replace(self, quantization=name, options=kept)
+        """Return the settings with another quantization, without incompatible options."""
+        options = tuple([option for option in self.options if goes_with(option, name)])
+        return replace(self, quantization=name, options=options)
 
     @property
     def calibrates(self) -> bool:
-        """True if data is needed to measure ranges with."""
+        """True if data is needed to measure ranges."""
         return QUANTIZATIONS[self.quantization].calibrates
 
     @property
     def of_float_model(self) -> Settings:
-        """The settings of the float model that a quantizer goes on from."""
-        return Settings("float", tuple([name for name in self.options if name in _OF_CONVERTER]), self.shapes)
+        """The settings of the float model that a quantizer starts from."""
+        return Settings("float", tuple([name for name in self.options if name in _FLOAT_MODEL_OPTIONS]), self.shapes)
 
     @property
     def of_quantizer(self) -> Settings:
-        """What is left for the quantiser."""
-        return Settings(self.quantization, tuple([name for name in self.options if name not in _OF_CONVERTER]))
+        """The remaining settings for the quantizer."""
+        return Settings(self.quantization, tuple([name for name in self.options if name not in _FLOAT_MODEL_OPTIONS]))
 
 
 def goes_with(option: str, quantization: str) -> bool:
-    """Return whether an option goes with a quantisation."""
+    """Return whether an option is compatible with a quantization."""
     return not OPTIONS[option].goes_with or quantization in OPTIONS[option].goes_with
 
 
@@ -186,16 +186,21 @@ def parse_settings(text: str) -> Settings:
 
 
 def settings_for(route: Route) -> tuple[Settings, ...]:
-    """Return the settings to try with a route, simple ones first, each single option once with what it goes with.
+    """Return the settings to try with a route, simple ones first, each with at most one option.
 
-    The options ``fixed``, ``unfolded`` and ``channels-last``, which go with every quantization, are there with float only, and
-    float itself only where no quantizer follows; use ``with_option`` for others.
+    The options ``fixed``, ``unfolded`` and ``channels-last``, which work with every quantization, are only combined with float,
+    and float itself is only included if no quantizer follows; use ``with_option`` for others.
     """
     plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
-    found = [FLOAT, *[FLOAT.with_option(name) for name in _OF_CONVERTER]] if route.quantizer is None else []
-    found += plain
-    found += [each.with_option(name) for each in plain for name in OPTIONS if name not in _OF_CONVERTER and _fits(each, name)]
-    return tuple([each for each in found if knows(route, each)])
+    result = [FLOAT, *[FLOAT.with_option(name) for name in _FLOAT_MODEL_OPTIONS]] if route.quantizer is None else []
+    result += plain
+    result += [
+        settings.with_option(name)
+        for settings in plain
+        for name in OPTIONS
+        if name not in _FLOAT_MODEL_OPTIONS and _fits(settings, name)
+    ]
+    return tuple([settings for settings in result if knows(route, settings)])
 
 
 def _fits(settings: Settings, option: str) -> bool:
@@ -203,7 +208,7 @@ def _fits(settings: Settings, option: str) -> bool:
 
 
 def knows(route: Route, settings: Settings) -> bool:
-    """Return whether a route knows all of some settings."""
+    """Return whether a route supports all parts of some settings."""
     if route.quantizer is None:
         return _is_known(route.converter.name, settings)
     if settings.quantization == "float":
@@ -213,11 +218,11 @@ def knows(route: Route, settings: Settings) -> bool:
 
 def _is_known(converter: str, settings: Settings) -> bool:
     known = [QUANTIZATIONS[settings.quantization].known_to, *[OPTIONS[name].known_to for name in settings.options]]
-    return all(converter in each for each in known)
+    return all(converter in parts for parts in known)
 
 
 def tensorflow_lines(settings: Settings) -> Iterator[str]:
-    """Return the lines that set TensorFlow's ``converter``; ``samples`` in them is the function that yields data."""
+    """Yield the lines that configure TensorFlow's ``converter``; ``samples`` in them is the function that yields data."""
     quantization = QUANTIZATIONS[settings.quantization]
     yield from quantization.lines
     values = {

@@ -18,7 +18,7 @@ from .functions import find_function, packages_imported
 
 
 class SourceKind(Enum):
-    """The forms of a source model."""
+    """The formats of a source model."""
 
     SAVED_MODEL = "saved_model"
     KERAS = "keras"
@@ -26,25 +26,25 @@ class SourceKind(Enum):
     TORCH_EXPORT = "torch_export"
     FUNCTION = "function"
     TFLITE = "tflite"
-    """A converted float model, which a quantizer goes on from."""
+    """A converted float model as a quantizer's input."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceModel:
-    """A source model: ``path`` is absolute; for a function it is the module's file, and ``function`` is its name in there."""
+    """A source model with its absolute path; a function has the path of its module and its name in ``function``."""
 
     kind: SourceKind
     path: str
     digest: str
     """SHA-256 of the content: of the file, of a folder's files with their names, of a function's module."""
     text: str
-    """As the user named it."""
+    """The name that the user gave."""
     function: str = ""
     module: str = ""
     folder: str = ""
-    """What Python's path needs in order to import ``module``."""
+    """The folder to add to Python's path to import ``module``."""
     packages: frozenset[str] = frozenset()
-    """The outermost packages that a function's module imports."""
+    """The top-level packages that a function's module imports."""
 
 
 _ENDINGS: Mapping[str, SourceKind] = MappingProxyType(
@@ -60,23 +60,23 @@ _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 FORMS = "a SavedModel folder, .keras, .h5, .onnx, .pt2, module:function or file.py:function"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
-"""Before a name's length and the name: where a tensor of an ONNX file keeps its weights outside."""
+"""Marks the path of an external weights file in an ONNX file; the path's length and the path follow."""
 _MOST_NAME = 127
 
 
 def find_source(text: str) -> SourceModel:
-    """Find a source model by its path, or ``module:function`` or ``file.py:function``; nothing of it is run or imported.
+    """Find a source model by its path, or ``module:function`` or ``file.py:function``, without running or importing it.
 
-    Raises ModelError where there is none, or it is of no known form.
+    Raises ModelError if there is none, or if its format is unknown.
     """
     try:
-        return _found(text)
+        return _source(text)
     except (OSError, ValueError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ModelError(printable(f"{text}: {words}")) from None
 
 
-def _found(text: str) -> SourceModel:
+def _source(text: str) -> SourceModel:
     path = os.path.abspath(text)
     if os.path.isdir(path):
         if not any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES):
@@ -116,14 +116,14 @@ def _of_file(path: str, text: str) -> SourceModel:
     if not is_sound:
         raise OSError(f"the content is not that of a {ending} file")
     if kind is SourceKind.ONNX:
-        outside = _weights_outside(path)
+        outside = _external_weights(path)
         digest = files_digest([("", path), *outside]) if outside else file_digest(path)
     else:
         digest = file_digest(path)
     return SourceModel(kind, path, digest, text)
 
 
-def _weights_outside(path: str) -> list[tuple[str, str]]:
+def _external_weights(path: str) -> list[tuple[str, str]]:
     """Return the files beside an ONNX file that hold its weights."""
     names: set[str] = set()
     rest = b""
@@ -136,5 +136,5 @@ def _weights_outside(path: str) -> list[tuple[str, str]]:
                     names.add(name.decode("utf-8", "replace"))
             rest = content[-(_MOST_NAME + 16) :]
     folder = os.path.dirname(path)
-    found = [(name, os.path.join(folder, name)) for name in sorted(names)]
-    return [(name, each) for name, each in found if "\0" not in name and os.path.isfile(each)]
+    weights = [(name, os.path.join(folder, name)) for name in sorted(names)]
+    return [(name, file) for name, file in weights if "\0" not in name and os.path.isfile(file)]

@@ -1,8 +1,8 @@
 """Run one command within limits, as a process between delegate-sim and a converter; uses only the standard library.
 
-The job is a line of JSON on the standard input, which stays open as long as the parent lives: once it ends, every process of the
-command is killed. The outcome is JSON on the standard output. On Linux, processes whose parents have ended become children of
-this one, so that none is lost, and the memory of all is watched.
+The job is a line of JSON on standard input, which stays open as long as the parent lives; when it closes, every process of the
+command is killed. The outcome is JSON on standard output. On Linux, orphaned processes of the command become children of this
+one, so that none is lost, and the memory of all is watched.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import time
 from typing import IO, Any
 
 _POLL = 0.1
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 _KEPT = 64 << 10
-"""Bytes that are kept of what is printed: the end of it."""
+"""Number of bytes at the end of the output that are kept."""
 _IS_LINUX = sys.platform.startswith("linux")
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _ENDING_SECONDS = 10.0
 
 
 class _Printed:
-    """What the command prints: read to the end, and all but the last of it thrown away."""
+    """The command's output, read to the end; only the last part is kept."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.size = 0
@@ -58,7 +58,7 @@ def _control_process(option: int, value: int) -> None:
 
 def _limited(most_file: int) -> None:
     """Set the limits of the command, in its process before it starts."""
-    import resource  # not on every system
+    import resource  # not available on every system
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_file, most_file))
@@ -66,21 +66,21 @@ def _limited(most_file: int) -> None:
 
 
 def _descendants() -> list[int]:
-    """Return the processes below this one."""
+    """Return all processes below this one."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()
                 children.setdefault(int(fields[1]), []).append(int(name))
-    found = list(children.get(os.getpid(), ()))
-    for process in found:
-        found += children.get(process, ())
-    return found
+    processes = list(children.get(os.getpid(), ()))
+    for process in processes:
+        processes += children.get(process, ())
+    return processes
 
 
 def _held(processes: list[int]) -> int:
-    """Return the bytes that processes have in memory."""
+    """Return the memory of processes in bytes."""
     pages = 0
     for process in processes:
         with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/statm", "rb") as file:
@@ -89,7 +89,7 @@ def _held(processes: list[int]) -> int:
 
 
 def _written(folder: str) -> int:
-    """Return the bytes of the files in a folder."""
+    """Return the size of the files in a folder in bytes."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -120,7 +120,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
 
 
 def _reap(command: int) -> None:
-    """Take note of the end of adopted processes; that of the command itself is left to its own object."""
+    """Collect the exit status of adopted processes; the command's own is collected by its Popen object."""
     for process in _descendants():
         if process != command:
             with contextlib.suppress(OSError):
@@ -128,7 +128,7 @@ def _reap(command: int) -> None:
 
 
 def _watch(command: subprocess.Popen[bytes], job: dict[str, Any], printed: _Printed, is_left: threading.Event) -> tuple[str, int]:
-    """Wait for the end of the command; return which limit it broke, empty for none, and the most memory that it held."""
+    """Wait for the command to end; return the limit that it exceeded, empty for none, and its peak memory."""
     deadline = time.monotonic() + job["seconds"]
     most = looks = 0
     while True:
@@ -193,9 +193,9 @@ def main() -> None:
     _answer({"status": command.returncode, "broken": broken, "printed": printed.text, "seconds": seconds, "memory": memory})
 
 
-def _answer(found: dict[str, Any]) -> None:
+def _answer(outcome: dict[str, Any]) -> None:
     with contextlib.suppress(OSError):
-        sys.stdout.write(json.dumps(found))
+        sys.stdout.write(json.dumps(outcome))
         sys.stdout.flush()
     os._exit(0)  # a thread may still wait for the parent
 

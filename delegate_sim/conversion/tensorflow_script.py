@@ -100,7 +100,7 @@ def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibr
         converter = _KERAS_FIXED if is_fixed else _KERAS_OPEN
     if is_fixed or settings.calibrates:
         lines.append(inputs)
-    return _whole(imports, lines, converter, settings, calibration, result, moves_channels=False)
+    return _script_text(imports, lines, converter, settings, calibration, result, moves_channels=False)
 
 
 def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
@@ -118,18 +118,18 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
     lines += [_ONNX_CALIBRATION, _ONNX_CONVERTED.format(more=_ONNX_FIXED if is_fixed else "")]
     if settings.calibrates:
         lines.append(_KERAS_INPUTS.format(name="each.name", shape=_FROM_ZERO))
-    return _whole(imports, lines, _ONNX_CONVERTER, settings, calibration, result, moves_channels=True)
+    return _script_text(imports, lines, _ONNX_CONVERTER, settings, calibration, result, moves_channels=True)
 
 
 def _shape(settings: Settings, name: str) -> str:
     """Return the expression for an input's sizes."""
     if not settings.shapes:
         return _FROM_ZERO
-    given = {each: list(sizes) for each, sizes in settings.shapes}
-    return f"{given!r}.get({name}) or {_FROM_ZERO}"
+    sizes = {key: list(size) for key, size in settings.shapes}
+    return f"{sizes!r}.get({name}) or {_FROM_ZERO}"
 
 
-def _whole(
+def _script_text(
     imports: list[str],
     lines: list[str],
     converter: str,

@@ -16,12 +16,12 @@ from .passes.base import Pass
 from .reachable_subgraphs import subgraphs_that_run
 
 _READ = slice(Node._fields.index("inputs"), None)
-"""What a node reads, writes and is told, without its operator and version."""
+"""Inputs, outputs and options of a node, without its operator and version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A model after some passes: how it changed, and what computes its new weights."""
+    """A model after some passes, with its changes and the functions that compute its new weights."""
 
     change: Edited
     weights: dict[int, WorkCount]
@@ -33,19 +33,19 @@ class Rewritten:
 
 
 def start(model: Model) -> Rewritten:
-    """Return a model to which no pass was applied."""
+    """Return a model before any pass."""
     return Rewritten(unchanged(model), {})
 
 
-def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
-    """Return a model after one more pass, None if the pass changes nothing.
+def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
+    """Return a model after one more pass; None if the pass changes nothing.
 
-    ``nodes`` are those to rewrite, as they are before the pass; None means all. Only subgraphs that run with the first one are
-    rewritten. A pass that adds or removes nodes is not applied to a model whose metadata gives the order of its nodes, and one
-    that would need sizes that the format cannot say changes nothing.
+    ``nodes`` are those to rewrite, numbered as before the pass; None means all. Only subgraphs that run with the first one are
+    rewritten. A pass that adds or removes nodes leaves a model alone whose metadata gives the order of its nodes, and so does one
+    that would need sizes that the format cannot store.
     """
     model = before.model
-    if not _has_work(model, each, nodes):
+    if not _has_work(model, pass_, nodes):
         return None
     weights = dict(before.weights)
     running = subgraphs_that_run(model)
@@ -54,59 +54,59 @@ def apply_pass(before: Rewritten, each: Pass, nodes: Collection[NodeKey] | None 
         if editor.subgraph.index not in running:
             return
         chosen = None if nodes is None else {key.node for key in nodes if key.subgraph == editor.subgraph.index}
-        each.apply(Work(editor, chosen, weights))
+        pass_.apply(Work(editor, chosen, weights))
 
     try:
-        with np.errstate(all="ignore"):  # as the runtime computes
-            made = edited(model, change)
+        with np.errstate(all="ignore"):  # the runtime does not warn about overflow either
+            changed = edited(model, change)
     except TooLargeError:
         return None
-    if _is_same(model, made) or _has_untyped(made.model):
+    if _is_same(model, changed) or _has_untyped(changed.model):
         return None
     if METADATA_NAME in model.metadata:
-        if made.origins != unchanged(model).origins:
+        if changed.origins != unchanged(model).origins:
             return None
-        made = replace(made, model=made.model.with_same_bytes(metadata=model.metadata))
+        changed = replace(changed, model=changed.model.with_same_bytes(metadata=model.metadata))
     touched = [
         {
             index
             for index, (node, origin) in enumerate(zip(graph.nodes, origins, strict=True))
             if origin < 0 or node[_READ] != old.nodes[origin][_READ]
         }
-        for graph, old, origins in zip(made.model.subgraphs, model.subgraphs, made.origins, strict=True)
+        for graph, old, origins in zip(changed.model.subgraphs, model.subgraphs, changed.origins, strict=True)
     ]
-    versioned = made.then(lambda model: _with_demanded_versions(model, touched))
+    versioned = changed.then(lambda model: _with_demanded_versions(model, touched))
     return Rewritten(before.change.then(lambda _: versioned), weights)
 
 
 def _has_untyped(model: Model) -> bool:
-    """Return whether a tensor was made like one that a node of the file lacks, of a type that no file can name."""
+    """Return whether a new tensor copies the type of a missing tensor, which no file can store."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 
-def _has_work(model: Model, each: Pass, nodes: Collection[NodeKey] | None) -> bool:
-    """Return whether any of some nodes is of an operator that the pass rewrites."""
-    if not each.ops:
+def _has_work(model: Model, pass_: Pass, nodes: Collection[NodeKey] | None) -> bool:
+    """Return whether any of the nodes has an operator that the pass rewrites."""
+    if not pass_.ops:
         return True
     if nodes is None:
-        return any(node.op in each.ops for graph in model.subgraphs for node in graph.nodes)
+        return any(node.op in pass_.ops for graph in model.subgraphs for node in graph.nodes)
     graphs = file_graphs(model)
     return any(
-        key.node < len(graphs[key.subgraph].nodes) and graphs[key.subgraph].nodes[key.node].op in each.ops for key in nodes
+        key.node < len(graphs[key.subgraph].nodes) and graphs[key.subgraph].nodes[key.node].op in pass_.ops for key in nodes
     )
 
 
-def _is_same(before: Model, made: Edited) -> bool:
-    if made.origins != unchanged(before).origins:
+def _is_same(before: Model, after: Edited) -> bool:
+    if after.origins != unchanged(before).origins:
         return False
     return all(
         one.nodes == other.nodes and all(a is b for a, b in zip(one.tensors, other.tensors, strict=False))
-        for one, other in zip(before.subgraphs, made.model.subgraphs, strict=True)
+        for one, other in zip(before.subgraphs, after.model.subgraphs, strict=True)
     )
 
 
 def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) -> Edited:
-    """Give each node that a pass made or changed the version that it demands."""
+    """Set the version of each new or changed node to the one that its features require."""
     graphs = file_graphs(model)
 
     def set_versions(editor: Editor) -> None:
@@ -118,5 +118,5 @@ def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) ->
             for index, node in editor.nodes
         ]
 
-    found = edited(model, set_versions)
-    return replace(found, model=found.model.with_same_bytes(metadata=model.metadata))
+    changed = edited(model, set_versions)
+    return replace(changed, model=changed.model.with_same_bytes(metadata=model.metadata))

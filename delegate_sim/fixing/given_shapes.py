@@ -1,4 +1,4 @@
-"""Fix the input shapes of a model and fold what depends on shapes alone."""
+"""Fix the input shapes of a model and fold nodes that depend on shapes alone."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..prepare.preparation import fold
 from ..releases.catalogue import Release
 
 _FOLDED = frozenset({"BOOL", "INT32", "INT64"})
-"""Types of shapes, indices and conditions. What is of another type is still computed when the model runs."""
+"""Types of shapes, indices and conditions; tensors of other types are still computed at run time."""
 
 
 def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:
-    """Read ``INPUT=1,224,224,3`` for inputs of the first subgraph, by tensor; raises OptionError."""
+    """Parse ``INPUT=1,224,224,3`` for inputs of the first subgraph, by tensor. Raises OptionError."""
     graph = model.subgraphs[0]
     names = {graph.tensors[index].name: index for index in graph.inputs if index >= 0}
     for signature in model.signatures:
         if signature.subgraph == 0:
             for name, index in signature.inputs.items():
                 names.setdefault(name, index)
-    found = {}
+    shapes = {}
     for text in texts:
         name, equals, sizes = text.rpartition("=")
         if not equals or not all(size.isascii() and size.isdigit() and 0 < int(size) < 1 << 31 for size in sizes.split(",")):
@@ -39,12 +39,12 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
         open_shape = tensor.shape_signature or tensor.shape
         if len(shape) != len(open_shape) or any(old not in (-1, new) for old, new in zip(open_shape, shape, strict=True)):
             raise OptionError(printable(f"input {name!r} has shape {list(open_shape)}, of which {list(shape)} is no case"))
-        found[names[name]] = shape
-    return found
+        shapes[names[name]] = shape
+    return shapes
 
 
 def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:
-    """Return a model whose inputs have these shapes, by tensor of the first subgraph, with all that follows from them."""
+    """Return a model with fixed input shapes, given by tensor of the first subgraph, and all shapes that follow."""
     first = model.subgraphs[0]
     tensors = list(first.tensors)
     for index, shape in shapes.items():
@@ -68,11 +68,11 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
             if shape != tensor.shape or tensor.shape_signature is not None:
                 editor.tensors[tensor.index] = tensor._replace(shape=shape, shape_signature=None)
     computed = [node for node in editor.graph.nodes if node.outputs and constants.issuperset(node.outputs)]
-    kept = [node for node in computed if not set(node.outputs).isdisjoint(editor.outputs)]
-    for node in kept:
+    remaining = [node for node in computed if not set(node.outputs).isdisjoint(editor.outputs)]
+    for node in remaining:
         for index in node.outputs:
             editor.tensors[index] = editor.graph.tensors[index]
-    editor.remove([node.index for node in computed if node not in kept])
+    editor.remove([node.index for node in computed if node not in remaining])
     editor.remove_unread({index for node in computed for index in node.inputs} - set(editor.inputs))
 
 

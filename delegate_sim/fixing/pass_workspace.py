@@ -1,4 +1,4 @@
-"""The workspace of a pass: nodes and tensors of one subgraph, which nodes it may rewrite, and ways to add to them."""
+"""The workspace of a pass: nodes and tensors of one subgraph, the nodes to rewrite, and ways to add to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SMALL = 1 << 12
-"""Elements. Those of larger new constants are computed when the file is written."""
+"""Number of elements; larger new constants are computed when the file is written."""
 _NUMBERS = itertools.count(1)
 
 _GREATEST_SIZE = (1 << 31) - 1
@@ -29,11 +29,11 @@ WorkCount: TypeAlias = "Callable[[], npt.NDArray[Any]]"
 
 
 class TooLargeError(Exception):
-    """A pass would need a size, or a number in a constant, that the format cannot say."""
+    """Raised if a pass needs a size or constant that the format cannot store."""
 
 
 class Work:
-    """One subgraph while a pass rewrites it. ``chosen`` holds the nodes it is to rewrite, None for all."""
+    """One subgraph while a pass rewrites it. ``chosen`` holds the nodes to rewrite; None means all."""
 
     def __init__(self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount]) -> None:
         self.editor = editor
@@ -46,15 +46,15 @@ class Work:
         return origin >= 0 and (self._chosen is None or origin in self._chosen)
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor, ``NO_TENSOR`` for an omitted one."""
+        """Return a tensor; ``NO_TENSOR`` for an omitted one."""
         return self.editor.tensors[index] if index >= 0 else NO_TENSOR
 
     def input(self, node: Node, position: int) -> Tensor:
-        """Return an operand of a node, ``NO_TENSOR`` where it has none."""
+        """Return an input of a node; ``NO_TENSOR`` if it has none."""
         return self.tensor(node.inputs[position]) if position < len(node.inputs) else NO_TENSOR
 
     def output(self, node: Node, position: int = 0) -> Tensor:
-        """Return a result of a node."""
+        """Return an output of a node."""
         return self.tensor(node.outputs[position]) if position < len(node.outputs) else NO_TENSOR
 
     def options(self, node: Node) -> Options:
@@ -62,53 +62,55 @@ class Work:
         return self.editor.options_of(node)
 
     def values(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small constant in its shape, None for other tensors."""
+        """Return the elements of a small constant in its shape; None for other tensors."""
         if not tensor.is_constant or tensor.element_count > SMALL:
             return None
         return self._stored(tensor)
 
     def integers(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small constant of integers, such as axes and sizes, as ``values`` does; None for others."""
-        found = self.values(tensor)
-        return found if found is not None and found.dtype.kind in "iu" else None
+        """Return the elements of a small integer constant, such as axes or sizes, in its shape; None for other tensors."""
+        values = self.values(tensor)
+        return values if values is not None and values.dtype.kind in "iu" else None
 
     def _stored(self, tensor: Tensor) -> npt.NDArray[Any] | None:
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]()
-        found = self.model.constant(tensor)
-        return np.asarray(found).reshape(tensor.shape) if found is not None and len(found) == tensor.element_count else None
+        constant = self.model.constant(tensor)
+        return (
+            np.asarray(constant).reshape(tensor.shape) if constant is not None and len(constant) == tensor.element_count else None
+        )
 
     def has_elements(self, tensor: Tensor) -> bool:
-        """Return whether a tensor is a constant with one stored number for each element, in a type that can be computed with."""
+        """Return whether a tensor is a constant with all its elements stored, in a type that can be computed with."""
         if not tensor.is_constant or tensor.sparsity is not None or tensor.type not in schema.NUMPY_TYPES:
             return False
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
     def later(self, tensor: Tensor) -> WorkCount:
-        """Return what reads the elements of a constant, in its shape, once they are needed."""
+        """Return a function that reads the elements of a constant in its shape."""
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]
         model = self.model
 
         def read() -> npt.NDArray[Any]:
-            found = model.constant(tensor)
-            assert found is not None
-            return np.asarray(found).reshape(tensor.shape)
+            constant = model.constant(tensor)
+            assert constant is not None
+            return np.asarray(constant).reshape(tensor.shape)
 
         return read
 
     def constant(self, name: str, kind: str, values: Any, quantization: Quantization | None = None) -> int:
         """Add a constant and return its index."""
-        given, wanted = np.asarray(values), np.dtype(schema.NUMPY_TYPES[kind])
-        if wanted.kind in "iu" and given.size and not np.iinfo(wanted).min <= given.min() <= given.max() <= np.iinfo(wanted).max:
+        array, dtype = np.asarray(values), np.dtype(schema.NUMPY_TYPES[kind])
+        if dtype.kind in "iu" and array.size and not np.iinfo(dtype).min <= array.min() <= array.max() <= np.iinfo(dtype).max:
             raise TooLargeError(f"{name} is out of range")
-        array = given.astype(wanted)
+        array = array.astype(dtype)
         return self.computed(name, kind, array.shape, lambda: array, quantization)
 
     def computed(
         self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
     ) -> int:
-        """Add a constant whose elements are computed when needed, at once if they are few; return its index."""
+        """Add a constant that is computed when needed, or at once if it is small; return its index."""
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:
             tensor = tensor._replace(scale=float(quantization.scales[0]), zero_point=int(quantization.zero_points[0]))
@@ -124,14 +126,14 @@ class Work:
         return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
-        """Add a constant with the elements of another in another shape, of which the file holds one copy; return its index."""
+        """Add a constant that shares the elements of another in another shape; return its index."""
         value = None if tensor.value is None else np.asarray(tensor.value).reshape(tuple(shape))
         named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
         return self.editor.add_tensor(named)
 
-    def result(self, like: Tensor, what: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
-        """Add a tensor for a result, of the type and quantization of another unless told otherwise; return its index."""
-        tensor = _blank(f"{like.name}/{what}", kind or like.type, like.shape if shape is None else shape)
+    def result(self, like: Tensor, label: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
+        """Add a tensor for a result, by default of the same type and quantization as ``like``; return its index."""
+        tensor = _blank(f"{like.name}/{label}", kind or like.type, like.shape if shape is None else shape)
         if not kind or kind == like.type:
             tensor = tensor._replace(quantization=like.quantization, scale=like.scale, zero_point=like.zero_point)
         if shape is None:
@@ -139,7 +141,7 @@ class Work:
         return self.editor.add_tensor(tensor)
 
     def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
-        """Return a new node. Its version is set once the pass is done."""
+        """Return a new node. Its version is set at the end of the pass."""
         table = schema.options_table(op)
         node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
         return self.editor.with_new_options(node, table, options) if table else node
@@ -151,7 +153,7 @@ class Work:
         return self.node("RESHAPE", [source, index], [target], new_shape=shape)
 
     def is_open(self, *tensors: Tensor) -> bool:
-        """Return whether the shape of any of these may differ at run time from what the file says."""
+        """Return whether the shape of any of these tensors may change at run time."""
         return any(tensor.has_unspecified_dimension or tensor.index in self._dynamic for tensor in tensors)
 
     @functools.cached_property
@@ -159,23 +161,26 @@ class Work:
         return _dynamic_tensors(self.model)[self.editor.subgraph.index]
 
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
-        """Replace each chosen node of some operators by what ``rewrite`` makes of it, which writes the same results.
+        """Replace each chosen node of these operators with the nodes that ``rewrite`` returns, which write the same results.
 
-        A node of which it makes None stays, and so does one that lacks operands or results.
+        A node stays if ``rewrite`` returns None, or if it lacks inputs or outputs.
         """
         nodes = []
         for origin, node in self.editor.nodes:
-            made = None
+            replacement = None
             if node.op in ops and not node.is_custom and self.is_chosen(origin) and is_whole(node):
-                with suppress(OverflowError):  # sizes or axes that 32 bits cannot hold
-                    made = rewrite(self, node)
-            nodes += [(origin, node)] if made is None else [(-1, new) for new in made]
+                with suppress(OverflowError):  # sizes or axes that do not fit in 32 bits
+                    replacement = rewrite(self, node)
+            nodes += [(origin, node)] if replacement is None else [(-1, new) for new in replacement]
         self.editor.nodes = nodes
 
 
 @functools.lru_cache(maxsize=1)
 def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
-    """Return, for each subgraph, tensors of which only values at run time tell the shape. Those of the last model are kept."""
+    """Return, for each subgraph, the tensors with shapes that only values at run time decide.
+
+    The result for the last model is cached.
+    """
     return tuple([folded.dynamic for folded in fold(model)])
 
 

@@ -11,17 +11,17 @@ def subgraphs_that_run(model: Model) -> frozenset[int]:
     """Return the first subgraph, and those that it calls, directly or through others."""
     if len(model.subgraphs) == 1:
         return frozenset({0})
-    found, waiting = {0}, [0]
+    reached, waiting = {0}, [0]
     while waiting:
         for node in model.subgraphs[waiting.pop()].nodes:
-            called = {index for index in called_subgraphs(model, node) if 0 <= index < len(model.subgraphs)} - found
-            found |= called
+            called = {index for index in called_subgraphs(model, node) if 0 <= index < len(model.subgraphs)} - reached
+            reached |= called
             waiting += called
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def called_subgraphs(model: Model, node: Node) -> Iterator[int]:
-    """Return the subgraphs that a node calls: the schema names fields that hold them so."""
+    """Yield the subgraphs that a node calls, found by the names of option fields in the schema."""
     if node.options is None or node.is_custom:
         return
     for name, value in model.options(node):

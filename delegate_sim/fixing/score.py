@@ -17,34 +17,34 @@ from ..runtime.target import Target
 
 
 class Score(NamedTuple):
-    """What counts, in this order; less is better in each."""
+    """Measures in this order; less is better in each."""
 
     fails: bool
     """True if the application cannot run the model with the delegate."""
     work_left: int
-    """Multiply-adds that stay on the CPU; nodes in a model without multiply-adds."""
+    """Multiply-adds on the CPU; CPU nodes in a model without multiply-adds."""
     kernels: float
-    """Kernels of the delegate, infinite without any."""
+    """Number of delegate kernels; infinite without any."""
     border_bytes: int
     partitions: int
-    """Stretches on the delegate and between them."""
+    """Number of partitions on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One model on one target."""
+    """The result of one model on one target."""
 
     target: Target
     measures: Measures
     multiply_adds: int
-    """Those of delegated nodes."""
+    """Multiply-adds of delegated nodes."""
     total_multiply_adds: int
     on_cpu: frozenset[NodeKey]
     """The nodes that stay on the CPU."""
 
     @property
     def score(self) -> Score:
-        """How good it is."""
+        """The score, for comparisons."""
         measures = self.measures
         return Score(
             measures.outcome in NOT_RUNNING,

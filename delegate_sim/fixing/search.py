@@ -23,12 +23,12 @@ from .score import Standing, is_better, standing
 from .splitting import Split, first_model, trailing
 
 _ROUNDS = 24
-"""Steps of the search at most."""
+"""Largest number of search steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixStep:
-    """A pass that was kept, the nodes of the model that it was applied to, and what the model then was on each target."""
+    """An applied pass, the nodes that it was applied to, and the result on each target."""
 
     name: str
     exactness: Exactness
@@ -40,7 +40,7 @@ class FixStep:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A pass that was tried and not kept: what it would have come to on each target."""
+    """A pass that was tried and not applied, and the result that it would have on each target."""
 
     name: str
     exactness: Exactness
@@ -51,7 +51,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class FixPlan:
-    """What a search found."""
+    """The result of a search."""
 
     model: Model
     targets: tuple[Target, ...]
@@ -64,7 +64,7 @@ class FixPlan:
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
     split: Split | None = None
-    """How trailing nodes become a model of their own; ``rewritten`` and ``after`` are then those of the first model."""
+    """The split of trailing nodes into a second model; ``rewritten`` and ``after`` are then those of the first model."""
 
     @property
     def is_changed(self) -> bool:
@@ -78,7 +78,7 @@ class FixPlan:
 
     @property
     def exactness(self) -> Exactness:
-        """That of the least exact step."""
+        """The exactness of the least exact step."""
         return max([step.exactness for step in self.steps], default=Exactness.EXACT)
 
 
@@ -90,26 +90,25 @@ def search(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> FixPlan:
-    """Find passes that together make a model better on a target, and on none worse.
+    """Find passes that together make a model better on a target, and worse on none.
 
-    Exact ones come first; those of the next kind follow only where they add to that. At each step the pass that gains most is
-    kept. Where no single one gains, all together are tried, and those left out again without which it is as good. ``shapes`` are
-    those that inputs are to have; ``report`` is told of each pass that is tried. Raises FixError for a model that cannot be
-    rewritten.
+    Exact passes come first; less exact ones are applied only where they add to that. Each step applies the pass with the largest
+    gain. If no single pass gains, all are applied together, and then those are left out that contribute nothing. ``shapes`` are
+    fixed shapes of inputs; ``report`` is called for each pass that is tried. Raises FixError if the model cannot be rewritten.
     """
     check_writable(model)
     return _Search(model, targets, allowed, shapes, passes, report).run()
 
 
 def split_tail(plan: FixPlan) -> FixPlan:
-    """Return a plan that writes nodes behind those of delegates as a model of their own; the same plan where there are none.
+    """Return a plan that moves the nodes after those of delegates to a second model; the same plan if there are none.
 
-    These are trailing nodes that stay on the CPU on every target, custom operators among them that nobody registers.
+    These are trailing nodes that stay on the CPU on every target, unregistered custom operators among them.
     """
     registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
-    if not any(each.measures.is_delegated for each in registered):
+    if not any(result.measures.is_delegated for result in registered):
         return plan
-    split = trailing(plan.rewritten, frozenset.intersection(*[each.on_cpu for each in registered]))
+    split = trailing(plan.rewritten, frozenset.intersection(*[result.on_cpu for result in registered]))
     if split is None:
         return plan
     first = first_model(split)
@@ -137,14 +136,14 @@ class _Search:
         self._steps: list[FixStep] = []
         self._trials: dict[str, Trial] = {}
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
-        """What each pass makes of the model as it is now."""
+        """The result of each pass on the current model."""
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
-        """What passes last made one after another of the model as it is now."""
+        """The results of the last chain of passes on the current model."""
         self._tried_together: tuple[Pass, ...] = ()
-        """The passes that gain nothing together in the model as it is now."""
+        """Passes that together gain nothing on the current model."""
 
     def run(self) -> FixPlan:
-        """Search, and return what was found."""
+        """Search, and return the plan."""
         change: Edited = (
             with_shapes(self._model, self._shapes, self._targets[0].release) if self._shapes else unchanged(self._model)
         )
@@ -155,10 +154,10 @@ class _Search:
             raise FixError(self._why_not_prepared())
         for level in Exactness:
             if level <= self._allowed and not self._is_done():
-                passes = [each for each in self._passes.values() if each.exactness <= level]
+                passes = [pass_ for pass_ in self._passes.values() if pass_.exactness <= level]
                 while len(self._steps) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
                     pass
-        kept = {step.name for step in self._steps}
+        applied = {step.name for step in self._steps}
         return FixPlan(
             self._model,
             self._targets,
@@ -167,17 +166,20 @@ class _Search:
             before,
             self._standing,
             tuple(self._steps),
-            tuple([trial for name, trial in self._trials.items() if name not in kept]),
+            tuple([trial for name, trial in self._trials.items() if name not in applied]),
             self._now,
             self._simulations,
         )
 
     def _is_done(self) -> bool:
-        """Return whether every target has the whole model in one piece already, so that nothing is left to gain."""
-        return all(not each.on_cpu and each.measures.partitions == 1 and each.measures.is_delegated for each in self._standing)
+        """Return whether every target already runs the whole model in one kernel."""
+        return all(
+            not standing.on_cpu and standing.measures.partitions == 1 and standing.measures.is_delegated
+            for standing in self._standing
+        )
 
     def _why_not_prepared(self) -> str:
-        """A custom operator that nobody registers is only found out behind the shapes that were open."""
+        """Return the reason why the model cannot be prepared; fixed shapes may reveal unregistered custom operators."""
         target = self._targets[0]
         missing = custom_operators(self._model, target).unregistered
         if missing:
@@ -190,90 +192,90 @@ class _Search:
         return tuple([standing(model, target, cache) for target in self._targets])
 
     def _on_cpu(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
-        return frozenset().union(*[each.on_cpu for each in standings])
+        return frozenset().union(*[standing.on_cpu for standing in standings])
 
-    def _made(self, each: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
-        return apply_pass(now, each, None if each.is_for_all else self._on_cpu(standings))
+    def _made(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
+        return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
 
-    def _tried(self, each: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
-        """Return the model as it is with one more pass, and what it then comes to; None if the pass changes nothing."""
-        if each.name not in self._next:
-            made = self._made(each, self._now, self._standing)
-            self._next[each.name] = None
-            if made is not None:
-                self._report(f"{each.name}, step {len(self._steps) + 1}")
-                self._next[each.name] = made, self._standings(made.model)
-        return self._next[each.name]
+    def _tried(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
+        """Return the current model after one more pass, and its results; None if the pass changes nothing."""
+        if pass_.name not in self._next:
+            rewritten = self._made(pass_, self._now, self._standing)
+            self._next[pass_.name] = None
+            if rewritten is not None:
+                self._report(f"{pass_.name}, step {len(self._steps) + 1}")
+                self._next[pass_.name] = rewritten, self._standings(rewritten.model)
+        return self._next[pass_.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
-        """Keep the pass that gains most, if any gains."""
+        """Apply the pass with the largest gain; return whether there is one."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
-        for each in passes:
-            tried = self._tried(each)
+        for pass_ in passes:
+            tried = self._tried(pass_)
             if tried is None:
                 continue
-            made, standings = tried
+            rewritten, standings = tried
             if is_better(standings, self._standing):
-                key = (*[now.score for now in standings], each.exactness)
+                key = (*[now.score for now in standings], pass_.exactness)
                 if best is None or key < best[0]:
-                    best = key, made, each, standings
+                    best = key, rewritten, pass_, standings
             else:
                 is_worse = any(now.score > then.score for now, then in zip(standings, self._standing, strict=True))
-                self._trials[each.name] = Trial(each.name, each.exactness, standings, is_worse)
+                self._trials[pass_.name] = Trial(pass_.name, pass_.exactness, standings, is_worse)
         if best is None:
             return False
         self._keep(best[2], best[1], best[3])
         return True
 
-    def _keep(self, each: Pass, made: Rewritten, standings: tuple[Standing, ...]) -> None:
-        self._steps.append(FixStep(each.name, each.exactness, each.does, _changed(self._now, made), standings))
-        self._now, self._standing = made, standings
+    def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Standing, ...]) -> None:
+        self._steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, _changed(self._now, rewritten), standings))
+        self._now, self._standing = rewritten, standings
         self._next.clear()
         self._last_chain = []
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Keep passes that gain only together, as few of them as will do. Some have work only behind others."""
-        now = tuple([each for each in passes if self._tried(each) is not None])
+        """Apply passes that gain only together, as few as possible; some have work only after others."""
+        now = tuple([pass_ for pass_ in passes if self._tried(pass_) is not None])
         if not now or now == self._tried_together:
             return False
-        found = self._chain(passes)
-        chosen = [each for each, _, _ in found]
-        if len(chosen) < 2 or not is_better(found[-1][2], self._standing):
+        chain = self._chain(passes)
+        chosen = [step for step, _, _ in chain]
+        if len(chosen) < 2 or not is_better(chain[-1][2], self._standing):
             self._tried_together = now
             return False
-        for each in reversed(chosen):
-            fewer = [other for other in chosen if other is not each]
+        for pass_ in reversed(chosen):
+            fewer = [other for other in chosen if other is not pass_]
             without = self._chain(fewer) if fewer else []
-            if without and all(one.score <= other.score for one, other in zip(without[-1][2], found[-1][2], strict=True)):
-                chosen, found = fewer, without
-        for each, made, standings in found:
-            self._keep(each, made, standings)
+            if without and all(one.score <= other.score for one, other in zip(without[-1][2], chain[-1][2], strict=True)):
+                chosen, chain = fewer, without
+        for pass_, rewritten, standings in chain:
+            self._keep(pass_, rewritten, standings)
         return True
 
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
-        """Apply passes one after another; each sees what stays on the CPU behind the one before."""
+        """Apply passes one after another; each sees the nodes that are on the CPU after the one before."""
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
-        found = [known for _, known in pairs]
-        _, now, standings = found[-1] if found else (None, self._now, self._standing)
-        for each in passes[len(found) :]:
-            made = self._made(each, now, standings)
-            if made is not None:
-                self._report(f"{each.name}, together with others")
-                now, standings = made, self._standings(made.model)
-                found.append((each, now, standings))
-        self._last_chain = found
-        return found
+        chain = [known for _, known in pairs]
+        _, now, standings = chain[-1] if chain else (None, self._now, self._standing)
+        for pass_ in passes[len(chain) :]:
+            rewritten = self._made(pass_, now, standings)
+            if rewritten is not None:
+                self._report(f"{pass_.name}, together with others")
+                now, standings = rewritten, self._standings(rewritten.model)
+                chain.append((pass_, now, standings))
+        self._last_chain = chain
+        return chain
 
 
 def _changed(before: Rewritten, after: Rewritten) -> int:
-    """Return how many nodes a pass replaced, changed or left out."""
+    """Return how many nodes a pass replaced, changed or removed."""
     count = 0
     for old, new, old_origins, new_origins in zip(
         before.model.subgraphs, after.model.subgraphs, before.change.origins, after.change.origins, strict=True
     ):
-        kept = {origin: node for origin, node in zip(new_origins, new.nodes, strict=True) if origin >= 0}
+        remaining = {origin: node for origin, node in zip(new_origins, new.nodes, strict=True) if origin >= 0}
         for origin, node in zip(old_origins, old.nodes, strict=True):
-            if origin >= 0 and (origin not in kept or kept[origin]._replace(index=node.index) != node):
+            if origin >= 0 and (origin not in remaining or remaining[origin]._replace(index=node.index) != node):
                 count += 1
     return count

@@ -26,39 +26,39 @@ from .flatbuffer.new_tables import (
 from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Metadata that describes each input and output of the model, which are others in the two parts."""
+"""Metadata that describes each input and output of the model, which differ in the two parts."""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a model falls in two. Tensors are those of the first subgraph of the model as it is before it is split."""
+    """A split of a model in two. Tensors are those of the first subgraph of the unsplit model."""
 
     whole: Rewritten
     nodes: tuple[Node, ...]
-    """Those of the second model."""
+    """Nodes of the second model."""
     inputs: tuple[int, ...]
-    """Those of the second model: inputs of the whole that it reads, and results of the first one."""
+    """Inputs of the second model: the original inputs that it reads, and results of the first one."""
     outputs: tuple[int, ...]
-    """Outputs of the whole that the second model computes, in their order."""
+    """Original outputs that the second model computes, in their order."""
     first_outputs: tuple[int, ...]
-    """Outputs of the whole that the first model computes, in their order, and then what else the second one reads."""
+    """Original outputs that the first model computes, in their order, then other tensors that the second one reads."""
 
     @property
     def between(self) -> tuple[Tensor, ...]:
-        """The tensors that the first model hands to the second."""
+        """The tensors that the first model passes to the second."""
         graph = self.whole.model.subgraphs[0]
         return tuple([graph.tensors[index] for index in self.inputs if index not in graph.inputs])
 
 
-def trailing(whole: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
-    """Return how a model is split before its trailing nodes, None where there are none.
+def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
+    """Return the split of a model before its trailing nodes; None if there are none.
 
-    These are nodes of the first subgraph that stay on the CPU, and on which no other node depends. Nodes that hold state or call
-    subgraphs are none of them.
+    These are nodes of the first subgraph that stay on the CPU, and on which no other node depends. Nodes with state, or that call
+    subgraphs, do not count.
     """
-    model = whole.model
+    model = rewritten.model
     graph = file_graphs(model)[0]
     read_before: set[int] = set()
     nodes: list[Node] = []
@@ -76,11 +76,11 @@ def trailing(whole: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
     first_outputs = [index for index in graph.outputs if index not in written]
     first_outputs += [index for index in inputs if index not in graph.inputs and index not in first_outputs]
     outputs = [index for index in graph.outputs if index in written]
-    return Split(whole, tuple(nodes), tuple(inputs), tuple(outputs), tuple(first_outputs)) if inputs and outputs else None
+    return Split(rewritten, tuple(nodes), tuple(inputs), tuple(outputs), tuple(first_outputs)) if inputs and outputs else None
 
 
 def _is_bound(model: Model, node: Node) -> bool:
-    """Return whether a node cannot be taken out of the model."""
+    """Return whether a node cannot be moved out of the model."""
     graph = file_graphs(model)[0]
     tensors = [graph.tensors[index] for index in (*node.inputs, *node.outputs, *node.intermediates) if index >= 0]
     if any(tensor.is_variable or tensor.type in _STATE for tensor in tensors) or has_side_effects(graph, node):
@@ -99,29 +99,31 @@ def _first(model: Model, split: Split) -> Edited:
             editor.remove([node.index for node in split.nodes])
             editor.outputs = list(split.first_outputs)
 
-    found = edited(model, change)
-    metadata = {name: span for name, span in found.model.metadata.items() if name != TASK_METADATA}
-    signatures = tuple([_first_signature(each, split) if each.subgraph == 0 else each for each in model.signatures])
-    return replace(found, model=found.model.with_same_bytes(metadata=metadata, signatures=signatures))
+    changed = edited(model, change)
+    metadata = {name: span for name, span in changed.model.metadata.items() if name != TASK_METADATA}
+    signatures = tuple(
+        [_first_signature(signature, split) if signature.subgraph == 0 else signature for signature in model.signatures]
+    )
+    return replace(changed, model=changed.model.with_same_bytes(metadata=metadata, signatures=signatures))
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
-    """Return what both models call each tensor between them: as the signature does, or by the tensor's name."""
+    """Return the common name of each tensor between the models: the name in the signature, or the tensor's name."""
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
-    taken = {*signature.inputs, *signature.outputs}
+    names_in_use = {*signature.inputs, *signature.outputs}
     for tensor in split.between:
         if tensor.index not in names:
-            name = tensor.name if tensor.name and tensor.name not in taken else f"{tensor.name}#{tensor.index}"
+            name = tensor.name if tensor.name and tensor.name not in names_in_use else f"{tensor.name}#{tensor.index}"
             names[tensor.index] = name
-            taken.add(name)
+            names_in_use.add(name)
     return names
 
 
 def _first_signature(signature: Signature, split: Split) -> Signature:
-    kept = {name: index for name, index in signature.outputs.items() if index in split.first_outputs}
+    outputs = {name: index for name, index in signature.outputs.items() if index in split.first_outputs}
     names = _between_names(signature, split)
-    added = {names[tensor.index]: tensor.index for tensor in split.between if tensor.index not in kept.values()}
-    return replace(signature, outputs={**kept, **added})
+    added = {names[tensor.index]: tensor.index for tensor in split.between if tensor.index not in outputs.values()}
+    return replace(signature, outputs={**outputs, **added})
 
 
 def _second_signature(signature: Signature, split: Split) -> Signature:
@@ -132,9 +134,9 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the second model's bytes, in order, and what its tensors are there. It has only what its nodes need.
+    """Return the bytes of the second model, in order, and its tensor indices; it has only the parts that its nodes need.
 
-    Raises FixError where it cannot be written.
+    Raises FixError if it cannot be written.
     """
     second = _Second(split)
     front = Front(second.root())
@@ -142,7 +144,7 @@ def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[in
 
 
 class _Second:
-    """Make the tables of the second model; its tensors are numbered in the order in which they are named."""
+    """Builds the tables of the second model; its tensors are numbered in the order of first use."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
@@ -153,7 +155,7 @@ class _Second:
         self._buffer_numbers: dict[tuple[Any, ...], int] = {}
         self._tensors: list[NewTable] = []
         self.numbers: dict[int, int] = {-1: -1}
-        """The index here of each tensor of the whole."""
+        """The new index of each tensor of the unsplit model."""
         self._codes = list(dict.fromkeys([operator_code_of(node) for node in split.nodes]))
 
     def root(self) -> NewTable:
@@ -171,7 +173,7 @@ class _Second:
                 "name": string(self._graph.name),
             },
         )
-        signatures = [_second_signature(each, split) for each in self._signatures()]
+        signatures = [_second_signature(signature, split) for signature in self._signatures()]
         return NewTable(
             "Model",
             {
@@ -185,7 +187,7 @@ class _Second:
         )
 
     def _signatures(self) -> Sequence[Signature]:
-        return [each for each in self._model.signatures if each.subgraph == 0]
+        return [signature for signature in self._model.signatures if signature.subgraph == 0]
 
     def _numbered(self, signature: Signature) -> Signature:
         inputs, outputs = (
@@ -223,7 +225,7 @@ class _Second:
         return table
 
     def _buffer(self, tensor: Tensor) -> int:
-        """Return the number of the buffer of a tensor, 0 for one without elements; tensors share theirs as before."""
+        """Return a tensor's buffer number, 0 for one without elements; tensors share buffers as before."""
         if not tensor.is_constant:
             return 0
         key = tensor.data or (("computed", tensor.buffer) if tensor.buffer < 0 else ("value", tensor.index))

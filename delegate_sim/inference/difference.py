@@ -1,8 +1,8 @@
 """Measure how the outputs of two models differ, as the runtime computes them on this CPU.
 
-In the manner of the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``): mean and greatest absolute error
-of each output, and the latency of both. Both run with the optimized CPU kernels, on one thread and without XNNPACK, so that what
-differs comes from the models.
+Like the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``), it measures the mean and largest absolute
+error of each output, and the latency of both models. Both run with the optimized CPU kernels, on one thread and without XNNPACK,
+so that all differences come from the models.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
-"""How often the first model runs beside itself at most where it differs from the second."""
+"""Largest number of repeated runs of the first model if its outputs differ from the second's."""
 _PACKAGE = "ai_edge_litert"
 
 
 @dataclass(frozen=True, slots=True)
 class TensorDifference:
-    """How one tensor differs, over all samples. Errors are in the unit of the tensor as it is stored."""
+    """The difference of one tensor over all samples. Errors are in the unit of the stored tensor."""
 
     name: str
     elements: int
     different: int
-    """Elements whose values differ; zeros of either sign are equal, and so are two that are no number."""
+    """Number of elements with different values; zeros of either sign are equal, and so are two NaNs."""
     bits: int
-    """Elements of which a bit differs."""
+    """Number of elements with different bits."""
     mean: float
     greatest: float
     range: float
-    """The greatest size of a value in the first model."""
+    """The largest absolute value in the first model."""
     problem: str
-    """Why it cannot be compared, empty if it can."""
+    """The reason why it cannot be compared; empty if it can."""
     unsteady: int = 0
-    """Elements of which a bit differs when the first model runs beside itself: some CPU kernels read memory never written."""
+    """Number of elements that differ between runs of the first model: some CPU kernels read uninitialized memory."""
 
     @property
     def is_same(self) -> bool:
@@ -57,40 +57,40 @@ class TensorDifference:
 
     @property
     def relative(self) -> float:
-        """The greatest error as a share of the range."""
+        """The largest error as a share of the range."""
         return 0.0 if not self.greatest else self.greatest / self.range if self.range else math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two models differ in what they compute."""
+    """The differences between the results of two models."""
 
     outputs: tuple[TensorDifference, ...]
     tensors: tuple[TensorDifference, ...]
-    """The tensors between nodes that correspond."""
+    """The differences of intermediate tensors that both models have."""
     seconds: tuple[float, float]
-    """Latency of both on this CPU, the median."""
+    """Median latency of both models on this CPU."""
     samples: int
 
     @property
     def is_same(self) -> bool:
-        """True if every bit of every output, and of every tensor between that was compared, is the same."""
-        return all(each.is_same for each in (*self.outputs, *self.tensors))
+        """True if every bit of every output, and of every compared intermediate tensor, is the same."""
+        return all(output.is_same for output in (*self.outputs, *self.tensors))
 
     @property
     def unsteady(self) -> str:
-        """An output that the first model computes differently from run to run, empty if there is none."""
-        return next((each.name for each in self.outputs if each.unsteady), "")
+        """An output that the first model computes differently from run to run; empty if there is none."""
+        return next((output.name for output in self.outputs if output.unsteady), "")
 
     @property
     def problem(self) -> str:
-        """What makes outputs incomparable, empty if nothing does."""
-        return next((f"{each.name}: {each.problem}" for each in self.outputs if each.problem), "")
+        """The reason why outputs cannot be compared; empty if they can."""
+        return next((f"{output.name}: {output.problem}" for output in self.outputs if output.problem), "")
 
     @property
     def relative(self) -> float:
-        """The greatest error of an output as a share of that output's range."""
-        return max([each.relative for each in self.outputs], default=0.0)
+        """The largest error of an output as a share of that output's range."""
+        return max([output.relative for output in self.outputs], default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data."""
@@ -98,36 +98,36 @@ class Difference:
             "is_same": self.is_same,
             "samples": self.samples,
             "seconds": list(self.seconds),
-            "outputs": [asdict(each) for each in self.outputs],
+            "outputs": [asdict(output) for output in self.outputs],
             "tensors_compared": len(self.tensors),
-            "tensors_that_differ": [asdict(each) for each in self.tensors if not each.is_same],
+            "tensors_that_differ": [asdict(tensor) for tensor in self.tensors if not tensor.is_same],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A model that goes on where another ends, so that both together compute what one did."""
+    """A model that continues where another ends, so that both together replace a single one."""
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
-    """For each input whether it is an output of the model before or an input of the whole, and which."""
+    """For each input, its source: an output of the first model or an input of the single one, and the index."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the whole the model that computes it, 0 or 1, and which of its outputs that is."""
+    """For each output of the single model, the model that computes it, 0 or 1, and the index there."""
     tensors: Mapping[int, int]
-    """What tensors of the whole are in it."""
+    """Tensors of the single model that the second one has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facing:
-    """Which inputs and outputs of a second model are those of the first, by position, and which compare as real numbers.
+    """The correspondence of the inputs and outputs of two models.
 
-    Values that the two models store in different types, with a scale or without, compare as the numbers that they stand for.
+    Values that the two models store in different types, with or without a scale, are compared as real numbers.
     """
 
     order: Mapping[str, Sequence[int]]
-    """Under ``inputs`` and ``outputs``: for each of the first model, where the second has it."""
+    """Under ``inputs`` and ``outputs``: the second model's position of each of the first."""
     in_real_numbers: Mapping[str, Sequence[bool]]
-    """Likewise, whether the values are stored in different types."""
+    """Likewise, true if the values are stored in different types."""
 
 
 def check_installed() -> None:
@@ -146,12 +146,12 @@ def compare(
     facing: Facing | None = None,
     looks_for_unsteady: bool = True,
 ) -> Difference:
-    """Run two models on the same inputs in a process of their own, and compare them.
+    """Run two models on the same inputs in a separate process, and compare their results.
 
-    ``tensors`` are those of the first model's first subgraph, with their names, that the second has at the same
-    index; ``then`` goes on where the second one ends; ``facing`` is for a second model whose inputs and outputs are
-    in another order or stored otherwise. Where something differs the first model runs beside itself too, unless
-    nobody ``looks_for_unsteady`` outputs. Raises FixError with the runtime's message where a model does not run.
+    ``tensors`` are intermediate tensors of the first subgraph, with their names, that both models have at the same index;
+    ``then`` is a model that continues the second one; ``facing`` gives the correspondence if the second model's inputs and
+    outputs are in another order or type. If something differs, the first model is run repeatedly, unless ``looks_for_unsteady``
+    is false. Raises FixError with the runtime's message if a model does not run.
     """
     check_installed()
     with tempfile.TemporaryDirectory() as name:
@@ -169,22 +169,22 @@ def compare(
             "then": None if then is None else {**asdict(then), "path": os.path.abspath(then.path)},
             "facing": None if facing is None else asdict(facing),
         }
-        found = _run(folder, job)
-        for _ in range(_REPETITIONS if looks_for_unsteady and any(entry["bits"] for entry in _entries(found)) else 0):
-            if _note_unsteady(found, _run(folder, {**job, "b": job["a"], "then": None, "facing": None, "repeats": 0})):
+        results = _run(folder, job)
+        for _ in range(_REPETITIONS if looks_for_unsteady and any(entry["bits"] for entry in _entries(results)) else 0):
+            if _note_unsteady(results, _run(folder, {**job, "b": job["a"], "then": None, "facing": None, "repeats": 0})):
                 break
     graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
     return Difference(
-        tuple([TensorDifference(name, **entry) for name, entry in zip(names, found["outputs"], strict=True)]),
-        tuple([TensorDifference(tensors[int(index)], **entry) for index, entry in found["tensors"].items()]),
-        (found["seconds"][0], found["seconds"][1]),
+        tuple([TensorDifference(name, **entry) for name, entry in zip(names, results["outputs"], strict=True)]),
+        tuple([TensorDifference(tensors[int(index)], **entry) for index, entry in results["tensors"].items()]),
+        (results["seconds"][0], results["seconds"][1]),
         len(samples),
     )
 
 
 def _file(model: Model, path: Path) -> str:
-    """Return the file of a model; one that comes from an archive, an address or memory is written to ``path``."""
+    """Return the path of a model's file; a model from an archive, a URL or memory is written to ``path``."""
     if model.path is not None and os.path.isfile(model.path):
         return os.path.abspath(model.path)
     path.write_bytes(model.content)
@@ -194,20 +194,20 @@ def _file(model: Model, path: Path) -> str:
 _SIDES = {"a": "the original model", "b": "the other model", "then": "the model of trailing nodes"}
 
 
-def _entries(found: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*found["outputs"], *found["tensors"].values()]
+def _entries(results: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*results["outputs"], *results["tensors"].values()]
 
 
-def _note_unsteady(found: dict[str, Any], alike: dict[str, Any]) -> bool:
-    """Note of how many elements the first model computes other bits in the place of the second one; whether of any."""
-    for entry, own in zip(_entries(found), _entries(alike), strict=True):
+def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
+    """Record how many elements the first model computes differently from run to run; return whether there are any."""
+    for entry, own in zip(_entries(results), _entries(alike), strict=True):
         entry["unsteady"] = own["bits"]
     return any(own["bits"] for own in _entries(alike))
 
 
 def _own_process(folder: Path) -> int:
-    """Do a job in a process of its own; return how that ended."""
-    done = subprocess.run(
+    """Run a job in a separate process and return its exit status."""
+    process = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
         env={**os.environ, "PYTHONSAFEPATH": "1"},
         stdin=subprocess.DEVNULL,
@@ -216,7 +216,7 @@ def _own_process(folder: Path) -> int:
         timeout=raised(SECONDS),
         check=False,
     )
-    return done.returncode
+    return process.returncode
 
 
 def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
@@ -230,9 +230,9 @@ def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
         ) from None
     result, stage = folder / "found.json", folder / "stage.txt"
     if status or not result.is_file():
-        side, _, what = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")
-        raise FixError(f"the runtime crashed when it was to {what} {_SIDES[side]} on the CPU (status {status})")
-    found: dict[str, Any] = json.loads(result.read_text("utf-8"))
-    if "error" in found:
-        raise FixError(f"the runtime does not run {_SIDES[found['side']]} on the CPU: {found['error']}")
-    return found
+        side, _, action = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")
+        raise FixError(f"the runtime crashed when it was to {action} {_SIDES[side]} on the CPU (status {status})")
+    results: dict[str, Any] = json.loads(result.read_text("utf-8"))
+    if "error" in results:
+        raise FixError(f"the runtime does not run {_SIDES[results['side']]} on the CPU: {results['error']}")
+    return results

@@ -23,37 +23,36 @@ if TYPE_CHECKING:
 InputArray: TypeAlias = "npt.NDArray[Any]"
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
-"""Where an operator has indices, and what they point into."""
+"""Positions of index operands, and of the operands that they index."""
 _PASSING_ON = frozenset(
     {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
 )
 _MOST_ELEMENTS = 1 << 25
-"""Elements of all inputs together, which a file may give any number of: a picture of 4K has fewer."""
+"""Largest number of elements of all inputs together: a 4K picture has fewer."""
 _PIECE = 1 << 20
-"""Elements made up at a time, as each takes more memory meanwhile than in the array."""
+"""Number of elements to generate at a time, since generating needs more memory than the array itself."""
 _FLAGS = 2
-"""Integers that point into nothing are 0 and 1, as masks are."""
+"""Range of integers that are not indices: 0 and 1, as in masks."""
 
 
-def made_up(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
-    """Return arrays for the inputs of a subgraph, in its order; the same seed gives the same.
+def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
+    """Return generated arrays for the inputs of a subgraph, in its order; the same seed gives the same arrays.
 
-    ``shapes`` are those of tensors that are to differ from the file's.
-    Raises OptionError for a type or a shape that cannot be made up.
+    ``shapes`` replaces the shapes of tensors in the file. Raises OptionError for a type or shape that cannot be generated.
     """
     generator = np.random.default_rng(seed)
     graph = file_graph(model, subgraph)
-    wanted = [(subgraph.tensors[index], tuple(shapes.get(index, subgraph.tensors[index].shape))) for index in subgraph.inputs]
-    for tensor, shape in wanted:
+    sizes = [(subgraph.tensors[index], tuple(shapes.get(index, subgraph.tensors[index].shape))) for index in subgraph.inputs]
+    for tensor, shape in sizes:
         if min(shape, default=0) < 0:
             raise OptionError(
                 printable(f"{tensor.name}: an input of shape {list(shape)} cannot be made up: give it in a .npz file")
             )
     most = raised(_MOST_ELEMENTS)
-    # numpy makes no array either whose other sizes are beyond it, even if one size is 0.
-    if sum([math.prod([max(size, 1) for size in shape]) for _, shape in wanted]) > most:
+    # numpy refuses sizes beyond its limit even if another size is 0.
+    if sum([math.prod([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
         raise OptionError(f"inputs of more than {most:,} elements are not made up: give them in a .npz file{how_to_raise()}")
-    return [_array(graph, tensor, shape, generator) for tensor, shape in wanted]
+    return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
 
 
 def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
@@ -82,7 +81,7 @@ def _values(tensor: Tensor, kind: np.dtype[Any], count: int, limit: int, generat
 
 
 def _limit(graph: Graph, index: int) -> int:
-    """Return below what integers must be, from what they point into."""
+    """Return the exclusive upper bound of an integer input, from the operands that it indexes."""
     waiting, seen, limits = [index], {index}, []
     while waiting:
         tensor = waiting.pop()
@@ -102,7 +101,7 @@ def _limit(graph: Graph, index: int) -> int:
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     """Read the inputs of a subgraph from a .npz file, by the name of the tensor or of the signature's argument.
 
-    Raises OptionError where one is missing or does not fit.
+    Raises OptionError if one is missing or does not fit.
     """
     try:
         with open_input(path) as file:
@@ -110,22 +109,27 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
                 raise ValueError("it is no archive of numpy.savez")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                given = dict(archive)
+                stored = dict(archive)
     except OSError as error:
         raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error.strerror or error}")) from error
-    except Exception as error:  # zipfile and numpy raise many
+    except Exception as error:  # zipfile and numpy raise many types
         raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
-    names = {index: name for each in model.signatures if each.subgraph == subgraph.index for name, index in each.inputs.items()}
-    found = []
+    names = {
+        index: name
+        for signature in model.signatures
+        if signature.subgraph == subgraph.index
+        for name, index in signature.inputs.items()
+    }
+    arrays = []
     for index in subgraph.inputs:
         tensor = subgraph.tensors[index]
-        name = next((name for name in (tensor.name, names.get(index, "")) if name in given), None)
+        name = next((name for name in (tensor.name, names.get(index, "")) if name in stored), None)
         if name is None:
             raise OptionError(
-                printable(f"{os.path.basename(path)}: has no array {tensor.name!r}; it has {', '.join(sorted(given)) or 'none'}")
+                printable(f"{os.path.basename(path)}: has no array {tensor.name!r}; it has {', '.join(sorted(stored)) or 'none'}")
             )
         kind = schema.NUMPY_TYPES.get(tensor.type)
-        array = given[name]
+        array = stored[name]
         if kind is not None and array.dtype != np.dtype(kind) and not (tensor.type == "BOOL" and array.dtype == np.bool_):
             raise OptionError(
                 printable(f"{os.path.basename(path)}: {name!r} is of type {array.dtype}, but the model takes {tensor.type}")
@@ -135,5 +139,5 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
             raise OptionError(
                 printable(f"{os.path.basename(path)}: {name!r} has shape {array.shape}, but the model takes {tuple(sizes)}")
             )
-        found.append(array)
-    return found
+        arrays.append(array)
+    return arrays

@@ -1,7 +1,7 @@
-"""The process in which two models run: ``python worker.py JOB``, where JOB is a folder. It imports nothing of this package.
+"""Run two models in a separate process: ``python worker.py JOB``, where JOB is a folder. It imports nothing of this package.
 
-It reads ``job.json`` there, runs both models on the same inputs, and writes what it finds to ``found.json``: how each tensor of
-the one compares with that of the other. ``stage.txt`` says what it was doing, should it crash.
+It reads ``job.json`` there, runs both models on the same inputs, and writes the comparison of each tensor to ``found.json``.
+``stage.txt`` holds the current step, in case of a crash.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _THREADS = 1
 
 
 def main(folder: Path) -> None:
-    """Do the job in a folder."""
+    """Run the job in a folder."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     np.seterr(all="ignore")
     try:
-        found = _compare(job, folder)
+        results = _compare(job, folder)
     except _Stopped as stopped:
-        found = {"error": str(stopped), "side": stopped.side}
-    (folder / "found.json").write_text(json.dumps(found), "utf-8")
+        results = {"error": str(stopped), "side": stopped.side}
+    (folder / "found.json").write_text(json.dumps(results), "utf-8")
 
 
 class _Stopped(Exception):
@@ -56,8 +56,8 @@ class _ModelSide:
             ),
         )
         details = self._interpreter.get_input_details(), self._interpreter.get_output_details()
-        self.inputs, self.outputs = [[each["index"] for each in own] for own in details]
-        self.stored_inputs, self.stored_outputs = [[_Stored(each) for each in own] for own in details]
+        self.inputs, self.outputs = [[detail["index"] for detail in own] for own in details]
+        self.stored_inputs, self.stored_outputs = [[_Stored(detail) for detail in own] for own in details]
 
     def _do(self, stage: str, action: Any) -> Any:
         (self._folder / "stage.txt").write_text(f"{self.name} {stage}", "utf-8")
@@ -67,9 +67,9 @@ class _ModelSide:
             raise _Stopped(self.name, " ".join(str(error).split())) from error
 
     def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run the model on some inputs; it is timed, the first time excepted."""
+        """Run the model on some inputs; all runs but the first are timed."""
         interpreter = self._interpreter
-        shapes = {each["index"]: tuple(each["shape"]) for each in interpreter.get_input_details()}
+        shapes = {detail["index"]: tuple(detail["shape"]) for detail in interpreter.get_input_details()}
         for index, array in zip(self.inputs, inputs, strict=True):
             if shapes[index] != array.shape:
                 self._do("resize", lambda index=index, array=array: interpreter.resize_tensor_input(index, array.shape))
@@ -84,11 +84,11 @@ class _ModelSide:
                 self.seconds.append(time.perf_counter() - begin)
 
     def output(self, number: int) -> Any:
-        """Return the value of an output, None if it has none."""
+        """Return the value of an output; None if it has none."""
         return self.tensor(self.outputs[number])
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor, None if it has none."""
+        """Return the value of a tensor; None if it has none."""
         try:
             return np.asarray(self._interpreter.get_tensor(index))
         except (ValueError, RuntimeError):
@@ -96,19 +96,19 @@ class _ModelSide:
 
 
 class _Stored:
-    """How the values of a tensor are stored: with a scale and a zero point, a scale of 0 for as they are."""
+    """Scale and zero point of a tensor; a scale of 0 means that it is not quantized."""
 
     def __init__(self, details: dict[str, Any]) -> None:
         self.scale, self.zero_point = details["quantization"]
         self.kind = details["dtype"]
 
     def real(self, values: Any) -> Any:
-        """Return the numbers that stored values stand for."""
+        """Return the real numbers of stored values."""
         numbers = values.astype(np.float64)
         return (numbers - self.zero_point) * self.scale if self.scale else numbers
 
     def stored(self, numbers: Any) -> Any:
-        """Return what is stored for numbers, the nearest that there is."""
+        """Return the nearest stored values of real numbers."""
         if not self.scale:
             return numbers.astype(self.kind)
         limits = np.iinfo(self.kind)
@@ -116,7 +116,7 @@ class _Stored:
 
 
 class _Facing:
-    """The second model with the first one's order of inputs and outputs, in real numbers where they are stored otherwise."""
+    """The second model with the first one's order of inputs and outputs, as real numbers if the types differ."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
         self._first, self._second = first, second
@@ -126,7 +126,7 @@ class _Facing:
 
     @property
     def seconds(self) -> list[float]:
-        """How long each run took."""
+        """Duration of each run."""
         return self._second.seconds
 
     def run(self, inputs: list[Any], repeats: int) -> None:
@@ -140,23 +140,23 @@ class _Facing:
         self._second.run(own, repeats)
 
     def output(self, number: int) -> Any:
-        """Return the value of the output that stands for one of the first model."""
+        """Return the value of the output that corresponds to one of the first model."""
         place = self._order["outputs"][number]
-        found = self._second.output(place)
-        return self._second.stored_outputs[place].real(found) if self._is_real["outputs"][number] and found is not None else found
+        value = self._second.output(place)
+        return self._second.stored_outputs[place].real(value) if self._is_real["outputs"][number] and value is not None else value
 
     def first_output(self, number: int) -> Any:
-        """Return the value of an output of the first model as it compares with this one's."""
-        found = self._first.output(number)
-        return self._first.stored_outputs[number].real(found) if self._is_real["outputs"][number] and found is not None else found
+        """Return the value of the first model's output, in the form that ``output`` returns."""
+        value = self._first.output(number)
+        return self._first.stored_outputs[number].real(value) if self._is_real["outputs"][number] and value is not None else value
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor, None if it has none."""
+        """Return the value of a tensor; None if it has none."""
         return self._second.tensor(index)
 
 
 class _ModelChain:
-    """Two models in the place of one: the second reads inputs of the whole and outputs of the first."""
+    """Two models in place of one: the second reads the original inputs and the first one's outputs."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
         self._parts = first, second
@@ -166,22 +166,22 @@ class _ModelChain:
 
     @property
     def seconds(self) -> list[float]:
-        """How long each run of both took."""
+        """Duration of each run of both."""
         return [one + other for one, other in zip(*[part.seconds for part in self._parts], strict=True)]
 
     def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run both on some inputs of the whole."""
+        """Run both models on inputs of the original one."""
         first, second = self._parts
         first.run(inputs, repeats)
         second.run([first.output(number) if between else inputs[number] for between, number in self._wiring["inputs"]], repeats)
 
     def output(self, number: int) -> Any:
-        """Return the value of an output of the whole."""
+        """Return the value of an output of the original model."""
         part, place = self.outputs[number]
         return self._parts[part].output(place)
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor of the whole."""
+        """Return the value of a tensor of the original model."""
         place = self._wiring["tensors"].get(str(index))
         return self._parts[0].tensor(index) if place is None else self._parts[1].tensor(place)
 
@@ -221,7 +221,7 @@ def _samples(job: dict[str, Any], folder: Path, side: _ModelSide) -> Iterator[li
 
 
 class _Tally:
-    """How the values of one tensor compare, over all samples."""
+    """Statistics on the differences of one tensor over all samples."""
 
     def __init__(self) -> None:
         self.elements = self.different = self.bits = 0
@@ -243,7 +243,7 @@ class _Tally:
             self.different += int((one != other).sum())
             self.bits = self.different
             return
-        bytes_of = [np.ascontiguousarray(each).view(np.uint8).reshape(one.size, -1) for each in (one, other)]
+        bytes_of = [np.ascontiguousarray(value).view(np.uint8).reshape(one.size, -1) for value in (one, other)]
         self.bits += int((bytes_of[0] != bytes_of[1]).any(axis=-1).sum())
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
         one, other = one.astype(wide), other.astype(wide)
@@ -259,7 +259,7 @@ class _Tally:
         self.range = max(self.range, float(finite.max(initial=0.0)))
 
     def found(self) -> dict[str, Any]:
-        """Return the numbers."""
+        """Return the statistics."""
         return {
             "elements": self.elements,
             "different": self.different,
@@ -274,4 +274,4 @@ class _Tally:
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
     sys.stdout.flush()
-    os._exit(0)  # nothing that the runtime does at its end can change what was found
+    os._exit(0)  # skip the runtime's clean-up, which may crash after the results are written

@@ -17,7 +17,7 @@ from delegate_sim.fixing.search import search, split_tail
 from delegate_sim.fixing.splitting import first_model, second_model, trailing
 from delegate_sim.hypothetical.model_editing import NodeKey
 from delegate_sim.inference.difference import compare
-from delegate_sim.inference.inputs import made_up
+from delegate_sim.inference.inputs import generated_inputs
 from fixtures.builder import ModelBuilder
 from tests.fixing.test_search import target
 from tests.support.models import chain_model
@@ -136,7 +136,7 @@ def test_both_parts_compute_what_the_whole_did(tmp_path_factory, drawn):
     first, second, numbers = written(split)
     path = tmp_path_factory.mktemp("parts") / "second.tflite"
     path.write_bytes(second)
-    inputs = [made_up(model, model.subgraphs[0], 0, {})]
+    inputs = [generated_inputs(model, model.subgraphs[0], 0, {})]
     then = continuation(split, str(path), numbers)
     found = compare(model, load(first), inputs, {node.outputs[0]: "" for node in split.nodes}, repeats=0, then=then)
     assert found.is_same

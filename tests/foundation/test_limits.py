@@ -112,7 +112,7 @@ def make_up_scales(folder):
 
 def make_up_inputs(folder):
     model = load(MODEL)
-    inputs.made_up(model, model.subgraphs[0], 1, dict.fromkeys(model.subgraphs[0].inputs, (1001,)))
+    inputs.generated_inputs(model, model.subgraphs[0], 1, dict.fromkeys(model.subgraphs[0].inputs, (1001,)))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the ext
 
 from delegate_sim import load
 from delegate_sim.errors import FixError, OptionError
-from delegate_sim.inference.inputs import from_file, made_up
+from delegate_sim.inference.inputs import from_file, generated_inputs
 from delegate_sim.inference.models import compare_models
 from fixtures.builder import ModelBuilder
 
@@ -127,7 +127,7 @@ def test_indices_stay_within_what_they_point_into():
     graph.node("GATHER", [graph.tensor("table", "FLOAT32", [7, 2], data=range(14)), wide], [out], 1, {"axis": 0})
     graph.outputs(out)
     model = load(builder.bytes())
-    (made,) = made_up(model, model.subgraphs[0], 0, {})
+    (made,) = generated_inputs(model, model.subgraphs[0], 0, {})
     assert (made.min(), made.max(), made.dtype) == (0, 6, np.int32)
 
 
@@ -136,7 +136,7 @@ def test_quantised_inputs_have_the_whole_range():
     graph = builder.subgraph("main")
     graph.outputs(graph.input("x", "INT8", [4096], scale=0.5, zero_point=3))
     model = load(builder.bytes())
-    (made,) = made_up(model, model.subgraphs[0], 0, {})
+    (made,) = generated_inputs(model, model.subgraphs[0], 0, {})
     assert (made.min(), made.max(), made.dtype) == (-128, 127, np.int8)
 
 

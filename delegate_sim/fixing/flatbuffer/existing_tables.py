@@ -1,4 +1,4 @@
-"""Tables of an existing file, by position, to refer to or to copy with changed fields."""
+"""Tables of an existing file, addressed by position, to reference or to copy with changed fields."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .layout import NewTable, Old
 
 
 def copied(table: FileTable) -> NewTable:
-    """Return a table with the numbers of an existing one, and references to what that one refers to.
+    """Return a copy of a table with the same numbers, and references to the same targets.
 
-    Raises FixError where it has fields that the schema does not know: what they hold could not be carried over.
+    Raises FixError if it has fields that the schema does not know, which cannot be copied.
     """
     by_slot = {field.slot: field for field in table.fields.values()}
     copy = NewTable(table.name)

@@ -1,7 +1,7 @@
 """Lay out new tables and vectors in front of an existing flatbuffer.
 
-References of a flatbuffer only point forward and are relative. So what is new goes in front, refers to what it keeps of the old
-bytes behind it, and the old bytes are not touched: whatever they hold stays as it is, known to the schema or not.
+References in a flatbuffer are relative and only point forward. New tables therefore go in front and reference the old bytes,
+which stay unchanged, including fields that the schema does not know.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ...model import schema
 from ...model.flatbuffer import IDENTIFIER
 
 ALIGNMENT = 64
-"""Bytes. The old bytes move by a multiple of it, which keeps every alignment that the schema and the kernels ask for."""
+"""The old bytes move by a multiple of this, which keeps every alignment that the schema and the kernels require."""
 _FILE_POSITIONS = frozenset({("Buffer", "offset"), ("Operator", "large_custom_options_offset")})
-"""Numbers that are positions in the file; 0 and 1 are none."""
+"""Fields that hold positions in the file; 0 and 1 mean none."""
 _GREATEST = (1 << 31) - 1
-"""Bytes that the references of a flatbuffer may span."""
+"""Largest distance in bytes that a reference of a flatbuffer can span."""
 
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """Something that the existing file holds, by its position there."""
+    """An object in the existing file, by its position."""
 
     position: int
 
@@ -37,7 +37,7 @@ class NewVector:
 
     count: int
     content: Any
-    """What has the buffer interface."""
+    """An object with the buffer interface."""
     alignment: int = 4
     is_string: bool = False
 
@@ -51,14 +51,14 @@ class NewReferences:
 
 @dataclass(eq=False)
 class NewTable:
-    """A table of the schema, with its fields by name: numbers, and what the others refer to."""
+    """A table of the schema with its fields by name: numbers, and targets of references."""
 
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
 
     @property
     def layout(self) -> _Layout:
-        """Where the table keeps these fields."""
+        """The layout of the table's fields."""
         return _layout(self.name, tuple(self.fields))
 
 
@@ -77,7 +77,7 @@ def string(text: str) -> NewVector:
 
 
 class Front:
-    """The new part of a file, complete but for the place of the old bytes, which begin where it ends."""
+    """The new part of a file. The old bytes begin where it ends."""
 
     def __init__(self, root: NewTable) -> None:
         self._places: dict[int, int] = {}
@@ -85,7 +85,7 @@ class Front:
         self._end = 8
         self._place(root)
         self.size = _aligned(self._end, ALIGNMENT)
-        """Bytes by which the old file moves."""
+        """Number of bytes by which the old file moves."""
         self._root = root
 
     def _place(self, root: NewTable) -> None:
@@ -112,7 +112,7 @@ class Front:
         return _aligned(self._end + 4, alignment) - 4
 
     def chunks(self) -> Iterator[bytes | memoryview]:
-        """Return the bytes, in order."""
+        """Yield the bytes in order."""
         yield struct.pack("<I4s", self._places[id(self._root)], IDENTIFIER)
         position = 8
         for start, item in self._chunks:
@@ -129,8 +129,8 @@ class Front:
         yield bytes(self.size - position)
 
     def _distance(self, target: TargetPlace, place: int) -> int:
-        there = self.size + target.position if isinstance(target, Old) else self._places[id(target)]
-        distance = there - place
+        target_place = self.size + target.position if isinstance(target, Old) else self._places[id(target)]
+        distance = target_place - place
         if not 0 < distance <= _GREATEST:
             raise FixError("the rewritten model would exceed 2 GiB, which a flatbuffer cannot hold")
         return distance
@@ -152,7 +152,7 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A vtable, the size of its table, and (struct format, offset) of each field; a reference has no format."""
+    """A vtable, the size of its table, and (struct format, offset) of each field; references have no format."""
 
     vtable: bytes
     size: int
@@ -161,7 +161,7 @@ class _Layout:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layout(table: str, names: tuple[str, ...]) -> _Layout:
-    """Lay out a table with these fields, large ones first."""
+    """Return the layout of a table with these fields, large ones first."""
     declared = [schema.table_fields(table)[name] for name in names]
     offsets, end = {}, 4
     for one in sorted(declared, key=lambda one: (-one.size, one.slot)):

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Weights: TypeAlias = "Mapping[int, Callable[[], npt.NDArray[Any]]]"
-"""What computes the elements of large new constants, by the (negative) number of a buffer."""
+"""Functions that compute the elements of large new constants, by their (negative) buffer numbers."""
 _DATA_ALIGNMENT = 16
 
 
 def check_writable(model: Model) -> None:
-    """Raise FixError for a model of which no rewritten form can be written, with the reason."""
+    """Raise FixError if no rewritten form of the model can be written."""
     if precompiled(model).code_sizes:
         raise FixError("the model cannot be rewritten: it was compiled for a NPU, and names positions of its code in the file")
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
@@ -50,11 +50,10 @@ def keeps_nodes(original: Model, change: Edited) -> bool:
 
 
 def write(original: Model, change: Edited, weights: Weights = MappingProxyType({})) -> Iterator[bytes | memoryview]:
-    """Return the bytes, in order, of a file that holds a changed model.
+    """Yield the bytes of a file with the changed model, in order.
 
-    ``original`` is the model that the change was made of, whose bytes are kept: signatures, metadata, fields that the schema does
-    not know, buffers outside the flatbuffer and files that are appended to it. Tensors keep their indices. Raises FixError where
-    that is not possible.
+    The bytes of ``original``, from which the change was made, are kept: signatures, metadata, fields that the schema does not
+    know, buffers outside the flatbuffer and appended files. Tensors keep their indices. Raises FixError if that is not possible.
     """
     check_writable(original)
     if change.model is original:
@@ -69,7 +68,7 @@ def _joined(front: Front, original: Model) -> Iterator[bytes | memoryview]:
 
 
 class _Writer:
-    """Make the new tables. What is as it was in the file is referred to there."""
+    """Builds the new tables; unchanged parts are references into the old file."""
 
     def __init__(self, original: Model, change: Edited, weights: Weights) -> None:
         self._original = original
@@ -90,10 +89,10 @@ class _Writer:
         subgraphs = file.children("subgraphs")
         root.fields["subgraphs"] = NewReferences([self._subgraph(graph, subgraphs[graph.index]) for graph in model.subgraphs])
         root.fields["buffers"] = NewReferences(self._buffers)
-        gone = self._original.metadata.keys() - model.metadata.keys() - {METADATA_NAME}
-        if gone:
+        removed = self._original.metadata.keys() - model.metadata.keys() - {METADATA_NAME}
+        if removed:
             root.fields["metadata"] = NewReferences(
-                [Old(entry.position) for entry in file.children("metadata") if entry.value("name") not in gone]
+                [Old(entry.position) for entry in file.children("metadata") if entry.value("name") not in removed]
             )
         if model.signatures is not self._original.signatures:
             root.fields["signature_defs"] = NewReferences([signature_table(signature) for signature in model.signatures])
@@ -133,7 +132,7 @@ class _Writer:
         return table
 
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
-        """Return a tensor's table; ``before`` and ``old`` are the tensor in the file, None for a new one."""
+        """Return a tensor's table; ``before`` and ``old`` are the tensor in the file, or None for a new one."""
         if old is not None and before is tensor:
             return Old(old.position)
         table = NewTable("Tensor") if old is None else copied(old)
@@ -164,10 +163,10 @@ class _Writer:
             table.fields[field] = target
 
     def _buffer(self, tensor: Tensor, before: Tensor | None) -> int:
-        """Return the number of the buffer of a tensor, a new one where its elements are not those of the file."""
+        """Return a tensor's buffer number, a new one if its elements differ from those in the file."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
-                with np.errstate(all="ignore"):  # as the runtime computes
+                with np.errstate(all="ignore"):  # the runtime does not warn about overflow either
                     values = self._weights[tensor.buffer]()
                 self._new_buffers[tensor.buffer] = self._add(values, tensor)
             return self._new_buffers[tensor.buffer]
@@ -189,7 +188,7 @@ class _Writer:
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
-        """Return a node's table; ``before`` and ``old`` are the node in the file, None for a new one."""
+        """Return a node's table; ``before`` and ``old`` are the node in the file, or None for a new one."""
         code = self._codes[operator_code_of(node)]
         is_same = before is not None and node._replace(index=before.index) == before
         if is_same and old is not None and old.value("opcode_index") == code:

@@ -19,7 +19,7 @@ _OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
 
 
 def operator_code_of(node: Node) -> OperatorCode:
-    """Return what the table of operators says of a node."""
+    """Return a node's entry for the table of operators."""
     return OperatorCode(node.op, node.builtin_code, node.custom_code, node.version)
 
 
@@ -39,7 +39,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the quantization of a tensor, None without one; raises FixError for one that is not affine."""
+    """Return the quantization of a tensor; None without one. Raises FixError if it is not affine."""
     parameters = tensor.quantization
     if parameters is None:
         return None
@@ -56,7 +56,7 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
 
 
 def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
-    """Give the table of a node options of the kind ``name`` in place of those that it has."""
+    """Replace a node's options with a table of the type ``name``."""
     for union in _OPTIONS_UNIONS.values():
         table.fields.pop(f"{union}_type", None)
         table.fields.pop(union, None)

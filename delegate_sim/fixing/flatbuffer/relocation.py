@@ -1,7 +1,7 @@
 """Relocate the bytes of a file: update the fields that hold absolute positions.
 
-Such are those of buffers and custom options behind the flatbuffer (``Buffer.offset`` and ``large_custom_options_offset`` of the
-schema), and those of a ZIP archive that is appended to the model, which holds its associated files.
+These are positions of buffers and custom options behind the flatbuffer (``Buffer.offset`` and ``large_custom_options_offset``),
+and those in a ZIP archive with associated files that is appended to the model.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from ...model.model import Model
 from ...model.table import FileTable
 
 _PIECE = 1 << 26
-"""Bytes handed on at once."""
+"""Number of bytes to copy at once."""
 _END_OF_ARCHIVE = b"PK\x05\x06"
 _ENTRY = b"PK\x01\x02"
 _LONGEST_END = 22 + 65535
 
 
 def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
-    """Return the bytes of a model's file as they are after moving by so many bytes, in order."""
+    """Yield the bytes of a model's file, in order, as they are after moving by ``distance`` bytes."""
     content = model.content
     position = 0
     for place, patch in sorted(_patches(model, distance).items()):
@@ -53,7 +53,7 @@ def _patches(model: Model, distance: int) -> dict[int, bytes]:
 
 
 def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
-    """An archive of which the positions count from its own beginning needs none."""
+    """Return the patches of an appended archive; one whose positions are relative to its own start needs none."""
     tail = max(len(content) - _LONGEST_END, 0)
     end = bytes(content[tail:]).rfind(_END_OF_ARCHIVE)
     if end < 0 or tail + end + 22 > len(content):

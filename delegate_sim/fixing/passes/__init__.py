@@ -1,1 +1,1 @@
-"""The passes: small rewrites of a model, each with its precondition and how exactly it keeps what the model computes."""
+"""The passes: small rewrites of a model, each with its precondition and its exactness."""

@@ -10,33 +10,33 @@ from ..pass_workspace import Work
 
 
 class Exactness(IntEnum):
-    """How the results of a rewritten model compare with those of the model."""
+    """Accuracy of a rewritten model's results compared with the original's."""
 
     EXACT = 0
-    """The same bits."""
+    """Bit-for-bit equal results."""
     ROUNDING = 1
-    """The same but for rounding, as the same function is computed in other steps."""
+    """Equal results but for rounding, since the same function is computed in other steps."""
     APPROXIMATE = 2
-    """Another function that is near; never applied unless asked for."""
+    """Results of a similar function; never applied unless requested."""
 
     @property
     def words(self) -> str:
-        """How it is said."""
+        """The exactness as a phrase."""
         return ("exact", "exact up to rounding", "approximate")[self]
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One rewrite: what it does, of which nodes, and how exact it is."""
+    """A rewrite: its effect, its operators, and its exactness."""
 
     name: str
     does: str
-    """What it does to the graph."""
+    """Its effect on the graph."""
     needs: str
-    """Its precondition; a node that does not meet it stays as it is."""
+    """Its precondition; nodes that do not meet it stay unchanged."""
     exactness: Exactness
     apply: Callable[[Work], None]
     ops: frozenset[str] = frozenset()
-    """The operators that it rewrites; none where it looks at all."""
+    """The operators that it rewrites; empty if it looks at all."""
     is_for_all: bool = False
-    """True if it is applied to all nodes, and not only to those that stay on the CPU."""
+    """True if it is applied to all nodes, not only to those that stay on the CPU."""

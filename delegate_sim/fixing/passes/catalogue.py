@@ -11,8 +11,8 @@ from .base import Pass
 
 PASSES: Mapping[str, Pass] = MappingProxyType(
     {
-        each.name: each
-        for each in (
+        pass_.name: pass_
+        for pass_ in (
             *whole.PASSES,
             *integers.PASSES,
             *layers.PASSES,
@@ -25,4 +25,4 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
         )
     }
 )
-"""In the order in which they are tried."""
+"""The passes in the order in which they are tried."""

@@ -16,13 +16,13 @@ _POOL_VALID = 1
 NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 
 
-_OF_TWO = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
-"""Operators of two operands; the others here have one."""
+_BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
+"""Binary operators; the others here are unary."""
 
 
 def _is_float(work: Work, node: Node) -> bool:
-    """Return whether all tensors are of floats, and as many as the operator's kernel takes."""
-    if (len(node.inputs), len(node.outputs)) != (2 if node.op in _OF_TWO else 1, 1):
+    """Return whether a node has the expected number of operands, all of floats."""
+    if (len(node.inputs), len(node.outputs)) != (2 if node.op in _BINARY else 1, 1):
         return False
     return all(work.tensor(index).type in _FLOAT for index in (*node.inputs, *node.outputs))
 
@@ -40,11 +40,11 @@ def _gelu_erf(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gelu(work: Work, node: Node) -> Sequence[Node]:
-    """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
+    """Return the nodes of 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
     (x,), (y,) = node.inputs, node.outputs
     like = work.output(node)
     square, cube, scaled, sum_, inner, bent, half = [
-        work.result(like, what) for what in ("square", "cube", "scaled", "sum", "inner", "tanh", "half")
+        work.result(like, label) for label in ("square", "cube", "scaled", "sum", "inner", "tanh", "half")
     ]
     factor = work.result(like, "factor")
     return [
@@ -62,18 +62,21 @@ def _gelu(work: Work, node: Node) -> Sequence[Node]:
 
 _ERF_SLOPE = 0.3275911 / math.sqrt(2)
 _ERF_TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-"""The error function by Abramowitz and Stegun, 7.1.26: within 1.5e-7, which is the rounding of float32 near 1."""
+"""The error function by Abramowitz and Stegun, 7.1.26: within 1.5e-7, the rounding error of float32 near 1."""
 
 
 def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
-    """relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), where 1 - erf is a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2)."""
+    """Return the nodes of relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)).
+
+    1 - erf is a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2).
+    """
     if not _is_float(work, node) or work.options(node).approximate:
         return None
     like, (x,) = work.output(node), node.inputs
     nodes: list[Node] = []
 
-    def step(op: str, what: str, *operands: int | float) -> int:
-        result = work.result(like, f"{what}_{len(nodes)}")
+    def step(op: str, label: str, *operands: int | float) -> int:
+        result = work.result(like, f"{label}_{len(nodes)}")
         inputs = [_scalar(work, node, operand) if isinstance(operand, float) else operand for operand in operands]
         nodes.append(work.node(op, inputs, [result]))
         return result
@@ -119,7 +122,7 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """The sum with the negative, which for a constant is another constant."""
+    """Return the sum with the negative, which is itself constant if the operand is."""
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
@@ -154,7 +157,7 @@ def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
-    """The greater of x and slope x, for a slope of at most 1."""
+    """Return the maximum of x and slope x, for a slope of at most 1."""
     slope = work.options(node).alpha
     if not _is_float(work, node) or not 0 <= slope <= 1:
         return None
@@ -174,7 +177,7 @@ def _axes(work: Work, node: Node) -> list[int] | None:
 
 
 def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
-    """The mean over one axis after another, the last first; dimensions are kept until the last mean."""
+    """Return means over one axis after another, the last first; dimensions are kept until the last mean."""
     axes = _axes(work, node)
     source, target = work.input(node, 0), work.output(node)
     if axes is None or len(axes) < 2 or not _is_float_mean(source, target) or work.is_open(source, target):
@@ -196,7 +199,7 @@ def _is_float_mean(*tensors: Tensor) -> bool:
 
 
 def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
-    """AVERAGE_POOL_2D over all positions of an image."""
+    """Return AVERAGE_POOL_2D over all positions of an image."""
     source, target = work.input(node, 0), work.output(node)
     if _axes(work, node) != [1, 2] or source.rank != 4 or not _is_float_mean(source, target) or work.is_open(source, target):
         return None

@@ -36,9 +36,9 @@ _POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "TILE": (1,),
     }
 )
-"""Operands that count or point, of which the kernels take both types; all of a node have one. Sizes are INT32 in the runtime."""
+"""Index operands whose types must agree, and that kernels accept as INT32 or INT64. Sizes are INT32 in the runtime."""
 _CONSTANT_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType({**_POSITIONS, "ONE_HOT": (0,)})
-"""Those of which any value means something, so that only constants can be looked through, are here alone."""
+"""Index operands of any meaning; only constants can be narrowed."""
 
 
 def _narrow_constants(work: Work, node: Node) -> Sequence[Node] | None:
@@ -64,12 +64,14 @@ def _fits(values: npt.NDArray[Any]) -> bool:
 
 
 def _narrow_operands(work: Work) -> None:
-    """A tensor that several nodes read is cast once."""
+    """Cast INT64 index operands to INT32, once for all nodes that read the same tensor."""
     casts: dict[int, int] = {}
 
     def narrowed(work: Work, node: Node) -> Sequence[Node] | None:
         operands = {position: work.input(node, position) for position in _POSITIONS[node.op]}
-        if any(each.type != "INT64" for each in operands.values()) or all(each.is_constant for each in operands.values()):
+        if any(operand.type != "INT64" for operand in operands.values()) or all(
+            operand.is_constant for operand in operands.values()
+        ):
             return None
         inputs, nodes = list(node.inputs), []
         for position, operand in operands.items():
@@ -91,7 +93,7 @@ def _cast(work: Work, source: int, target: int) -> Node:
 
 
 def _type_number(tensor: Tensor) -> int:
-    """Return the number of the type of a tensor."""
+    """Return the number of a tensor's type in the schema."""
     return schema.enum_values("TensorType")[tensor.type]
 
 
@@ -123,30 +125,30 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
         "TRANSPOSE": 1,
     }
 )
-"""Number of operands hold elements, which a node only moves; None means all."""
+"""Number of operands whose elements a node moves unchanged; None means all."""
 
 
 def _cast_before_moves(work: Work) -> None:
-    """From the last node to the first: a CAST from INT64 goes up to where the elements come from."""
+    """Move each CAST from INT64 up to where the elements come from, starting with the last node."""
     editor = work.editor
     readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
     moves = {index: node for _, node in editor.nodes if node.op in _MOVES and not node.is_custom for index in node.outputs}
-    wanted: dict[int, int] = {}
-    found = []
+    goals: dict[int, int] = {}
+    reversed_nodes = []
 
     def is_moved(index: int) -> bool:
         move = moves.get(index)
         return move is not None and readers[index] == 1 and len(move.outputs) == 1
 
     for origin, node in reversed(editor.nodes):
-        goal = wanted.get(node.outputs[0]) if len(node.outputs) == 1 else None
+        goal = goals.get(node.outputs[0]) if len(node.outputs) == 1 else None
         if goal is not None:
-            found += [(-1, each) for each in reversed(_moved_in_type(work, node, goal, wanted, is_moved))]
+            reversed_nodes += [(-1, cast) for cast in reversed(_moved_in_type(work, node, goal, goals, is_moved))]
         elif _narrows(work, node) and is_moved(node.inputs[0]):
-            wanted[node.inputs[0]] = node.outputs[0]
+            goals[node.inputs[0]] = node.outputs[0]
         else:
-            found.append((origin, node))
-    editor.nodes = found[::-1]
+            reversed_nodes.append((origin, node))
+    editor.nodes = reversed_nodes[::-1]
 
 
 def _narrows(work: Work, node: Node) -> bool:
@@ -154,8 +156,8 @@ def _narrows(work: Work, node: Node) -> bool:
     return is_cast and work.input(node, 0).type == "INT64" and work.output(node).type in ("INT32", "FLOAT32")
 
 
-def _moved_in_type(work: Work, node: Node, goal: int, wanted: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return a node that moves elements with its result in another type, and the CASTs that it needs before."""
+def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
+    """Return a node that moves elements with its result in another type, and the CASTs that it needs."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -163,7 +165,7 @@ def _moved_in_type(work: Work, node: Node, goal: int, wanted: dict[int, int], is
         other = work.result(source, kind.lower(), kind=kind)
         inputs[position] = other
         if is_moved(source.index):
-            wanted[source.index] = other
+            goals[source.index] = other
         else:
             nodes.append(_cast(work, source.index, other))
     return [*nodes, node._replace(index=-1, inputs=tuple(inputs), outputs=(goal,))]
@@ -184,7 +186,7 @@ _INTEGERS = frozenset(_HOLDS)
 
 
 def _join_casts(work: Work) -> None:
-    """A CAST behind one that keeps all values reads what that one reads; where this has its type already, it goes."""
+    """Let a CAST read the source of an earlier CAST that keeps all values; remove it if that already has its type."""
     editor = work.editor
     writers = {node.outputs[0]: node for _, node in editor.nodes if node.op == "CAST" and len(node.outputs) == 1}
     replaced: dict[int, int] = {}
@@ -209,7 +211,7 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the tensor of which a CAST can be made as well, None if there is none."""
+    """Return the tensor from which a CAST gives the same result; None if there is none."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)
@@ -224,21 +226,21 @@ def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
 
 
 def _fold_casts(work: Work) -> None:
-    kept = []
+    remaining = []
     for origin, node in work.editor.nodes:
         compute = None
         if node.op == "CAST" and not node.is_custom and len(node.outputs) == 1 and node.outputs[0] not in work.editor.outputs:
             compute = _cast_values(work, work.input(node, 0), work.output(node).type)
         if compute is None:
-            kept.append((origin, node))
+            remaining.append((origin, node))
             continue
         tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape, shape_signature=None)
         work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
-    work.editor.nodes = kept
+    work.editor.nodes = remaining
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
-    """Return what computes a constant in another type, None where that is not certain to be what the kernel makes of it."""
+    """Return a function that computes a constant in another type; None if it may differ from the kernel's result."""
     is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
     if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
         return None

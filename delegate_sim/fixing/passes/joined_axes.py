@@ -7,81 +7,81 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 MOST = 4
-"""Dimensions that delegates take."""
+"""Largest number of dimensions that delegates support."""
 
 _Axis = TypeVar("_Axis")
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighbors, the first ones first, until at most so many are left; None if that cannot be.
+    """Join neighbors, the first ones first, until at most ``most`` are left; None if that is impossible.
 
-    ``joins`` make one of two neighbors, None of those that do not go together; a later one is asked only where no earlier one
-    finds a pair.
+    The functions in ``joins`` join two neighbors, or return None for those that cannot be joined; a later one is tried only if no
+    earlier one finds a pair.
     """
-    found = list(axes)
-    while len(found) > most:
-        for join, place in itertools.product(joins, range(len(found) - 1)):
-            both = join(found[place], found[place + 1])
+    remaining = list(axes)
+    while len(remaining) > most:
+        for join, place in itertools.product(joins, range(len(remaining) - 1)):
+            both = join(remaining[place], remaining[place + 1])
             if both is not None:
-                found[place : place + 2] = [both]
+                remaining[place : place + 2] = [both]
                 break
         else:
             return None
-    return found
+    return remaining
 
 
 class SharedAxis(NamedTuple):
-    """A dimension of the result of operands that are stretched to it where they have one element."""
+    """A dimension of a result of broadcast operands."""
 
     size: int
     stretched: tuple[bool, ...]
 
     def joined(self, other: SharedAxis) -> SharedAxis | None:
-        """Join two along which the same operands are stretched."""
+        """Join two dimensions along which the same operands are broadcast."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         return SharedAxis(self.size * other.size, self.stretched) if self.stretched == other.stretched else None
 
     def of(self, operand: int) -> int:
-        """Return how many elements an operand has along it."""
+        """Return the number of an operand's elements along the dimension."""
         return 1 if self.stretched[operand] else self.size
 
 
 def shared_axes(target: Sequence[int], operands: Sequence[Sequence[int]]) -> list[SharedAxis] | None:
-    """Return the dimensions of a result of operands of these shapes, None if they cannot be stretched to it."""
+    """Return the dimensions of the result of operands with these shapes; None if they cannot be broadcast to it."""
     rank = len(target)
-    whole = [(1,) * (rank - len(shape)) + tuple(shape) for shape in operands]
-    if any(len(shape) != rank or any(own not in (1, size) for own, size in zip(shape, target, strict=True)) for shape in whole):
+    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in operands]
+    if any(len(shape) != rank or any(own not in (1, size) for own, size in zip(shape, target, strict=True)) for shape in padded):
         return None
-    return [SharedAxis(size, tuple([shape[axis] != size for shape in whole])) for axis, size in enumerate(target)]
+    return [SharedAxis(size, tuple([shape[axis] != size for shape in padded])) for axis, size in enumerate(target)]
 
 
 class RoleAxis(NamedTuple):
-    """A dimension with what it is to the operator."""
+    """A dimension with its role in the operator."""
 
     size: int
     role: object
 
     def joined(self, other: RoleAxis) -> RoleAxis | None:
-        """Join two of one role."""
+        """Join two dimensions with the same role."""
         return RoleAxis(self.size * other.size, self.role) if self.role == other.role else None
 
     def joined_if_single(self, other: RoleAxis) -> RoleAxis | None:
-        """Join two of which one has a single element, whatever it is to the operator."""
+        """Join two dimensions if one has a single element, whatever its role."""
         return self if other.size == 1 else other if self.size == 1 else None
 
 
 def around(shape: Sequence[int], axis: int) -> tuple[tuple[int, ...], int] | None:
-    """Return a shape in which dimensions before and behind one are joined, and where that one then is."""
+    """Return a shape in which the dimensions before and after one are joined, and the new position of that one."""
     roles = [(place > axis) - (place < axis) for place in range(len(shape))]
-    found = joined([RoleAxis(size, role) for size, role in zip(shape, roles, strict=True)], RoleAxis.joined)
-    if found is None:
+    axes = joined([RoleAxis(size, role) for size, role in zip(shape, roles, strict=True)], RoleAxis.joined)
+    if axes is None:
         return None
-    return tuple([each.size for each in found]), [each.role for each in found].index(0)
+    return tuple([group.size for group in axes]), [group.role for group in axes].index(0)
 
 
 class CutAxis(NamedTuple):
-    """A dimension of which some elements are taken."""
+    """A dimension that is sliced."""
 
     size: int
     start: int
@@ -90,25 +90,25 @@ class CutAxis(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """True if all are taken."""
+        """True if the slice has all elements."""
         return self.taken == self.size
 
     def joined(self, other: CutAxis) -> CutAxis | None:
-        """Join two that are taken whole, or one of a single element with any."""
+        """Join two whole dimensions, or one of a single element with any other."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         size = self.size * other.size
         return CutAxis(size, 0, size, 1) if self.is_whole and other.is_whole else None
 
     def joined_with_inner(self, inner: CutAxis) -> CutAxis | None:
-        """Join one of which a stretch is taken with one behind it that is taken whole."""
+        """Join a sliced dimension with a whole one after it."""
         if self.stride != 1 or not inner.is_whole:
             return None
         return CutAxis(self.size * inner.size, self.start * inner.size, self.taken * inner.size, 1)
 
 
 class PaddedAxis(NamedTuple):
-    """A dimension that gets elements before and behind its own."""
+    """A dimension that is padded before and after."""
 
     size: int
     before: int
@@ -116,17 +116,17 @@ class PaddedAxis(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """True if it gets none."""
+        """True if there is no padding."""
         return not self.before and not self.behind
 
     def joined(self, other: PaddedAxis) -> PaddedAxis | None:
-        """Join two that get none, or one of a single element that gets none with any."""
+        """Join two dimensions without padding, or an unpadded one of a single element with any other."""
         if self.is_same and other.is_same:
             return PaddedAxis(self.size * other.size, 0, 0)
         return other if self.is_same and self.size == 1 else self if other.is_same and other.size == 1 else None
 
     def joined_with_inner(self, inner: PaddedAxis) -> PaddedAxis | None:
-        """Join one with one behind it that gets none."""
+        """Join a dimension with one after it that has no padding."""
         return PaddedAxis(*[number * inner.size for number in self]) if inner.is_same else None
 
 
@@ -137,7 +137,7 @@ class TiledAxis(NamedTuple):
     multiple: int
 
     def joined(self, other: TiledAxis) -> TiledAxis | None:
-        """Join two of which the inner one is not repeated, or one of a single element that is not with any."""
+        """Join two dimensions if the inner one is not repeated, or if one has a single element and is not repeated."""
         if other.multiple == 1:
             return TiledAxis(self.size * other.size, self.multiple)
         return other if self == (1, 1) else None

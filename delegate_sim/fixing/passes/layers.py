@@ -16,7 +16,7 @@ from .ranks import lowered
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
 )
-"""Position of the bias, and the dimension of the weights that counts the results."""
+"""Position of the bias, and the dimension of the weights with the number of results."""
 _SOURCE: Mapping[str, int] = MappingProxyType({"TRANSPOSE_CONV": 2})
 _TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"})
 
@@ -31,7 +31,7 @@ def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) -> int | None:
-    """Add a bias for an operand and weights; None if their scales do not say how it would be quantised."""
+    """Add a zero bias for an operand and weights; None if their scales do not determine its quantization."""
     kind = _TYPES.get(source.type)
     quantization = None
     if kind is None:
@@ -52,7 +52,7 @@ def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """FULLY_CONNECTED of all rows, as the same matrix multiplies each of them."""
+    """Return FULLY_CONNECTED of all rows, since the same matrix multiplies each of them."""
     options, target = work.options(node), work.output(node)
     source, weights = work.input(node, 0), work.input(node, 1)
     sizes = _matrix_of(work, weights)
@@ -86,7 +86,7 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """The kernel multiplies row by row, whatever dimensions the rows have."""
+    """Return FULLY_CONNECTED of a matrix: the kernel multiplies row by row, whatever dimensions the rows have."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
         return None
@@ -98,12 +98,12 @@ def _rows(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 _CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
-"""The type of weights that a convolution takes for each type of its operand, so that nothing else is quantized on the way."""
+"""The type of a convolution's weights for each type of its operand, so that nothing else is quantized on the way."""
 _VALID = 1
 
 
 def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
-    """The rows are the height of an image of one column, and the weights windows of one position."""
+    """Return CONV_2D with a 1x1 window, whose image has the rows as its height and one column."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)
     if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:
@@ -122,18 +122,18 @@ def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
         if zeros is None:
             return None
         bias = zeros
-    image, made = work.result(source, "image", (1, rows, 1, depth)), work.result(target, "image", (1, rows, 1, units))
+    image, target_image = work.result(source, "image", (1, rows, 1, depth)), work.result(target, "image", (1, rows, 1, units))
     windows = work.reshaped(weights, (units, 1, 1, depth))
     convolution = work.node(
         "CONV_2D",
         [image, windows, bias],
-        [made],
+        [target_image],
         padding=_VALID,
         stride_w=1,
         stride_h=1,
         fused_activation_function=options.fused_activation_function,
     )
-    return [work.reshape(source.index, image), convolution, work.reshape(made, target.index)]
+    return [work.reshape(source.index, image), convolution, work.reshape(target_image, target.index)]
 
 
 _DYNAMIC = """

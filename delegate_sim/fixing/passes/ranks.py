@@ -27,7 +27,7 @@ _Shape = tuple[int, ...]
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Return whether a node has more dimensions than delegates take, all of which are known."""
+    """Return whether a node has more dimensions than delegates support, all of known size."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -40,9 +40,9 @@ def lowered(
     constants: Mapping[int, Any] = MappingProxyType({}),
     **options: Any,
 ) -> Sequence[Node] | None:
-    """Return a node between RESHAPEs that give its operands (by position) and its results other shapes; None if that cannot be.
+    """Return a node between RESHAPEs that give its operands (by position) and results other shapes; None if impossible.
 
-    ``constants`` are operands that count or point, anew; ``options`` those that change.
+    ``constants`` are new values of the index operands; ``options`` those that change.
     """
     before: list[Node] = []
     behind: list[Node] = []
@@ -66,7 +66,7 @@ def lowered(
 
 
 def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) -> int | None:
-    """Return a tensor that has the elements of another in another shape; what makes it is added to ``nodes``."""
+    """Return a tensor with the elements of another in another shape; new nodes are appended to ``nodes``."""
     if tensor.shape == shape or (tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)):
         return tensor.index
     if tensor.is_per_channel:
@@ -79,7 +79,7 @@ def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) ->
 
 
 def _without_ones(shape: _Shape) -> _Shape:
-    """Return a shape without the dimensions of one element that it begins with: where shapes are matched, they do not count."""
+    """Return a shape without its leading ones, which broadcasting ignores."""
     return tuple(itertools.dropwhile(lambda size: size == 1, shape))
 
 
@@ -95,11 +95,11 @@ def _of_shared(
     work: Work, node: Node, shape: _Shape, operands: Sequence[_Shape], *, names_shape: bool = False
 ) -> Sequence[Node] | None:
     axes = shared_axes(shape, operands)
-    found = None if axes is None else joined(axes, SharedAxis.joined)
-    if found is None:
+    joined_axes = None if axes is None else joined(axes, SharedAxis.joined)
+    if joined_axes is None:
         return None
-    forms = {position: [axis.of(position) for axis in found] for position in range(len(operands))}
-    wide = [axis.size for axis in found]
+    forms = {position: [axis.of(position) for axis in joined_axes] for position in range(len(operands))}
+    wide = [axis.size for axis in joined_axes]
     return lowered(work, node, forms, [wide], {1: wide} if names_shape else {})
 
 
@@ -114,22 +114,22 @@ def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
     if not _is_lowered(work, node) or axes is None or source.rank <= MOST:
         return None
     roles = [RoleAxis(size, axis in axes) for axis, size in enumerate(source.shape)]
-    found = joined(roles, RoleAxis.joined, RoleAxis.joined_if_single)
-    if found is None or not any(axis.role for axis in found):
+    joined_axes = joined(roles, RoleAxis.joined, RoleAxis.joined_if_single)
+    if joined_axes is None or not any(axis.role for axis in joined_axes):
         return None
-    kept = [1 if axis.role else axis.size for axis in found]
-    places = [place for place, axis in enumerate(found) if axis.role]
-    return lowered(work, node, {0: [axis.size for axis in found]}, [kept], {1: places}, keep_dims=True)
+    dims = [1 if axis.role else axis.size for axis in joined_axes]
+    places = [place for place, axis in enumerate(joined_axes) if axis.role]
+    return lowered(work, node, {0: [axis.size for axis in joined_axes]}, [dims], {1: places}, keep_dims=True)
 
 
 def _arg_max(work: Work, node: Node) -> Sequence[Node] | None:
     axes, source = _axes(work, node), work.input(node, 0)
     if not _is_lowered(work, node) or axes is None or len(axes) != 1 or source.rank <= MOST:
         return None
-    found = around(source.shape, axes[0])
-    if found is None:
+    joined_shape = around(source.shape, axes[0])
+    if joined_shape is None:
         return None
-    shape, axis = found
+    shape, axis = joined_shape
     return lowered(work, node, {0: shape}, [(*shape[:axis], *shape[axis + 1 :])], {1: axis})
 
 
@@ -144,18 +144,18 @@ def _softmax(work: Work, node: Node) -> Sequence[Node] | None:
 def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
     target = work.output(node)
     is_lowered = _is_lowered(work, node) and target.rank > 0
-    found = around(target.shape, work.options(node).axis % target.rank) if is_lowered else None
-    if found is None or any(work.tensor(index).rank != target.rank for index in node.inputs):
+    joined_shape = around(target.shape, work.options(node).axis % target.rank) if is_lowered else None
+    if joined_shape is None or any(work.tensor(index).rank != target.rank for index in node.inputs):
         return None
-    forms = {place: _resized(found, work.tensor(index).shape) for place, index in enumerate(node.inputs)}
-    return lowered(work, node, forms, [found[0]], axis=found[1])
+    forms = {place: _resized(joined_shape, work.tensor(index).shape) for place, index in enumerate(node.inputs)}
+    return lowered(work, node, forms, [joined_shape[0]], axis=joined_shape[1])
 
 
-def _resized(found: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return a joined shape with as many elements along its axis as another shape demands."""
-    whole, axis = found
-    others = int(np.prod([size for place, size in enumerate(whole) if place != axis]))
-    return (*whole[:axis], int(np.prod(shape)) // max(others, 1), *whole[axis + 1 :])
+def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
+    """Return a joined shape with as many elements along its axis as another shape has."""
+    sizes, axis = joined_shape
+    others = int(np.prod([size for place, size in enumerate(sizes) if place != axis]))
+    return (*sizes[:axis], int(np.prod(shape)) // max(others, 1), *sizes[axis + 1 :])
 
 
 def _split(work: Work, node: Node) -> Sequence[Node] | None:
@@ -163,15 +163,15 @@ def _split(work: Work, node: Node) -> Sequence[Node] | None:
     source, values = work.input(node, place), work.integers(work.input(node, axis_place))
     if not _is_lowered(work, node) or values is None or values.size != 1 or source.rank <= MOST:
         return None
-    found = around(source.shape, int(values.reshape(-1)[0]) % source.rank)
-    if found is None:
+    joined_shape = around(source.shape, int(values.reshape(-1)[0]) % source.rank)
+    if joined_shape is None:
         return None
-    results = [_resized(found, work.tensor(index).shape) for index in node.outputs]
-    return lowered(work, node, {place: found[0]}, results, {axis_place: found[1]})
+    results = [_resized(joined_shape, work.tensor(index).shape) for index in node.outputs]
+    return lowered(work, node, {place: joined_shape[0]}, results, {axis_place: joined_shape[1]})
 
 
 def _gather(work: Work, node: Node) -> Sequence[Node] | None:
-    """Rows of a table of up to three dimensions, by one row of indices."""
+    """Return a GATHER of rows from a table of up to three dimensions, by one row of indices."""
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     if not _is_lowered(work, node) or options.batch_dims or not source.rank:
         return None
@@ -185,19 +185,19 @@ def _gather(work: Work, node: Node) -> Sequence[Node] | None:
 
 def _slice(work: Work, node: Node) -> Sequence[Node] | None:
     axes = cuts(work, node) if _is_lowered(work, node) else None
-    found = None if axes is None else joined(axes, CutAxis.joined, CutAxis.joined_with_inner)
-    if found is None or work.input(node, 0).rank <= MOST:
+    joined_axes = None if axes is None else joined(axes, CutAxis.joined, CutAxis.joined_with_inner)
+    if joined_axes is None or work.input(node, 0).rank <= MOST:
         return None
-    taken = [axis.taken for axis in found]
-    if int(np.prod(taken)) != work.output(node).element_count:
+    cut = [axis.taken for axis in joined_axes]
+    if int(np.prod(cut)) != work.output(node).element_count:
         return None
-    starts = [axis.start for axis in found]
-    shapes = {0: [axis.size for axis in found]}
+    starts = [axis.start for axis in joined_axes]
+    shapes = {0: [axis.size for axis in joined_axes]}
     if node.op == "SLICE":
-        return lowered(work, node, shapes, [taken], {1: starts, 2: taken})
-    ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in found]
+        return lowered(work, node, shapes, [cut], {1: starts, 2: cut})
+    ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in joined_axes]
     masks = dict.fromkeys(["begin_mask", "end_mask", "shrink_axis_mask"], 0)
-    return lowered(work, node, shapes, [taken], {1: starts, 2: ends, 3: [axis.stride for axis in found]}, **masks)
+    return lowered(work, node, shapes, [cut], {1: starts, 2: ends, 3: [axis.stride for axis in joined_axes]}, **masks)
 
 
 def _pad(work: Work, node: Node) -> Sequence[Node] | None:
@@ -206,11 +206,11 @@ def _pad(work: Work, node: Node) -> Sequence[Node] | None:
         return None
     axes = [PaddedAxis(size, int(before), int(behind)) for size, (before, behind) in zip(source.shape, values, strict=True)]
     ways = [PaddedAxis.joined] if node.op == "MIRROR_PAD" else [PaddedAxis.joined, PaddedAxis.joined_with_inner]
-    found = joined(axes, *ways)
-    if found is None:
+    joined_axes = joined(axes, *ways)
+    if joined_axes is None:
         return None
-    sums = [sum(axis) for axis in found]
-    return lowered(work, node, {0: [axis.size for axis in found]}, [sums], {1: [axis[1:] for axis in found]})
+    sums = [sum(axis) for axis in joined_axes]
+    return lowered(work, node, {0: [axis.size for axis in joined_axes]}, [sums], {1: [axis[1:] for axis in joined_axes]})
 
 
 def _tile(work: Work, node: Node) -> Sequence[Node] | None:
@@ -218,36 +218,36 @@ def _tile(work: Work, node: Node) -> Sequence[Node] | None:
     if not _is_lowered(work, node) or values is None or values.shape != (source.rank,):
         return None
     axes = [TiledAxis(size, int(multiple)) for size, multiple in zip(source.shape, values, strict=True)]
-    found = joined(axes, TiledAxis.joined)
-    if found is None:
+    joined_axes = joined(axes, TiledAxis.joined)
+    if joined_axes is None:
         return None
-    sizes, multiples = [list(numbers) for numbers in zip(*found, strict=True)]
+    sizes, multiples = [list(numbers) for numbers in zip(*joined_axes, strict=True)]
     return lowered(work, node, {0: sizes}, [np.multiply(sizes, multiples).tolist()], {1: multiples})
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Dimensions before those of the matrices are joined where the same operands are stretched along them."""
+    """Return the product with joined batch dimensions, if the same operands are broadcast along them."""
     target = work.output(node)
     shapes = [work.tensor(index).shape for index in node.inputs]
     if not _is_lowered(work, node) or min(map(len, shapes)) < 2:
         return None
     axes = shared_axes(target.shape[:-2], [shape[:-2] for shape in shapes])
-    found = None if axes is None else joined(axes, SharedAxis.joined, most=MOST - 2)
-    if found is None:
+    joined_axes = None if axes is None else joined(axes, SharedAxis.joined, most=MOST - 2)
+    if joined_axes is None:
         return None
-    forms = {place: [*[axis.of(place) for axis in found], *shape[-2:]] for place, shape in enumerate(shapes)}
-    return lowered(work, node, forms, [[*[axis.size for axis in found], *target.shape[-2:]]])
+    forms = {place: [*[axis.of(place) for axis in joined_axes], *shape[-2:]] for place, shape in enumerate(shapes)}
+    return lowered(work, node, forms, [[*[axis.size for axis in joined_axes], *target.shape[-2:]]])
 
 
 def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
-    """Dimensions that stay neighbors are joined, and those of one element left out.
+    """Join dimensions that stay neighbors, and leave out those of one element.
 
-    Where more than four are left, several TRANSPOSEs each bring one to its place.
+    If more than four are left, return several TRANSPOSEs that bring one dimension after another to its place.
     """
     source, order = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
         return None
-    if work.input(node, 1).type != "INT32":  # which the kernel takes it for
+    if work.input(node, 1).type != "INT32":  # the kernel reads it as INT32
         return None
     shape = source.shape
     goal = tuple([axis for axis in (order.reshape(-1) % source.rank).tolist() if shape[axis] != 1])
@@ -269,7 +269,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
-    """Return an order on the way to a goal: at most four groups of dimensions that are neighbors now."""
+    """Return an order on the way to the goal: at most four groups of dimensions that are neighbors now."""
     following = dict(itertools.pairwise(now))
     groups: list[_Shape] = []
     for axis in goal:

@@ -22,7 +22,7 @@ def _as_reshape(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _pack(work: Work, node: Node) -> Sequence[Node] | None:
-    """Each operand gets a dimension of 1, along which they are joined."""
+    """Return the CONCATENATION of the operands with an added dimension of 1."""
     target = work.output(node)
     if not _is_known(work, node) or not node.inputs or not target.rank:
         return None
@@ -44,10 +44,10 @@ def _unpack_shape(work: Work, node: Node) -> tuple[int, tuple[int, ...]] | None:
 
 
 def _unpack_as_split(work: Work, node: Node) -> Sequence[Node] | None:
-    found = _unpack_shape(work, node)
-    if found is None:
+    axis_and_shape = _unpack_shape(work, node)
+    if axis_and_shape is None:
         return None
-    axis, shape = found
+    axis, shape = axis_and_shape
     parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
     index = work.constant(f"{work.output(node).name}/axis", "INT32", axis)
     split = work.node("SPLIT", [index, node.inputs[0]], parts, num_splits=len(parts))
@@ -75,10 +75,10 @@ def _slices(work: Work, source: int, targets: Sequence[int], axis: int, sizes: S
 
 
 def _unpack_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
-    found = _unpack_shape(work, node)
-    if found is None:
+    axis_and_shape = _unpack_shape(work, node)
+    if axis_and_shape is None:
         return None
-    axis, shape = found
+    axis, shape = axis_and_shape
     parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
     nodes = _slices(work, node.inputs[0], parts, axis, [1] * len(parts), strided=True)
     return [*nodes, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]

@@ -14,18 +14,18 @@ from .joined_axes import CutAxis
 
 
 def cuts(work: Work, node: Node) -> list[CutAxis] | None:
-    """Return what SLICE or STRIDED_SLICE takes of each dimension, None if that is unknown or steps go backwards."""
+    """Return the slice of each dimension by SLICE or STRIDED_SLICE; None if it is unknown or a step is negative."""
     return _sliced(work, node) if node.op == "SLICE" else _strided(work, node)
 
 
 def _sliced(work: Work, node: Node) -> list[CutAxis] | None:
     source = work.input(node, 0)
-    begin, size = [work.integers(work.input(node, position)) for position in (1, 2)]
-    if work.is_open(source) or begin is None or size is None or not begin.size == size.size == source.rank:
+    begin, lengths = [work.integers(work.input(node, position)) for position in (1, 2)]
+    if work.is_open(source) or begin is None or lengths is None or not begin.size == lengths.size == source.rank:
         return None
-    numbers = zip(source.shape, begin.reshape(-1).tolist(), size.reshape(-1).tolist(), strict=True)
-    found = [CutAxis(whole, first, whole - first if taken == -1 else taken, 1) for whole, first, taken in numbers]
-    return found if all(0 <= axis.start < axis.start + axis.taken <= axis.size for axis in found) else None
+    numbers = zip(source.shape, begin.reshape(-1).tolist(), lengths.reshape(-1).tolist(), strict=True)
+    axes = [CutAxis(size, start, size - start if length == -1 else length, 1) for size, start, length in numbers]
+    return axes if all(0 <= axis.start < axis.start + axis.taken <= axis.size for axis in axes) else None
 
 
 def _strided(work: Work, node: Node) -> list[CutAxis] | None:
@@ -33,12 +33,12 @@ def _strided(work: Work, node: Node) -> list[CutAxis] | None:
     values = [work.integers(work.input(node, position)) for position in (1, 2, 3)]
     if work.is_open(source, work.output(node)) or options.ellipsis_mask or options.new_axis_mask or options.offset:
         return None
-    begin, end, strides = [None if each is None else [int(number) for number in each.reshape(-1)] for each in values]
+    begin, end, strides = [None if value is None else [int(number) for number in value.reshape(-1)] for value in values]
     if begin is None or end is None or strides is None or not len(begin) == len(end) == len(strides) <= source.rank:
         return None
     if any(stride < 1 for stride in strides):
         return None
-    found = [CutAxis(size, 0, size, 1) for size in source.shape]
+    axes = [CutAxis(size, 0, size, 1) for size in source.shape]
     for axis, size in enumerate(source.shape[: len(begin)]):
         bit = 1 << axis
         stride = strides[axis]
@@ -49,8 +49,8 @@ def _strided(work: Work, node: Node) -> list[CutAxis] | None:
             last, stride = first + 1, 1
         if not 0 <= first < last <= size:
             return None
-        found[axis] = CutAxis(size, first, -(-(last - first) // stride), stride)
-    return found
+        axes[axis] = CutAxis(size, first, -(-(last - first) // stride), stride)
+    return axes
 
 
 def _clamped(position: int, size: int) -> int:
@@ -58,11 +58,11 @@ def _clamped(position: int, size: int) -> int:
 
 
 def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
-    found = cuts(work, node)
+    cut_axes = cuts(work, node)
     target = work.output(node)
-    if not found or any(axis.stride != 1 for axis in found):
+    if not cut_axes or any(axis.stride != 1 for axis in cut_axes):
         return None
-    starts, sizes = [axis.start for axis in found], [axis.taken for axis in found]
+    starts, sizes = [axis.start for axis in cut_axes], [axis.taken for axis in cut_axes]
     if math.prod(sizes) != target.element_count:
         return None
     is_same = tuple(sizes) == target.shape

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _own_versions(work: Work) -> None:
-    """A file has one version for all nodes of an operator, the highest that any of them demands; an entry each is as good."""
+    """Give each node the version that it requires; files often have one version for all nodes of an operator."""
     graph = work.editor.graph
     nodes = []
     for origin, node in work.editor.nodes:
@@ -30,7 +30,7 @@ def _own_versions(work: Work) -> None:
 
 
 def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
-    """Return what computes the values that DEQUANTIZE makes of a constant, None if it reads none or it is not known how."""
+    """Return a function that computes the values of a DEQUANTIZE of a constant; None if they are unknown."""
     source = work.input(node, 0)
     if not work.has_elements(source) or source.type not in ("FLOAT16", "INT8", "UINT8", "INT16"):
         return None
@@ -38,7 +38,7 @@ def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
 
 
 def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
-    """Return what computes the real values of a constant, as the kernel of DEQUANTIZE does."""
+    """Return a function that computes the real values of a constant, like DEQUANTIZE's kernel; None if they are unknown."""
     if source.type == "FLOAT16":
         return lambda: read().astype(np.float32)
     parameters = source.quantization
@@ -57,17 +57,17 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
 
 
 def _widen_constants(work: Work, *types: str) -> None:
-    kept = []
+    remaining = []
     for origin, node in work.editor.nodes:
         compute = None
         if node.op == "DEQUANTIZE" and not node.is_custom and work.input(node, 0).type in types:
             compute = _reads(work, node)
         if compute is None or not node.outputs or node.outputs[0] in work.editor.outputs:
-            kept.append((origin, node))
+            remaining.append((origin, node))
             continue
         tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape)
         work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
-    work.editor.nodes = kept
+    work.editor.nodes = remaining
 
 
 _HYBRID: Mapping[str, int] = MappingProxyType(
@@ -90,7 +90,7 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Let the readers of the second of two nodes that undo each other read what the first one reads."""
+    """Connect the readers of two nodes that undo each other with the first one's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
@@ -116,7 +116,7 @@ def _cancel(work: Work) -> None:
 
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return what a node and the one before it together leave as it is (or only reshape), None if they do not."""
+    """Return the tensor that a node and the one before it together leave unchanged (or only reshape); None if they do not."""
     if not node.inputs or not node.outputs:
         return None
     first = writers.get(node.inputs[0])
@@ -130,10 +130,10 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
     if pair == ("RESHAPE", "RESHAPE"):
         return first.inputs[0]
     if pair == ("TRANSPOSE", "TRANSPOSE"):
-        orders = [work.integers(work.input(each, 1)) for each in (first, node)]
+        orders = [work.integers(work.input(either, 1)) for either in (first, node)]
         if orders[0] is None or orders[1] is None or orders[0].size != orders[1].size:
             return None
-        if any(work.input(each, 1).type != "INT32" for each in (first, node)):  # which the kernel takes it for
+        if any(work.input(either, 1).type != "INT32" for either in (first, node)):  # the kernel reads it as INT32
             return None
         before, after = orders[0].reshape(-1).tolist(), orders[1].reshape(-1).tolist()
         in_order = list(range(len(after)))
@@ -193,4 +193,4 @@ LAST: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
-"""Those that follow on others: pairs that these leave, and what makes the file larger."""
+"""Passes that run after the others: they remove pairs that those leave, or make the file larger."""

@@ -20,7 +20,7 @@ from delegate_sim.fixing.flatbuffer.model_writing import write
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.inference.difference import compare
-from delegate_sim.inference.inputs import made_up
+from delegate_sim.inference.inputs import generated_inputs
 from fixtures.comparisons import one_process
 from tests.support.fixing.nodes import MAKERS, models_around
 
@@ -55,7 +55,7 @@ def test_models_compute_the_same_before_and_after(name):
             made = apply_pass(start(model), each)
             assume(made is not None)
             after.write_bytes(b"".join([bytes(chunk) for chunk in write(model, made.change, made.weights)]))
-            inputs = [made_up(model, model.subgraphs[0], seed, {}) for seed in (0, 1)]
+            inputs = [generated_inputs(model, model.subgraphs[0], seed, {}) for seed in (0, 1)]
             try:
                 found = compare(model, load(str(after)), inputs, corresponding(model, made.model), repeats=0)
             except FixError as error:
