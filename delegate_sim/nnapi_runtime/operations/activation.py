@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..optional_inputs import MINUS_ONE, OptionalInputs
 from ..types import OperationType
 from .levels import FLOAT_1, FLOAT_3, FLOAT_4, QUANT8_1, QUANT8_3, REAL_1, REAL_3, levels
 from .shared import binary, max_rank, unary
@@ -42,6 +43,7 @@ RULES: dict[int, OperationRule] = {
         (form(SAME), form(SAME, INT32, level=3)),
         checks=(max_rank(0),),
         raises=(_rank_4_level,),
+        optional=(OptionalInputs(1, (MINUS_ONE,)),),
     ),
     _O.LOCAL_RESPONSE_NORMALIZATION: OperationRule(
         "LocalResponseNormalization.cpp: local_response_norm::validate",
@@ -49,6 +51,7 @@ RULES: dict[int, OperationRule] = {
         (form(SAME, INT32, SCALAR, SCALAR, SCALAR), form(SAME, INT32, SCALAR, SCALAR, SCALAR, INT32, level=3)),
         checks=(max_rank(0),),
         raises=(_rank_4_level,),
+        optional=(OptionalInputs(5, (MINUS_ONE,)),),
     ),
     _O.INSTANCE_NORMALIZATION: OperationRule(
         "InstanceNormalization.cpp: instance_normalization::validate", FLOAT_3, (form(SAME, SCALAR, SCALAR, SCALAR, BOOL),)
@@ -59,6 +62,7 @@ RULES: dict[int, OperationRule] = {
         (form(SAME, SCALAR), form(SAME, SCALAR, INT32, level=3)),
         checks=(max_rank(0),),
         raises=(_softmax_rank_level,),
+        optional=(OptionalInputs(2, (MINUS_ONE,)),),
     ),
     _O.LOG_SOFTMAX: OperationRule("LogSoftmax.cpp: log_softmax::validate", FLOAT_3, (form(SAME, SCALAR, INT32),)),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..optional_inputs import FALSE, ONE, OptionalInputs
 from ..refusal import ProcessAborted, Rule, Violation
 from ..types import AndroidRelease, OperandType, OperationType
 from .levels import REAL_1, REAL_3
@@ -56,6 +57,15 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
     return tuple(forms)
 
 
+def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
+    """Layout and two dilation factors of a convolution whose input ``place`` is the first after implicit padding."""
+    defaults = (FALSE, ONE, ONE)
+    return (
+        OptionalInputs(place + 3, defaults, (place, _T.INT32), place + 5),
+        OptionalInputs(place, defaults, (place, _T.BOOL), place + 2),
+    )
+
+
 def _filter_channel(dimension: int, rule: Rule) -> SignatureCheck:
     def find(view: OperationView) -> Violation | None:
         filter_ = view.inputs[1]
@@ -96,6 +106,7 @@ RULES: dict[int, OperationRule] = {
         _padded_forms(4),
         checks=(SignatureCheck(CONV_RANK, _rank_4), _filter_channel(0, FILTER_CHANNEL)),
         raises=(_scale_level,),
+        optional=_layout_and_dilation(7),
     ),
     _O.DEPTHWISE_CONV_2D: OperationRule(
         "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
@@ -103,6 +114,7 @@ RULES: dict[int, OperationRule] = {
         _padded_forms(5),
         checks=(_filter_channel(3, DEPTHWISE_CHANNEL),),
         raises=(_depthwise_scale_level,),
+        optional=_layout_and_dilation(8),
     ),
     _O.GROUPED_CONV_2D: OperationRule(
         "GroupedConv2D.cpp: grouped_conv2d::validate",

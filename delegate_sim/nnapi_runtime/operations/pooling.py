@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..optional_inputs import FALSE, OptionalInputs
 from ..refusal import Violation
 from ..types import OperandType, OperationType
 from .levels import FLOAT_1, QUANT8_3, REAL_1, REAL_3
@@ -12,11 +13,17 @@ _T = OperandType
 _O = OperationType
 
 
+_POOLING_LAYOUT = (
+    OptionalInputs(10, (FALSE,), (7, _T.INT32)),
+    OptionalInputs(7, (FALSE,), (7, _T.BOOL)),
+)
+
+
 def _pooling(table: dict[int, int]) -> OperationRule:
     forms: list[Form] = []
     for numbers in (6, 9):
         forms += [form(SAME, *integers(numbers)), form(SAME, *integers(numbers), BOOL, level=3)]
-    return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms))
+    return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms), optional=_POOLING_LAYOUT)
 
 
 RESIZE_SIZES = operation_rule(
@@ -37,7 +44,7 @@ _SIZE_OR_SCALE = Slot(lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider
 _RESIZE = (SAME, _SIZE_OR_SCALE, _SIZE_OR_SCALE)
 
 
-def _resize(table: dict[int, int], *forms: Form) -> OperationRule:
+def _resize(table: dict[int, int], optional: OptionalInputs, *forms: Form) -> OperationRule:
     return OperationRule(
         "ResizeImageOps.cpp: resize_image::validate",
         table,
@@ -49,6 +56,7 @@ def _resize(table: dict[int, int], *forms: Form) -> OperationRule:
         ),
         checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
         raises=(_resize_scale_level,),
+        optional=(optional,),
     )
 
 
@@ -56,6 +64,6 @@ RULES: dict[int, OperationRule] = {
     _O.AVERAGE_POOL_2D: _pooling(REAL_1),
     _O.MAX_POOL_2D: _pooling(REAL_1),
     _O.L2_POOL_2D: _pooling(FLOAT_1),
-    _O.RESIZE_BILINEAR: _resize({**FLOAT_1, **QUANT8_3}, form(*_RESIZE)),
-    _O.RESIZE_NEAREST_NEIGHBOR: _resize(REAL_3),
+    _O.RESIZE_BILINEAR: _resize({**FLOAT_1, **QUANT8_3}, OptionalInputs(3, (FALSE, FALSE, FALSE)), form(*_RESIZE)),
+    _O.RESIZE_NEAREST_NEIGHBOR: _resize(REAL_3, OptionalInputs(4, (FALSE, FALSE))),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..optional_inputs import FALSE, OptionalInputs
 from ..types import OperandType, OperationType
 from .levels import NUMBER_3, REAL_1, REAL_2, REAL_3, levels
 from .shared import max_rank, zero_point_level
@@ -12,7 +13,8 @@ _O = OperationType
 
 
 def _block(function: str) -> OperationRule:
-    return OperationRule(f"Reshape.cpp: reshape::{function}", REAL_1, (form(SAME, INT32), form(SAME, INT32, BOOL, level=3)))
+    forms = (form(SAME, INT32), form(SAME, INT32, BOOL, level=3))
+    return OperationRule(f"Reshape.cpp: reshape::{function}", REAL_1, forms, optional=(OptionalInputs(2, (FALSE,)),))
 
 
 _RANK_TYPES = (
@@ -40,12 +42,14 @@ RULES: dict[int, OperationRule] = {
         "Reshape.cpp: reshape::validateBatchToSpaceND",
         REAL_2,
         (form(SAME, TENSOR_INT32), form(SAME, TENSOR_INT32, BOOL, level=3)),
+        optional=(OptionalInputs(2, (FALSE,)),),
     ),
     _O.SPACE_TO_BATCH_ND: OperationRule(
         "Reshape.cpp: reshape::validateSpaceToBatchND",
         REAL_2,
         (form(SAME, TENSOR_INT32, TENSOR_INT32), form(SAME, TENSOR_INT32, TENSOR_INT32, BOOL, level=3)),
         raises=(zero_point_level,),
+        optional=(OptionalInputs(3, (FALSE,)),),
     ),
     _O.CHANNEL_SHUFFLE: OperationRule(
         "ChannelShuffle.cpp: channel_shuffle::validate", REAL_3, (form(SAME, INT32, INT32),), checks=(max_rank(0),)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..operands import NnOperand
+from ..optional_inputs import OptionalInputs
 from ..refusal import Call, NnRefusal, NnRefused, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_name
 
@@ -147,6 +148,7 @@ class OperationRule:
     decider: Decider = Decider()
     checks: tuple[SignatureCheck, ...] = ()
     raises: tuple[Callable[[OperationView], int], ...] = ()
+    optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
         """Return what the operation needs, its operands' own types aside, or raise NnRefused at the first broken rule."""
