@@ -27,7 +27,6 @@ NodeLike: TypeAlias = int | tuple[int, int]
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-_DEFAULT_RUNTIME = "litert-2.3"
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
 _PLACES = (_DELEGATE, _RUNTIME, _DEFAULTS)
 _ASSUMES_REGISTERED, _FORMER_NAME = "assume_ops_registered", "own_resolver"
@@ -82,11 +81,13 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the one release that is named, the newest if none is."""
+    """Return the one release that is named, the default if none is."""
+    from ..releases.catalogue import DEFAULT_RELEASE
+
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
     if len(named) > 1:
         raise OptionError(f"two releases are named: {' and '.join(named)}")
-    return named[0] if named else _DEFAULT_RUNTIME
+    return named[0] if named else DEFAULT_RELEASE
 
 
 def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any = False) -> Target:

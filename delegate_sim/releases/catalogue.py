@@ -64,10 +64,10 @@ _LITERT = """
 KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"litert-{version}" for version in _LITERT.split()])
 """The releases whose rules are distinguished, oldest first within a family."""
 
-DEFAULT_RELEASE = "litert-2.3"
-OLDEST = Release("tf", (2, 10))
-NEWEST = Release("litert", (2, 3))
+OLDEST = Release(*_MINOR_RELEASES[0])
+NEWEST = Release(*_MINOR_RELEASES[-1])
 """The release whose rules are those with no last release."""
+DEFAULT_RELEASE = str(NEWEST)
 
 
 @functools.lru_cache(maxsize=256)

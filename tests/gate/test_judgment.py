@@ -13,7 +13,7 @@ from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
 from delegate_sim.gate.judgment import judge, take_entry, update_command
 from delegate_sim.gate.results import BETTER, FAILED, PASSED
 from delegate_sim.model.reader import load
-from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.compare.model_outline import outline
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING
 from delegate_sim.runtime.interpreter import simulate
@@ -26,7 +26,7 @@ from tests.support.models import MIXED, chain_model
 NOT_LOADED = chain_model(["RELU", "LOGISTIC 9"])
 
 
-def target(name="nnapi", *, release="litert-2.3", defaults="benchmark", assume_ops_registered=False, **options):
+def target(name="nnapi", *, release=DEFAULT_RELEASE, defaults="benchmark", assume_ops_registered=False, **options):
     delegate = find_delegate(name)
     values = parse_options(delegate.name, delegate.options, options, defaults)
     return Target(delegate, values, parse_release(release), defaults, assume_ops_registered)

@@ -12,7 +12,7 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.model.model import OperatorCode
 from delegate_sim.model.schema import CUSTOM
-from delegate_sim.releases.catalogue import Release, parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.model_loading import custom_operators, first_loading_after, load_on, loading_warnings
 from delegate_sim.runtime.resolver import Loads, loads_type
@@ -27,7 +27,7 @@ REFUSED = (
 )
 
 
-def run(builder, release="litert-2.3.0", delegate="nnapi", **arguments):
+def run(builder, release=DEFAULT_RELEASE, delegate="nnapi", **arguments):
     return delegate_sim.analyze(builder.bytes(), delegate, runtime=release, **arguments).to_dict()["runs"][0]
 
 

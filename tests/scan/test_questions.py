@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.questions import VIEWS, ask
@@ -16,8 +17,8 @@ from tests.support.models import chain_model
 
 pytest.importorskip("duckdb", reason="query needs duckdb")
 
-NNAPI = TargetSpec("nnapi", (), "litert-2.3", "benchmark", False)
-GPU = TargetSpec("gpu", (), "litert-2.3", "benchmark", False)
+NNAPI = TargetSpec("nnapi", (), DEFAULT_RELEASE, "benchmark", False)
+GPU = TargetSpec("gpu", (), DEFAULT_RELEASE, "benchmark", False)
 OLD = TargetSpec("nnapi", (("nnapi_runtime", "none"),), "tf-2.10", "benchmark", False)
 
 

@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim.foundation.files import LARGEST_IN_MEMORY, file_content
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.scan import scan as scanning
 from delegate_sim.scan.cluster import answers_on
 from delegate_sim.scan.job import Job, TargetSpec, answer
@@ -30,8 +31,8 @@ from delegate_sim_cli.commands.scan import command
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 
-NNAPI = TargetSpec("nnapi", (), "litert-2.3", "benchmark", False)
-GPU = TargetSpec("gpu", (), "litert-2.3", "benchmark", False)
+NNAPI = TargetSpec("nnapi", (), DEFAULT_RELEASE, "benchmark", False)
+GPU = TargetSpec("gpu", (), DEFAULT_RELEASE, "benchmark", False)
 has_arrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="Parquet needs pyarrow")
 FORMATS = [pytest.param("parquet", marks=has_arrow), "csv", "jsonl", "sqlite"]
 

@@ -12,7 +12,7 @@ import delegate_sim
 from delegate_sim.delegates.mldrift.rules import RULES
 from delegate_sim.delegates.mldrift.target import MlDriftTarget
 from delegate_sim.model.options import Options
-from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from fixtures.builder import ModelBuilder
 from tests.support.graphs import arena, constant, node_view
 
@@ -32,7 +32,7 @@ def axes(*values: int) -> dict[str, Any]:
     return {"_TENSOR_V1_reduction_axes": {"TENSOR_DATA": list(values)}}
 
 
-def said(name, inputs, outputs, attributes=None, release="litert-2.3.0", custom=False):
+def said(name, inputs, outputs, attributes=None, release=DEFAULT_RELEASE, custom=False):
     node = node_view(name if custom else "STABLEHLO_COMPOSITE", inputs, outputs, custom=custom)
     if not custom:
         content = tuple(flexbuffer(attributes or {}))

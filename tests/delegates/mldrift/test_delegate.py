@@ -7,6 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.mldrift.delegate import DELEGATE
 from delegate_sim.errors import OptionError
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from fixtures.builder import ModelBuilder
 
 SHAPE = (1, 4, 4, 2)
@@ -28,7 +29,7 @@ class Sketch:
         self.last = result
         return self
 
-    def run(self, runtime="litert-2.3", **options):
+    def run(self, runtime=DEFAULT_RELEASE, **options):
         self.graph.outputs(self.last)
         report = delegate_sim.analyze(self.builder.bytes(), "mldrift", options, runtime=runtime)
         return report.to_dict()["runs"][0]

@@ -11,7 +11,7 @@ from delegate_sim.delegates.mldrift.rules import RULES
 from delegate_sim.delegates.mldrift.target import MlDriftTarget
 from delegate_sim.model import schema
 from delegate_sim.model.model import Quantization
-from delegate_sim.releases.catalogue import NEWEST, parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, NEWEST, parse_release
 from tests.support.graphs import arena, constant, node_view, quantized
 
 F = arena("FLOAT32", 1, 4, 4, 8, name="x")
@@ -65,7 +65,7 @@ class Case(NamedTuple):
     outputs: Any
     options: dict[str, Any] = {}  # noqa: RUF012 - never written to
     version: int = 1
-    release: str = "litert-2.3.0"
+    release: str = DEFAULT_RELEASE
 
 
 def ints(*values: int, kind: str = "INT32") -> Any:

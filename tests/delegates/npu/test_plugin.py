@@ -9,7 +9,7 @@ import delegate_sim
 from delegate_sim.delegates.npu.rules import BOOKS
 from delegate_sim.delegates.npu.target import NpuTarget
 from delegate_sim.model.model import Quantization
-from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.npu_models import attributes, chain, run, selected, with_composites
 from tests.support.graphs import arena, constant, node_view, quantized
@@ -18,7 +18,7 @@ PLUGINS = ("npu-google", "npu-intel", "npu-mediatek", "npu-samsung")
 FLOAT = arena("FLOAT32", 1, 4)
 
 
-def verdict(vendor, op, inputs=(FLOAT,), outputs=(FLOAT,), release="litert-2.3.0", **arguments):
+def verdict(vendor, op, inputs=(FLOAT,), outputs=(FLOAT,), release=DEFAULT_RELEASE, **arguments):
     return BOOKS[vendor].validate(node_view(op, inputs, outputs, **arguments), NpuTarget(parse_release(release)))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from delegate_sim import load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.releases.catalogue import RELEASES, parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, parse_release
 from delegate_sim.results.compare.comparison import Side, compare
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
@@ -18,7 +18,7 @@ from tests.support.gate_models import classifier, reshaper
 from tests.support.models import MIXED, chain_model
 
 
-def side(model, delegate="nnapi", release="litert-2.3", defaults="benchmark", **options):
+def side(model, delegate="nnapi", release=DEFAULT_RELEASE, defaults="benchmark", **options):
     """A model, or the builder of one, on a target."""
     model = load(model.bytes()) if isinstance(model, ModelBuilder) else model
     found = find_delegate(delegate)
