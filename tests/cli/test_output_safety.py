@@ -16,44 +16,20 @@ from markdown_it import MarkdownIt
 
 from delegate_sim import analyze, load
 from delegate_sim_cli.formats import FORMATS
-from fixtures.builder import ModelBuilder
-from tests.cli.test_runner import commands
-
-NAMES = (
-    "\x1b[31mred\x1b]0;owned\x07\x1b[2J\x1b[?25l",
-    "::error::owned",
-    "\n::stop-commands::owned",
-    "##[error]owned ##[add-mask]owned",
-    "<script>owned()</script><img src=x onerror=owned()>",
-    "[owned](https://owned.example) ![owned](x) | `owned` **owned** </details>",
-    "=cmd|' /C owned'!A0",
-    "\u202eowned\u2066 \u200b\ud7ff\r\x00\x9b31m",
-    "]]><owned/>&owned;",
-    "x" * 5_000 + "\x1b",
-)
-OWN_COMMANDS = ("::error ", "::warning ", "::notice ", "::group::", "::endgroup::")
+from tests.support.cli.hostile_output import DELEGATE, NAMES, rendered, write_hostile_model
+from tests.support.cli.runner_commands import commands
 
 
 @pytest.fixture
 def model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    builder = ModelBuilder(description=NAMES[0])
-    for number, name in enumerate(NAMES):
-        graph = builder.subgraph(name)
-        source = graph.input(name, "FLOAT32", [1, 4])
-        middle = graph.tensor(f"{name}{number}", "FLOAT32", [1, 4])
-        graph.node("X", [source], [middle], custom=name)
-        result = graph.tensor(name, "FLOAT32", [1, 4])
-        graph.node("COS", [middle], [result], version=9)
-        graph.outputs(result)
-    builder.signature(NAMES[0], 0, {NAMES[1]: 0}, {NAMES[2]: 2})
-    builder.metadata(NAMES[3], b"x")
-    builder.write("hostile.tflite")
-    return "hostile.tflite"
+    return write_hostile_model()
 
 
-DELEGATE = ("--delegate", "nnapi")
+OWN_COMMANDS = ("::error ", "::warning ", "::notice ", "::group::", "::endgroup::")
+
+
 NONE = str(Path(__file__).parents[2] / "fixtures" / "models" / "mobilenet_block.tflite")
 COMMANDS = (
     ("analyze",),
@@ -155,13 +131,6 @@ def test_runners_that_read_other_formats(run, model):
         text = run("analyze", model, *DELEGATE, "--own-resolver", "--format", form).stdout
         found = commands(text)
         assert found == [] if form != "github" else all(line.startswith(OWN_COMMANDS) for line in found), form
-
-
-def rendered(run, model, form):
-    result = run("analyze", model, *DELEGATE, "--own-resolver", "--format", form)
-    assert result.exit_code == 0
-    assert "owned" in result.stdout
-    return result.stdout
 
 
 class _Tags(html.parser.HTMLParser):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from delegate_sim_cli.formats import FORMATS
 from delegate_sim_cli.runner import neutral
+from tests.support.cli.runner_commands import commands
 
 NAMES = (
     "::error::x",
@@ -23,22 +24,6 @@ NAMES = (
     "##teamcity[z]",
 )
 LINES = st.lists(st.sampled_from((*NAMES, "plain", "a: b", "# title", "x::y")), max_size=6).map("\n".join)
-
-
-def commands(text):
-    """Return the commands that GitHub's runner finds: those of the newer form first, as it does (``ActionCommand.cs``)."""
-    found = []
-    for line in text.split("\n"):
-        trimmed = line.lstrip()
-        if trimmed.startswith("::") and "::" in trimmed[2:]:
-            found.append(trimmed)
-            continue
-        start = line.find("##[")
-        if start >= 0 and "]" in line[start:]:
-            found.append(line[start:])
-        if "##vso[" in line or "##teamcity[" in line:
-            found.append(line)
-    return found
 
 
 @given(LINES)

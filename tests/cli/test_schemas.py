@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from pathlib import Path
 
@@ -10,22 +9,11 @@ import jsonschema
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from tests.support.cli.own_schemas import SCHEMAS, validate
 from tests.support.gate_models import classifier, reshaper, upsampler
 from tests.support.models import MIXED, chain_model
 
-SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"
-
-
-@functools.cache
-def validator(name):
-    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
-
-
-def validate(name, content):
-    validator(name).validate(content)
 
 
 @pytest.mark.parametrize("model", sorted(FIXTURES.glob("*.tflite")), ids=lambda path: path.stem)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import analyze, diagnose, load
-from delegate_sim.delegates.options import parse_options
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import OptionError
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.given_shapes import parse_shapes
@@ -15,17 +14,10 @@ from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import is_better, standing
 from delegate_sim.fixing.search import search
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition, simulate_if
-from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.results.report.measures import measure
-from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
+from tests.support.fixing.targets import target
 from tests.support.models import chain_model
-
-
-def target(name, **options):
-    delegate = find_delegate(name)
-    return Target(delegate, parse_options(name, delegate.options, options, "benchmark"), NEWEST, "benchmark")
-
 
 NNAPI = target("nnapi", feature_level="30")
 

@@ -19,7 +19,7 @@ from delegate_sim.hypothetical.model_editing import NodeKey
 from delegate_sim.inference.difference import compare
 from delegate_sim.inference.inputs import generated_inputs
 from fixtures.builder import ModelBuilder
-from tests.fixing.test_search import target
+from tests.support.fixing.targets import target
 from tests.support.models import chain_model
 
 needs_runtime = pytest.mark.skipif(

@@ -201,7 +201,7 @@ def test_limits_are_in_seconds_and_gibibytes(given, seconds, memory):
 
 @pytest.mark.slow
 def test_the_check_of_a_source_follows_the_schema(project, run_check):
-    from tests.cli.test_schemas import validate
+    from tests.support.cli.own_schemas import validate
 
     project.check(update=True)
     result = run_check()

@@ -16,7 +16,7 @@ from delegate_sim.live import accelerator_engine, packages, process, vulkan
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.engines import find_engine
 from fixtures.builder import ModelBuilder
-from tests.delegates.mldrift.test_model_build import CASES, model_of
+from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.live.graphs import models
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))

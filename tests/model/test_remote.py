@@ -14,24 +14,10 @@ from delegate_sim.bundles.model_files import files_for
 from delegate_sim.bundles.stores import RemoteFile
 from delegate_sim.errors import ModelError
 from delegate_sim.model.remote import remote_content
-from fixtures.builder import ZEROS, ModelBuilder
+from fixtures.builder import ModelBuilder
+from tests.support.remote_models import MIB, heavy_model
 
 fsspec = pytest.importorskip("fsspec", reason="remote stores need fsspec")
-MIB = 1 << 20
-
-
-def heavy_model(*, units=512, behind=False):
-    """A chain of four FULLY_CONNECTED nodes with ``units`` x 1,024 weights each, in the flatbuffer or behind it."""
-    builder = ModelBuilder(external_buffers=behind)
-    graph = builder.subgraph("main")
-    at = graph.input("input", "FLOAT32", (1, 1024))
-    for number, (rows, columns) in enumerate([(units, 1024), (1024, units)] * 2):
-        weights = graph.tensor(f"weights{number}", "FLOAT32", (rows, columns), ZEROS)
-        output = graph.tensor(f"output{number}", "FLOAT32", (1, rows))
-        graph.node("FULLY_CONNECTED", [at, weights, -1], [output], options={})
-        at = output
-    graph.outputs(at)
-    return builder
 
 
 @pytest.fixture

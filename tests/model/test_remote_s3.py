@@ -8,7 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.bundles.model_files import files_for
-from tests.model.test_remote import MIB, heavy_model
+from tests.support.remote_models import MIB, heavy_model
 from tests.support.traffic import CountedTraffic
 
 moto_server = pytest.importorskip("moto.server", reason="an S3 server needs moto: make stores")

@@ -12,8 +12,8 @@ import pytest
 
 from delegate_sim.page.content import PageView, page_content
 from delegate_sim.page.document import as_data, document, page
-from tests.page.conftest import MODELS, views
 from tests.support.hostile_names import NAMES, hostile_model
+from tests.support.pages import MODELS, views
 
 pytestmark = pytest.mark.usefixtures("_library")
 

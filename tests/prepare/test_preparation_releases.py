@@ -13,7 +13,7 @@ from delegate_sim.prepare.kernel import KernelNode
 from delegate_sim.prepare.preparation import PrepareError, prepare
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, Release, parse_release
 from fixtures.builder import ModelBuilder
-from tests.prepare.conftest import Kernels
+from tests.support.kernels import Kernels
 
 LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
 TAKEN, REFUSED = True, False

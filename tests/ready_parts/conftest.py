@@ -4,27 +4,11 @@ import os
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.support.models import chain_model
-
-ROOT = Path(__file__).resolve().parents[2]
-
-CONFIGURATION = """\
-models = ["models/*.tflite"]
-
-[targets.pixel]
-delegate = "nnapi"
-options = { feature_level = 31 }
-"""
-
-
-def pre_commit(folder, environment, *arguments):
-    """Run pre-commit in a folder."""
-    command = [sys.executable, "-m", "pre_commit", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+from tests.support.ready_parts import CONFIGURATION
 
 
 @pytest.fixture

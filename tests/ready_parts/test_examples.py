@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.examples import EXAMPLES
 
-from .conftest import CONFIGURATION, pre_commit
+from ..support.ready_parts import CONFIGURATION, pre_commit
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import yaml
 
 from delegate_sim.foundation import toml
 
-from .conftest import ROOT, pre_commit
+from ..support.ready_parts import ROOT, pre_commit
 
 PATH = ROOT / ".pre-commit-hooks.yaml"
 [HOOK] = yaml.safe_load(PATH.read_text(encoding="utf-8"))

@@ -9,22 +9,9 @@ import pytest
 import delegate_sim
 from fixtures.builder import ModelBuilder
 from tests.support.dynamic_cases import behind_dynamic, kernel_behind_dynamic
+from tests.support.models import unprepared_model
 
 REASON = "ai-edge-litert is not installed"
-
-
-def model(first="RELU", broken="CEIL"):
-    """A node that all take, and one that no CPU kernel prepares: its result has another type than its operand."""
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    source, middle = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("m", "FLOAT32", [1, 4])
-    result = graph.tensor("y", "UINT8", [1, 4], scale=1.0, zero_point=0)
-    graph.node(first, [source], [middle])
-    odd = graph.tensor("odd", "UINT8", [1, 4], scale=1.0, zero_point=0)
-    graph.node("QUANTIZE", [middle], [odd])
-    graph.node(broken, [odd], [result])
-    graph.outputs(result)
-    return builder
 
 
 def run(builder, delegate, options=None, **arguments):
@@ -33,7 +20,7 @@ def run(builder, delegate, options=None, **arguments):
 
 @pytest.mark.parametrize("delegate", ["nnapi", "gpu", "hexagon", "coreml"])
 def test_a_static_delegate_is_never_asked(delegate):
-    found = run(model(), delegate)
+    found = run(unprepared_model(), delegate)
     assert found["outcome"] == "refused"
     assert found["log_lines"] == ["Node number 2 (CEIL) failed to prepare."]
     refusal = found["refusal"]
@@ -42,31 +29,31 @@ def test_a_static_delegate_is_never_asked(delegate):
 
 
 def test_verdicts_stay_in_the_report():
-    assert run(model(), "nnapi", {"feature_level": 31})["subgraphs"][0]["nodes"][0]["supported"]
+    assert run(unprepared_model(), "nnapi", {"feature_level": 31})["subgraphs"][0]["nodes"][0]["supported"]
 
 
 def test_benchmark_model_cannot_apply_the_delegate():
-    assert run(model(), "nnapi", defaults="benchmark")["log_lines"][-1] == "Failed to apply NNAPI delegate."
+    assert run(unprepared_model(), "nnapi", defaults="benchmark")["log_lines"][-1] == "Failed to apply NNAPI delegate."
 
 
 def test_a_dynamic_delegate_is_asked_and_the_rest_then_fails():
-    found = run(model(), "xnnpack", defaults="benchmark")
+    found = run(unprepared_model(), "xnnpack", defaults="benchmark")
     assert (found["outcome"], found["refusal"]["code"]) == ("delegated", "cpu-kernel-not-prepared")
     assert found["log_lines"][-2:] == ["Node number 2 (CEIL) failed to prepare.", "Failed to allocate tensors!"]
     assert found["subgraphs"][0]["nodes"][0]["delegated"]
 
 
 def test_a_node_that_the_delegate_takes_is_not_asked_of_the_cpu():
-    found = run(model(broken="ABS"), "vx")
+    found = run(unprepared_model(broken="ABS"), "vx")
     assert found["outcome"] == "delegated"
     assert found["refusal"] is None
-    assert run(model(broken="ABS"), "xnnpack")["refusal"]["code"] == "cpu-kernel-not-prepared"
+    assert run(unprepared_model(broken="ABS"), "xnnpack")["refusal"]["code"] == "cpu-kernel-not-prepared"
 
 
 def test_a_chain_is_prepared_once_all_are_applied():
-    runs = delegate_sim.simulate(model(broken="ABS").bytes(), [("xnnpack", {}), ("vx", {})]).to_dict()["runs"]
+    runs = delegate_sim.simulate(unprepared_model(broken="ABS").bytes(), [("xnnpack", {}), ("vx", {})]).to_dict()["runs"]
     assert [one["outcome"] for one in runs] == ["delegated", "delegated"]
-    runs = delegate_sim.simulate(model(broken="ABS").bytes(), [("xnnpack", {}), ("xnnpack", {})]).to_dict()["runs"]
+    runs = delegate_sim.simulate(unprepared_model(broken="ABS").bytes(), [("xnnpack", {}), ("xnnpack", {})]).to_dict()["runs"]
     assert [one["refusal"]["code"] for one in runs] == ["cpu-kernel-not-prepared"] * 2
 
 
@@ -75,7 +62,9 @@ def test_a_chain_is_prepared_once_all_are_applied():
 def test_the_runtime_says_so_too(broken):
     interpreter = importlib.import_module("ai_edge_litert.interpreter")
     for resolver in (interpreter.OpResolverType.AUTO, interpreter.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES):
-        made = interpreter.Interpreter(model_content=model(broken=broken).bytes(), experimental_op_resolver_type=resolver)
+        made = interpreter.Interpreter(
+            model_content=unprepared_model(broken=broken).bytes(), experimental_op_resolver_type=resolver
+        )
         with pytest.raises(RuntimeError, match=rf"Node number 2 \({broken}\) failed to prepare"):
             made.allocate_tensors()
 

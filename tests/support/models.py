@@ -24,3 +24,17 @@ def chain_model(ops: Sequence[str]) -> ModelBuilder:
         tensor = result
     graph.outputs(tensor)
     return builder
+
+
+def unprepared_model(first="RELU", broken="CEIL"):
+    """A node that all take, and one that no CPU kernel prepares: its result has another type than its operand."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, middle = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("m", "FLOAT32", [1, 4])
+    result = graph.tensor("y", "UINT8", [1, 4], scale=1.0, zero_point=0)
+    graph.node(first, [source], [middle])
+    odd = graph.tensor("odd", "UINT8", [1, 4], scale=1.0, zero_point=0)
+    graph.node("QUANTIZE", [middle], [odd])
+    graph.node(broken, [odd], [result])
+    graph.outputs(result)
+    return builder

@@ -9,27 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from delegate_sim.conversion.calibration import DRAWN
-from delegate_sim.conversion.convert import Conversion
-from delegate_sim.conversion.settings import FLOAT
-from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.inference.difference import Difference, TensorDifference
-from delegate_sim.results.report.measures import FAILS_LATER, Measures
-from delegate_sim.sweeping.rows import Origin, SweepRow, best_for, delegated_share, pareto
-from tests.support.conversion.sweep_conversions import SOURCE, TENSORFLOW
-
-
-def cost(share, *, outcome="delegated", kernels=1, border=0, work=100):
-    return Cost(Measures(outcome, 10, 5, kernels, kernels, border), share, work)
-
-
-def row(number, shares, size=1, error=0.0, *, same_as=None, **of_cost):
-    made = Conversion(SOURCE, TENSORFLOW, FLOAT, DRAWN, "", size=size)
-    difference = None
-    if error is not None:
-        difference = Difference((TensorDifference("y", 1, 1, 1, error, error, 1.0, ""),), (), (0.0, 0.0), 1)
-    costs = tuple([cost(share, **of_cost) for share in shares])
-    return SweepRow(number, made, Origin(""), costs, difference, same_as=same_as)
+from delegate_sim.results.report.measures import FAILS_LATER
+from delegate_sim.sweeping.rows import best_for, delegated_share, pareto
+from tests.support.conversion.sweep_conversions import cost, row
 
 
 def test_a_row_with_more_delegated_beats_one_of_the_same_size():

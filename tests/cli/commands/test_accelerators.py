@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.cli.test_schemas import validate
+from tests.support.cli.own_schemas import validate
 from tests.support.delegates.npu_models import chain
 
 

@@ -12,9 +12,8 @@ import delegate_sim
 from delegate_sim.delegates.options import boolean
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from fixtures.builder import ModelBuilder
-from tests.runtime.test_interpreter_preparation import model as unprepared
 from tests.support.cli.clicks import NEEDS_NEWER_CLICK
-from tests.support.models import chain_model
+from tests.support.models import chain_model, unprepared_model
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
@@ -574,7 +573,7 @@ def test_of_a_driver_that_fails_the_hint_is_not_about_an_operator(run, tmp_path)
     ],
 )
 def test_the_title_says_that_the_model_does_not_run(run, tmp_path, delegate, title):
-    unprepared().write(tmp_path / "model.tflite")
+    unprepared_model().write(tmp_path / "model.tflite")
     found = run("analyze", tmp_path / "model.tflite", "--delegate", delegate).stdout
     assert title in " ".join(found.split())
     assert "Node number 2 (CEIL) failed to prepare." in found.splitlines()

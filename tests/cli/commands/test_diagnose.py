@@ -14,7 +14,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from fixtures.suggestion_cases import EXAMPLES
-from tests.cli.test_schemas import validate
+from tests.support.cli.own_schemas import validate
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import chain_model
 

@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim import load
 from fixtures.builder import ModelBuilder
-from tests.cli.test_schemas import validate
+from tests.support.cli.own_schemas import validate
 from tests.support.models import chain_model
 
 try:

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import delegate_sim
-from tests.device.learn.test_device_profile import PHONE, log_of, run_with
+from tests.support.device.phone import PHONE, log_of, run_with
 from tests.support.models import chain_model
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "reconcile.schema.json"

@@ -11,7 +11,7 @@ import pytest
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.results.compare.rule_changes import rule_changes
 from fixtures.builder import ModelBuilder
-from tests.cli.test_schemas import validate
+from tests.support.cli.own_schemas import validate
 from tests.support.models import chain_model
 
 

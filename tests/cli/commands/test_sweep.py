@@ -23,10 +23,9 @@ from delegate_sim.conversion.converters import Converter
 from delegate_sim.sweeping import sweep as sweep_module
 from delegate_sim_cli.commands import sweep as command_module
 from delegate_sim_cli.text.sweep import difference_text
-from tests.cli.test_schemas import validate
+from tests.support.cli.own_schemas import validate
 from tests.support.conversion.fake_converters import make_environment, make_source
-from tests.support.conversion.sweep_conversions import Fake
-from tests.sweeping.test_rows import row
+from tests.support.conversion.sweep_conversions import Fake, row
 
 PHONE = ("--for", "nnapi", "--option", "nnapi_runtime=13")
 

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from delegate_sim.gate.results import Results
 from delegate_sim_cli.formats.gitlab import render
-from tests.support.cli.format_cases import CHECK, EVERYTHING, FAILURE, NOTHING, any_text, named, nasty_text
+from tests.support.cli.format_cases import CHECK, EVERYTHING, FAILURE, NOTHING, any_text, check_entries, named, nasty_text
 
 
 def test_an_entry_for_each_finding():
@@ -58,10 +58,3 @@ def check(results):
     entries = json.loads(render(results))
     assert len(entries) == sum(len(case.findings) for case in results.cases)
     check_entries(entries)
-
-
-def check_entries(entries):
-    assert len({entry["fingerprint"] for entry in entries}) == len(entries)
-    for entry in entries:
-        assert set(entry) == {"description", "check_name", "fingerprint", "severity", "location"}
-        assert len(entry["description"]) < 2500

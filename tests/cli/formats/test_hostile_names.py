@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.formats import test_gitlab
-from tests.cli.test_output_safety import model, rendered
+import pytest
 
-__all__ = ["model"]
+from tests.support.cli.format_cases import check_entries
+from tests.support.cli.hostile_output import rendered, write_hostile_model
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return write_hostile_model()
 
 
 def test_sarif(run, model, sarif_validator):
@@ -22,5 +29,5 @@ def test_junit(run, model, junit_validator):
 
 def test_gitlab_reports(run, model):
     entries = json.loads(rendered(run, model, "gitlab"))
-    test_gitlab.check_entries(entries)
+    check_entries(entries)
     assert entries

@@ -16,7 +16,7 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
-from tests.device.parse.test_log import SYNAP
+from tests.support.device.logs import SYNAP
 from tests.support.models import MIXED, chain_model
 
 TRANSFORMER = "fixtures/models/transformer_block.tflite"

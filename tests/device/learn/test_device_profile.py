@@ -7,40 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile, ProfiledDevice, read_devices
-from delegate_sim.delegates.options import parse_options
-from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile, read_devices
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.compare.runtime_log_check import device_steps, split_differences
 from delegate_sim.device.learn.device_profile import can_teach_devices, learn_devices
 from delegate_sim.device.learn.driver_profile import LearningError
 from delegate_sim.device.parse.log import read_log
-from delegate_sim.nnapi_runtime.devices import Costs, DeviceCost
 from delegate_sim.nnapi_runtime.types import OperationType
-from delegate_sim.runtime.interpreter import simulate
-from delegate_sim.runtime.target import Target
-from fixtures.runtime_logs import runtime_lines
+from tests.support.device.phone import NNAPI, PHONE, TAGGED, device, log_of, run_with
 from tests.support.models import chain_model
 
-NNAPI = find_delegate("nnapi")
 OPS = ("RELU", "ABS", "TANH", "LOGISTIC", "FLOOR", "NEG")
-TAGGED = "11-20 12:00:00.000  1234  1234 I "
-
-
-def device(name, cost, rejects=(), **settings):
-    codes = frozenset([OperationType[one].value for one in rejects])
-    return ProfiledDevice(name, 4, Costs(default=DeviceCost(cost, cost)), rejects=codes, **settings)
-
-
-def run_with(model, devices, **options):
-    given = {"devices": devices, "feature_level": 30, **options}
-    values = parse_options("nnapi", NNAPI.options, given, "api")
-    return simulate(model, Target(NNAPI, values))
-
-
-def log_of(run, android=13):
-    lines = [f"{TAGGED}tflite  : {line}" for line in run.log_lines]
-    return "".join(f"{line}\n" for line in [*[TAGGED + line for line in runtime_lines(run, android)], *lines])
 
 
 def learnt(model, run, tmp_path, android=13):
@@ -63,9 +40,6 @@ def steps(run):
         for subgraph in run.subgraphs
         for split in NNAPI.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
     ]
-
-
-PHONE = DevicesProfile((device("dsp", 0.2, ["ABS", "TANH"]), device("gpu", 0.5, ["TANH", "FLOOR"])))
 
 
 @pytest.mark.parametrize("android", [10, 11, 12, 13])

@@ -10,6 +10,7 @@ from delegate_sim.device.parse.log_contents import LogError, RefusedOperator
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import replacing_line
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
+from tests.support.device.logs import SYNAP
 from tests.support.models import MIXED, chain_model
 
 LINE = "Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph."
@@ -60,26 +61,6 @@ def test_delegates_one_after_another():
     line = "VERBOSE: Replacing {} node(s) with delegate ({}) node, yielding 5 partitions for the whole graph.\n"
     log = read_log(line.format("5 out of 64", "TfLiteNnapiDelegate") + line.format("59 out of 62", "TfLiteXNNPackDelegate"))
     assert [each.kernel for each in log.replacements] == ["TfLiteNnapiDelegate", "TfLiteXNNPackDelegate"]
-
-
-SYNAP = """\
-INFO: STARTING!
-INFO: Tensorflow Version : 2.15.0
-INFO: Log parameter values verbosely: [0]
-INFO: Graph: [/data/local/tmp/model.tflite]
-INFO: Use NNAPI: [1]
-INFO: NNAPI accelerator name: [synap-npu]
-INFO: NNAPI accelerators available: [synap-npu,nnapi-reference]
-INFO: Loaded model /data/local/tmp/model.tflite
-INFO: Initialized TensorFlow Lite runtime.
-INFO: Created TensorFlow Lite delegate for NNAPI.
-INFO: NNAPI delegate created.
-WARNING: NNAPI SL driver did not implement SL_ANeuralNetworksDiagnostic_registerCallbacks!
-VERBOSE: Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.
-INFO: Explicitly applied NNAPI delegate, and the model graph will be completely executed by the delegate.
-INFO: The input model file size (MB): 0.497264
-INFO: Initialized session in 66.002ms.
-"""
 
 
 def test_what_benchmark_model_says():

@@ -17,7 +17,7 @@ from delegate_sim.fixing.passes.joined_axes import CutAxis, PaddedAxis, SharedAx
 from delegate_sim.fixing.passes.ranks import _next_order
 from delegate_sim.fixing.search import search
 from fixtures.builder import ModelBuilder
-from tests.fixing.test_search import target
+from tests.support.fixing.targets import target
 
 SIZES = st.lists(st.integers(1, 3), min_size=1, max_size=6)
 

@@ -20,32 +20,15 @@ from delegate_sim.gate.baseline import packing
 from delegate_sim.gate.baseline.baseline import (
     Baseline,
     BaselineError,
-    Entry,
     EntryKey,
-    Fallback,
     baseline_text,
     read_baseline,
     update_baseline,
 )
 from delegate_sim.gate.baseline.packing import packed, ranges, read_ranges
 from delegate_sim.results.compare.model_outline import Constant, NodeOutline, Output, SubgraphOutline
-from delegate_sim.results.report.measures import Measures
+from tests.support.baseline_entries import OUTLINE, entry
 from tests.support.models import chain_model
-
-OUTLINE = (
-    SubgraphOutline(
-        "main",
-        (Output("x", "FLOAT32[1,?]"),),
-        (NodeOutline("ADD", 2, ("x", Constant("FLOAT32[4]"), None), (Output("y", "FLOAT32[1,4]"),)),),
-    ),
-)
-
-
-def entry(sha256="ab", partitions=1, outline=OUTLINE):
-    measures = Measures("delegated", 3, 2, partitions, 1, 64)
-    fallback = (Fallback(0, "nnapi-operator", frozenset({2})),)
-    return Entry(sha256, "nnapi", {"feature_level": 31}, "litert-2.3", "api", "0123", "0.1.0", measures, fallback, outline)
-
 
 TEXT = """\
 {"schema": "delegate-sim/baseline/2", "entries": [
@@ -331,7 +314,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
 WRITER = """
 import sys
 from delegate_sim.gate.baseline.baseline import EntryKey, update_baseline
-from tests.gate.baseline.test_baseline import entry
+from tests.support.baseline_entries import entry
 path, name = sys.argv[1:]
 for number in range(20):
     update_baseline(path, {EntryKey(f"{name}{number:02}", "t"): entry(f"{name}{number}")})
@@ -353,7 +336,7 @@ def test_processes_that_update_at_once_lose_nothing(tmp_path):
 STUCK = """
 import os, sys
 from delegate_sim.gate.baseline.baseline import EntryKey, update_baseline
-from tests.gate.baseline.test_baseline import entry
+from tests.support.baseline_entries import entry
 
 def stop(*_):
     print("stuck", flush=True)

@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 from delegate_sim.results.report.placement import placements
-from tests.delegates.mldrift.test_model_build import CASES, model_of
+from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.delegates.npu_models import chain, compiled, with_composites
 
 ALL = ("npu", "gpu", "cpu")

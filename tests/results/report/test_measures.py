@@ -8,8 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.report.measures import NOT_RUNNING, measure
-from tests.runtime.test_interpreter_preparation import model
-from tests.support.models import chain_model
+from tests.support.models import chain_model, unprepared_model
 
 
 def simulated(builder, delegate, options=None):
@@ -22,9 +21,9 @@ def simulated(builder, delegate, options=None):
         (chain_model(["RELU"]), "nnapi", "delegated", "delegated"),
         (chain_model(["SIGN"]), "nnapi", "none", "none"),
         (chain_model(["RELU", "LOGISTIC 9"]), "nnapi", "refused", "refused, not loaded"),
-        (model(), "nnapi", "refused", "refused, not prepared"),
-        (model(), "xnnpack", "delegated", "delegated, then fails"),
-        (model(first="SIGN"), "xnnpack", "none", "none, then fails"),
+        (unprepared_model(), "nnapi", "refused", "refused, not prepared"),
+        (unprepared_model(), "xnnpack", "delegated", "delegated, then fails"),
+        (unprepared_model(first="SIGN"), "xnnpack", "none", "none, then fails"),
     ],
 )
 def test_outcomes(builder, delegate, reported, measured):
@@ -35,7 +34,7 @@ def test_outcomes(builder, delegate, reported, measured):
 
 
 def test_a_prediction_is_that_all_is_undone():
-    run = simulated(model(), "xnnpack")
+    run = simulated(unprepared_model(), "xnnpack")
     predicted = replace(run, refusal=replace(run.refusal, code="mldrift-build", is_predicted=True))
     found = measure(predicted)
     assert (found.outcome, found.delegated_nodes) == ("restored, as predicted", 0)

@@ -151,3 +151,10 @@ EVERYTHING = (CHECK, PASSES, ANALYSIS, NOTHING, MANY, *HOSTILE)
 any_text = st.text(st.characters())
 """Lone surrogates, controls and what is no character among it."""
 nasty_text = st.text(st.sampled_from(list("ab1 \t\n\r\\|`*_[](){}<>#@:;,.=+-%&!~$'\"/\x1b\u2028\ud800\uffff")), max_size=30)
+
+
+def check_entries(entries):
+    assert len({entry["fingerprint"] for entry in entries}) == len(entries)
+    for entry in entries:
+        assert set(entry) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert len(entry["description"]) < 2500

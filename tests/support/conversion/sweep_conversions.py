@@ -8,8 +8,12 @@ from pathlib import Path
 from delegate_sim.conversion.calibration import DRAWN
 from delegate_sim.conversion.convert import Conversion, Failure, FailureKind
 from delegate_sim.conversion.converters import Converter, Route
-from delegate_sim.conversion.settings import Settings
+from delegate_sim.conversion.settings import FLOAT, Settings
 from delegate_sim.conversion.sources import SourceKind, SourceModel
+from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.inference.difference import Difference, TensorDifference
+from delegate_sim.results.report.measures import Measures
+from delegate_sim.sweeping.rows import Origin, SweepRow
 from fixtures.builder import ModelBuilder
 
 TENSORFLOW = Route(Converter("tensorflow", "2.99.0", "/python"))
@@ -90,3 +94,16 @@ class Fake:
         path = self.folder / f"{len(self.asked)}.tflite"
         path.write_bytes(content)
         return Conversion(*given, str(path), len(content), hashlib.sha256(content).hexdigest(), seconds=1.0)
+
+
+def cost(share, *, outcome="delegated", kernels=1, border=0, work=100):
+    return Cost(Measures(outcome, 10, 5, kernels, kernels, border), share, work)
+
+
+def row(number, shares, size=1, error=0.0, *, same_as=None, **of_cost):
+    made = Conversion(SOURCE, TENSORFLOW, FLOAT, DRAWN, "", size=size)
+    difference = None
+    if error is not None:
+        difference = Difference((TensorDifference("y", 1, 1, 1, error, error, 1.0, ""),), (), (0.0, 0.0), 1)
+    costs = tuple([cost(share, **of_cost) for share in shares])
+    return SweepRow(number, made, Origin(""), costs, difference, same_as=same_as)

@@ -1,0 +1,22 @@
+"""Logs of devices."""
+
+from __future__ import annotations
+
+SYNAP = """\
+INFO: STARTING!
+INFO: Tensorflow Version : 2.15.0
+INFO: Log parameter values verbosely: [0]
+INFO: Graph: [/data/local/tmp/model.tflite]
+INFO: Use NNAPI: [1]
+INFO: NNAPI accelerator name: [synap-npu]
+INFO: NNAPI accelerators available: [synap-npu,nnapi-reference]
+INFO: Loaded model /data/local/tmp/model.tflite
+INFO: Initialized TensorFlow Lite runtime.
+INFO: Created TensorFlow Lite delegate for NNAPI.
+INFO: NNAPI delegate created.
+WARNING: NNAPI SL driver did not implement SL_ANeuralNetworksDiagnostic_registerCallbacks!
+VERBOSE: Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.
+INFO: Explicitly applied NNAPI delegate, and the model graph will be completely executed by the delegate.
+INFO: The input model file size (MB): 0.497264
+INFO: Initialized session in 66.002ms.
+"""
