@@ -157,6 +157,8 @@ class _Quantizer:
         """For a float tensor that is kept beside its quantised twin: the twin."""
         self.floating: dict[int, int] = {}
         """For a quantised tensor: its float twin."""
+        self.parameters: dict[tuple[float, int], Quantization] = {}
+        """By scale and zero point; most results have the same."""
 
     def run(self) -> None:
         """Quantise all nodes that can be, with QUANTIZE and DEQUANTIZE between them and those that cannot."""
@@ -185,7 +187,7 @@ class _Quantizer:
         self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs))))
         for index in node.outputs:
             if self._tensor(index).type == "FLOAT32":
-                self.editor.tensors[index] = _quantized(self._tensor(index), "INT8", scale, zero_point)
+                self.editor.tensors[index] = self._quantized(self._tensor(index), scale, zero_point)
 
     def _operand(self, node: Node, position: int, index: int) -> int:
         tensor = self._tensor(index)
@@ -229,9 +231,9 @@ class _Quantizer:
             return index
         if tensor.is_constant:
             # The constant was quantised for this node alone: the converter gives it the scale that the node demands.
-            self.editor.tensors[index] = _quantized(tensor, "INT8", scale, zero_point)._replace(allocation=tensor.allocation)
+            self.editor.tensors[index] = self._quantized(tensor, scale, zero_point)._replace(allocation=tensor.allocation)
             return index
-        result = self.editor.add_tensor(_quantized(tensor, "INT8", scale, zero_point))
+        result = self.editor.add_tensor(self._quantized(tensor, scale, zero_point))
         self.editor.insert("QUANTIZE", index, result)
         return result
 
@@ -240,7 +242,7 @@ class _Quantizer:
         if tensor.type == "INT8":
             return index
         if index not in self.quantized:
-            self.quantized[index] = self.editor.add_tensor(_quantized(tensor, "INT8", _RESULT_SCALE, 0))
+            self.quantized[index] = self.editor.add_tensor(self._quantized(tensor, _RESULT_SCALE, 0))
             self.editor.insert("QUANTIZE", index, self.quantized[index])
         return self.quantized[index]
 
@@ -252,9 +254,11 @@ class _Quantizer:
             self.editor.insert("DEQUANTIZE", index, self.floating[index])
         return self.floating[index]
 
-
-def _quantized(tensor: Tensor, kind: str, scale: float, zero_point: int) -> Tensor:
-    parameters = Quantization("affine", StoredNumbers.of("<f4", [float32(scale)]), StoredNumbers.of("<i8", [zero_point]), 0)
-    return tensor._replace(
-        type=kind, quantization=parameters, scale=float32(scale), zero_point=zero_point, allocation=Allocation.ARENA
-    )
+    def _quantized(self, tensor: Tensor, scale: float, zero_point: int) -> Tensor:
+        parameters = self.parameters.get((scale, zero_point))
+        if parameters is None:
+            numbers = StoredNumbers.of("<f4", [scale]), StoredNumbers.of("<i8", [zero_point])
+            parameters = self.parameters[scale, zero_point] = Quantization("affine", *numbers, 0)
+        return tensor._replace(
+            type="INT8", quantization=parameters, scale=float32(scale), zero_point=zero_point, allocation=Allocation.ARENA
+        )
