@@ -172,6 +172,8 @@ def kind_of(values: Any) -> str:
 
 def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
     """Return the same bytes as elements of another type; raises ValueError if they do not hold a whole number of them."""
+    if isinstance(values, StoredNumbers) and values.kind == kind:
+        return values
     if values.nbytes % int(kind[2:]):
         raise ValueError(f"{values.nbytes} bytes are not elements of {kind}")
     return StoredNumbers.read(kind, values.tobytes())

@@ -290,10 +290,11 @@ class KernelNode:
 
     def input(self, position: int) -> KernelTensor:
         """``GetInputSafe``: the operand at a position; refuses if it is omitted or missing."""
-        found = self.optional_input(position)
-        if found is None:
+        inputs = self.node.inputs
+        index = inputs[position] if 0 <= position < len(inputs) else -1
+        if index < 0:
             raise PrepareError(f"input {position} is missing")
-        return found
+        return self.tensors[index]
 
     def optional_input(self, position: int) -> KernelTensor | None:
         """``GetOptionalInputTensor``: the operand at a position, None if it is omitted or missing."""

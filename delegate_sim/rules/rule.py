@@ -7,8 +7,8 @@ what it demands, finds what a node has instead, and is documented and explained 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from ..graph.graph import NodeView
 from ..releases.catalogue import Release, parse_release
@@ -20,8 +20,7 @@ TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
 """What a delegate's rules may depend on besides the node: its options, the release, what it has noted so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours if it has none."""
 
     code: str
@@ -33,7 +32,7 @@ class Reason:
 
     def to_dict(self) -> dict[str, str]:
         """Return the fields as a dictionary, for JSON."""
-        return asdict(self)
+        return self._asdict()
 
 
 @dataclass(frozen=True, slots=True)

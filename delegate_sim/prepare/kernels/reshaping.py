@@ -161,8 +161,8 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
     node.ensure(len(stretched) <= 1, "the new shape leaves more than one size open")
     sizes = [size for size in requested if size != -1]
     node.ensure(not sizes or min(sizes) >= 0, "the new shape has a negative size")
-    nonzero_source = math.prod(size for size in source if size)
-    nonzero_sizes = math.prod(size for size in sizes if size)
+    nonzero_source = math.prod([size for size in source if size])
+    nonzero_sizes = math.prod([size for size in sizes if size])
     node.ensure(max(nonzero_source, nonzero_sizes) <= _LARGEST_COUNT, "the number of elements overflows")
     shape = list(requested)
     if stretched:
