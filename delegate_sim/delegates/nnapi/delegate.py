@@ -1,4 +1,4 @@
-"""The NNAPI delegate's handling of a subgraph (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""The NNAPI delegate (``StatefulNnApiDelegate::DoPrepare``, ``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class NnapiDelegate(Delegate):
-    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """NNAPI as a delegate (see ``delegates.base.Delegate``)."""
 
     name = "nnapi"
     kernel_name = "TfLiteNnapiDelegate"
@@ -62,7 +62,7 @@ class NnapiDelegate(Delegate):
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Those of kernels that cannot be made, of what the runtime refuses, and of the driver."""
+        """Kinds of kernel failures, of the runtime's refusals, and of the driver's."""
         from . import failures  # most runs explain none
         from .android import refusal_kinds
 
@@ -71,24 +71,24 @@ class NnapiDelegate(Delegate):
 
     @property
     def driver(self) -> DriverInterface:
-        """What the driver is asked."""
+        """The questions to the driver."""
         from .android.driver_interface import DRIVER_INTERFACE  # only needed to explain a log
 
         return DRIVER_INTERFACE
 
     @property
     def devices(self) -> DevicesInterface:
-        """What NNAPI chooses devices by."""
+        """The devices that NNAPI splits a model over."""
         from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE
 
     def platform_notes(self, options: OptionValues) -> Iterator[str]:
-        """Say which of the runtime's rules are only read."""
+        """Return notes on parts of the runtime that were read from its sources, not run."""
         return notes(options)
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Only as an option, and only from NNAPI 1.1 on."""
+        """Allow them as an option, from NNAPI 1.1 on."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -108,7 +108,7 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the NNAPI model of one partition, unless a kernel is found again that was built while the driver was asked."""
+        """Build the NNAPI model of one partition, unless a kernel was kept that was built to ask the driver."""
         partitions = _partitions(decision)
         if partitions.failure(subset, lambda: ()) is None:
             return None
@@ -134,14 +134,14 @@ class NnapiDelegate(Delegate):
                     yield split_of(subset.nodes, compilation)
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Return the NNAPI models of the partitions that are delegated, or of all candidates where building one fails."""
+        """Return the NNAPI models of the delegated partitions, or of all candidates if building one fails."""
         from .lowering.recorded_models import lowered_models  # only needed to show them
 
         subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
         return lowered_models(decision.graph, subsets, options, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Besides the limit: higher feature levels, of the runtime and the accelerator alike."""
+        """Add higher feature levels, of the runtime and the accelerator alike, to the limit."""
         yield from super().remedies(code, options)
         if code in _LEVEL_CODES:
             for level in FEATURE_LEVELS:
@@ -150,31 +150,31 @@ class NnapiDelegate(Delegate):
 
 
 def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -> Decision:
-    """``GetNodesSupportedByAccelerator``: build each partition and ask which of its nodes the driver takes."""
+    """``GetNodesSupportedByAccelerator``: build each partition and ask the driver about its nodes."""
     answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
     lines: list[str] = []
     for subset in decision.candidates:
-        mapped = partitions.mapped(subset)
-        lines += mapped.error_lines
+        lowered = partitions.lowered(subset)
+        lines += lowered.error_lines
         failure = partitions.failure(subset, lambda: decision.candidates)
         if failure is not None:
             return replace(decision, nodes=(), failure=replace(failure, log_lines=(*lines, RESTORED_LINE)))
-        supported = answers.supported(subset.nodes, mapped)
+        supported = answers.supported(subset.nodes, lowered)
         taken += supported
         if len(supported) == len(subset.nodes):
             partitions.keep(subset)
         else:
-            set_aside.update({node: answers.reason(node, mapped) for node in set(subset.nodes).difference(supported)})
+            set_aside.update({node: answers.reason(node, lowered) for node in set(subset.nodes).difference(supported)})
     candidates = decision.candidates
-    if has_float16 and not set_aside and answers.rejections.has_some_of([partitions.mapped(subset) for subset in candidates]):
+    if has_float16 and not set_aside and answers.rejections.has_some_of([partitions.lowered(subset) for subset in candidates]):
         subset = candidates[0]
-        set_aside = {node: answers.reason(node, partitions.mapped(subset)) for node in subset.nodes}
+        set_aside = {node: answers.reason(node, partitions.lowered(subset)) for node in subset.nodes}
     if not set_aside:
         return decision
     if has_float16:
-        # The remapping holds for all nodes or none: the delegate takes it back and delegates nothing.
+        # The remapping applies to all nodes or none: the delegate undoes it and delegates nothing.
         return replace(
             decision,
             nodes=(),
@@ -186,7 +186,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
 
 
 def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
-    """Apply nothing: an accelerator that is not there is an error, and NNAPI's CPU alone is not used."""
+    """Delegate nothing: a missing accelerator is an error, and NNAPI's CPU alone is not used."""
     if problem.failure is not None:
         return replace(decision, nodes=(), failure=problem.failure)
     return replace(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
@@ -238,11 +238,11 @@ _LEVEL_CODES = frozenset(
         f"{PREFIX}operand-zero-point",
     }
 )
-"""Codes of what a higher feature level may end."""
+"""Codes of refusals that a higher feature level may remove."""
 
 
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
-    """Return the option for a runtime that has a feature level; none where the one that is simulated has it."""
+    """Return the option for a runtime that has a feature level; none if the simulated one has it."""
     android = android_of(options)
     if android is None or level <= highest_level(android):
         return {}

@@ -1,4 +1,4 @@
-"""The kinds of problem that NNAPI's rules and its drivers report, in the words of that delegate where they differ."""
+"""Kinds of problem that NNAPI's rules and drivers report, in this delegate's words where they differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNSUPPORTED_OPERAND_VALUE = "kUnsupportedOperandValue"
 UNSUPPORTED_OPERATOR_VARIANT = "kUnsupportedOperatorVariant"
 
 PREFIX = "nnapi-runtime-"
-"""What the codes of the runtime's refusals begin with."""
+"""Prefix of the codes of the runtime's refusals."""
 
 FEATURE_LEVEL = Kind(
     "feature-level",

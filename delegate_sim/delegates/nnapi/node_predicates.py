@@ -36,7 +36,7 @@ def is_basic_lstm(node: NodeView) -> bool:
 
 
 def is_full_lstm(node: NodeView) -> bool:
-    """``isLstmFullKernel``: an LSTM of the form with one operand per gate, with or without layer normalisation."""
+    """``isLstmFullKernel``: an LSTM of the form with one operand per gate, with or without layer normalization."""
     return len(node.inputs) in (20, 24)
 
 

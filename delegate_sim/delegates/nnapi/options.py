@@ -1,4 +1,4 @@
-"""The options of the NNAPI delegate, and the feature levels that follow from them."""
+"""Options of the NNAPI delegate, and the feature levels that follow from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level: the number NNAPI gives it, its name, or an Android API level.
 
-    From Android 12 (31) on NNAPI is updated apart from Android; an API level then stands for level 5, which all have.
+    Since Android 12 (31) NNAPI is updated apart from Android; a later API level means level 5, which all have.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
@@ -64,7 +64,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """A profile of devices says nothing where only the delegate is looked at."""
+    """Return why a profile of devices has no effect without a runtime."""
     if values["devices"] is None or values["nnapi_runtime"] != NO_RUNTIME:
         return ""
     return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android, not none"
@@ -172,7 +172,7 @@ def uses_target_devices(options: OptionValues) -> bool:
 
 
 def is_accelerator_specified(options: OptionValues) -> bool:
-    """``ShouldUseTargetDevices`` without NNAPI's CPU: whether devices are chosen that are not NNAPI's own CPU."""
+    """``ShouldUseTargetDevices``, not counting NNAPI's own CPU."""
     return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
 
 
@@ -184,12 +184,12 @@ def device_level(options: OptionValues) -> int:
     device: int | None = options["device_feature_level"]
     described = chosen_devices(options)
     if described:
-        device = max([API_LEVELS[one.feature_level] for one in described])
+        device = max([API_LEVELS[profile.feature_level] for profile in described])
     return level if device is None else min(level, device)
 
 
 def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
-    """Return the described devices that the delegate targets: the accelerator that is named, or all; None without a profile."""
+    """Return the profiled devices that the delegate targets: the named accelerator, or all; None without a profile."""
     profile: DevicesProfile | None = options["devices"]
     if profile is None:
         return None
@@ -198,19 +198,22 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 
 
 def validation_level(options: OptionValues) -> int:
-    """Without target devices, nodes are validated at Android's API level, which stays at 33 beyond NNAPI's level 5."""
+    """Return the level for which nodes are validated.
+
+    Without target devices this is Android's API level, which stays at 33 beyond NNAPI's level 5.
+    """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
     return min(runtime_level(options), FEATURE_LEVEL_5)
 
 
 def mapping_level(options: OptionValues) -> int:
-    """The level for which nodes are mapped."""
+    """Return the level for which nodes are lowered."""
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
     return runtime_level(options)
 
 
 def asks_driver(options: OptionValues) -> bool:
-    """Whether the driver is asked about operations: from NNAPI 1.2 on, where an accelerator is specified."""
+    """Return whether the driver is asked about operations: from NNAPI 1.2 on, if an accelerator is specified."""
     return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

@@ -1,4 +1,4 @@
-"""Partitions of one decision, each mapped once, and the verdict of the runtime behind the delegate."""
+"""The partitions of a graph: the NNAPI model of each, and the failures of the runtime on them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...graph.partition import Subset
 from ...releases.catalogue import Release
 from ..base import KernelFailure, OptionValues
 from .android.driver_answers import DriverAnswers
-from .android.refusals import runtime_failure, told
+from .android.refusals import refused_call_failure, runtime_failure
 from .android.runtime import ModelMaker, model_maker, runtime_level
 from .lowering import call_sites as calls
 from .lowering.call_sites import RefusedCall
-from .lowering.partition import MappedPartition, map_partition
+from .lowering.partition import LoweredPartition, lower_partition
 from .options import asks_driver, mapping_level
 
 if TYPE_CHECKING:
@@ -29,32 +29,32 @@ class Partitions:
         self.graph = graph
         self.options = options
         self.release = release
-        self._kept: dict[int, MappedPartition] = {}
+        self._kept: dict[int, LoweredPartition] = {}
         key = options, release, make_model
-        self._mapped = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], MappedPartition])
-        """Each with those of its nodes that are assumed to be accepted."""
+        self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
+        """Lowered partitions, by partition and by its nodes that are assumed to be accepted."""
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
     def keep(self, subset: Subset) -> None:
-        """Keep the kernel of a partition that the driver takes as a whole (``CacheDelegateKernel``)."""
-        self._kept[subset.nodes[0]] = self.mapped(subset)
+        """Keep the kernel of a partition whose nodes the driver all takes (``CacheDelegateKernel``)."""
+        self._kept[subset.nodes[0]] = self.lowered(subset)
 
-    def mapped(self, subset: Subset) -> MappedPartition:
-        """Build the NNAPI model of a partition.
+    def lowered(self, subset: Subset) -> LoweredPartition:
+        """Return the NNAPI model of a partition, which is built once.
 
-        A kernel that was kept is found by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
+        A kept kernel is looked up by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
         """
         key = subset, self.graph.assumed.intersection(subset.nodes)
-        found = self._kept.get(subset.nodes[0]) or self._mapped.get(key)
-        if found is None:
-            found = self._mapped[key] = self.build(subset)
-        return found
+        lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)
+        if lowered is None:
+            lowered = self._lowered[key] = self.build(subset)
+        return lowered
 
-    def build(self, subset: Subset) -> MappedPartition:
-        """Build the NNAPI model of a partition, whatever is known of it."""
-        return map_partition(
+    def build(self, subset: Subset) -> LoweredPartition:
+        """Build the NNAPI model of a partition, even if it was built before."""
+        return lower_partition(
             self.graph,
             subset.nodes,
             subset.inputs,
@@ -68,54 +68,54 @@ class Partitions:
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be initialised.
+        """Return why the kernel of a partition cannot be initialized.
 
-        ``every`` returns all partitions, for what else is refused.
+        ``every`` returns all partitions; refusals of those behind this one are named too.
         """
-        mapped = self.mapped(subset)
-        if not mapped.calls:
-            return mapped.failure
+        lowered = self.lowered(subset)
+        if not lowered.calls:
+            return lowered.failure
         subsets = list(every())
         behind = subsets[subsets.index(subset) + 1 :] if subset in subsets else []
-        return runtime_failure(self.graph, mapped, [self.mapped(other) for other in behind], self.options)
+        return runtime_failure(self.graph, lowered, [self.lowered(other) for other in behind], self.options)
 
     def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be initialised, and what is printed of all partitions.
+        """Return why the kernel of a partition cannot be initialized, with the log lines of all partitions.
 
-        All kernels are initialised before the first is prepared, which then ends in an error. So where mapping one of them fails,
-        the runtime may still refuse a call of a later one: that refusal is told.
+        All kernels are initialized before the first is prepared, which then ends in an error. So if one cannot be lowered, the
+        runtime may still refuse a call of a later one; that refusal is reported.
         """
         failure = self.failure(failed, lambda: every)
         if failure is None:
             return None
         if failure.stage is None:
             behind = every[every.index(failed) + 1 :] if failed in every else ()
-            refused = next((other for other in behind if self.mapped(other).calls), None)
+            refused = next((other for other in behind if self.lowered(other).calls), None)
             later = None if refused is None else self.failure(refused, lambda: every)
             if later is not None and later.stage is not None:
                 before = f"before it, the delegate cannot map a partition: {failure.message}"
                 failure = replace(later, stage=replace(later.stage, further=(before, *later.stage.further)))
-        made = [self.mapped(subset) for subset in every if subset.nodes[0] not in self._kept]
-        return replace(failure, log_lines=tuple([line for mapped in made for line in mapped.error_lines]))
+        made = [self.lowered(subset) for subset in every if subset.nodes[0] not in self._kept]
+        return replace(failure, log_lines=tuple([line for lowered in made for line in lowered.error_lines]))
 
     def compiled(self, subset: Subset) -> Compilation | None:
-        """Compile the model of a partition on the devices; None where nothing is known of them or of the model."""
-        mapped = self.mapped(subset)
-        if not mapped.is_finished:
+        """Compile the model of a partition on the devices; None if the runtime refused the model."""
+        lowered = self.lowered(subset)
+        if not lowered.is_finished:
             return None
         if subset.nodes not in self._compiled:
             from .android.compilation import compile_partition  # with the planner, which few runs need
 
-            self._compiled[subset.nodes] = compile_partition(self.options, self.answers.rejections, mapped)
+            self._compiled[subset.nodes] = compile_partition(self.options, self.answers.rejections, lowered)
         return self._compiled[subset.nodes]
 
     def compilation_failure(self, subset: Subset) -> KernelFailure | None:
         """Return why the kernel of a partition cannot be prepared."""
-        mapped = self.mapped(subset)
-        if self.options["devices"] is None and (not asks_driver(self.options) or self.answers.takes_all(mapped)):
+        lowered = self.lowered(subset)
+        if self.options["devices"] is None and (not asks_driver(self.options) or self.answers.takes_all(lowered)):
             return None
         compilation = self.compiled(subset)
         if compilation is None or not compilation.code or compilation.refusal is None:
             return None
         call = RefusedCall(subset.nodes[0], compilation.refusal, calls.COMPILATION)
-        return told(self.graph, call, mapped, self.options)
+        return refused_call_failure(self.graph, call, lowered, self.options)

@@ -14,7 +14,7 @@ from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return the nodes that the rules accept and their partitions, and whether float16 constants were put into nodes."""
+    """Return the nodes that the rules accept and their partitions, and whether nodes read float16 constants directly."""
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
     widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
@@ -30,7 +30,7 @@ def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tu
 def _supported_with_float16(
     graph: Graph, target: NnapiTarget, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
-    """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only the widening of weights is left over."""
+    """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only those that widen weights remain."""
     verdicts = remapping.verdicts(graph, RULES, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     if len(supported) + len(remapping.nodes) == len(graph.execution_plan):

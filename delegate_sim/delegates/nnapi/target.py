@@ -1,4 +1,7 @@
-"""Feature levels of NNAPI, and device properties that rules read (``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``)."""
+"""Feature levels of NNAPI, and the properties of a device that rules read.
+
+Source: ``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ LEVELS_BY_NAME: Mapping[str, int] = MappingProxyType(
 FEATURE_LEVELS = tuple(LEVELS_BY_NAME.values())
 
 _ANDROID = {NNAPI_1_0: "8.1", NNAPI_1_1: "9", NNAPI_1_2: "10", NNAPI_1_3: "11", FEATURE_LEVEL_5: "12"}
-"""The release of Android with which a level came; later ones come apart from Android."""
+"""The Android release that brought a level; later levels are released apart from Android."""
 
 
 def level_in_words(level: int) -> str:
@@ -48,7 +51,7 @@ def level_in_words(level: int) -> str:
 
 
 class NnapiTarget(NamedTuple):
-    """What ``Validate`` looks at: the feature level, whether an accelerator is specified, and the release of the runtime."""
+    """Properties that ``Validate`` reads: feature level, whether an accelerator is specified, release of the runtime."""
 
     level: int
     has_accelerator: bool
@@ -66,6 +69,6 @@ def below_level(level: int) -> Condition[NnapiTarget]:
 
 
 def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
-    """Whether an accelerator is specified."""
+    """Targets with, or without, a specified accelerator."""
     words = "with accelerator" if is_specified else "without accelerator"
     return Condition(words, lambda target: target.has_accelerator == is_specified)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.lowering.partition import MappedPartition
+from delegate_sim.delegates.nnapi.lowering.partition import LoweredPartition
 from delegate_sim.delegates.nnapi.partitions import Partitions
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
@@ -37,7 +37,7 @@ def partition_that_fails():
 def test_a_kernel_that_is_found_again_is_not_built(found, fails):
     delegate, options, decision, subset = partition_that_fails()
     partitions = Partitions(decision.graph, options, NEWEST)
-    partitions._kept |= {first: MappedPartition({}, None, {}, None, (), None, ()) for first in found}
+    partitions._kept |= {first: LoweredPartition({}, None, {}, None, (), None, ()) for first in found}
     decision = replace(decision, findings=partitions)
     assert (delegate.kernel_failure(decision, subset, options, NEWEST) is not None) == fails
 

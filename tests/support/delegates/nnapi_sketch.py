@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from delegate_sim.delegates.nnapi.lowering.partition import map_partition
+from delegate_sim.delegates.nnapi.lowering.partition import lower_partition
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_8
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.graph.partition import partition
@@ -46,7 +46,7 @@ class Sketch:
 
 def map_whole(graph, level=FEATURE_LEVEL_8, runtime=None):
     (subset,) = partition(graph, graph.execution_plan)
-    return map_partition(graph, subset.nodes, subset.inputs, subset.outputs, level, runtime or level)
+    return lower_partition(graph, subset.nodes, subset.inputs, subset.outputs, level, runtime or level)
 
 
 def operations(mapping):

@@ -9,7 +9,7 @@ from ....nnapi_runtime.devices import Costs, CpuDevice, Device, DeviceCost, Driv
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperationType, Preference, feature_level
 from ...base import OptionValues
-from ..lowering.partition import MappedPartition, node_of
+from ..lowering.partition import LoweredPartition, node_of
 from ..options import asks_driver, chosen_devices, device_level
 from ..target import REFERENCE_DEVICE
 from .device_profile import ProfiledDevice
@@ -27,31 +27,31 @@ _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
 """A device without a profile is assumed to be better than the CPU at everything."""
 
 
-def compile_partition(options: OptionValues, rejections: DriverRejections, mapped: MappedPartition) -> Compilation | None:
+def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
     """Compile a partition as the kernel does when it is prepared; None if its model is not finished.
 
     The devices that were chosen run alone; without any, all run with NNAPI's CPU, which then also takes over.
     """
-    if mapped.model is None or not mapped.is_finished:
+    if lowered.model is None or not lowered.is_finished:
         return None
-    model = mapped.model.finish()
+    model = lowered.model.finish()
     cpu = CpuDevice(model.android)
     devices: list[Device]
     if options["accelerator_name"] == REFERENCE_DEVICE:
         devices, partitioning = [cpu], Partitioning.WITHOUT_FALLBACK
     elif asks_driver(options):
-        devices, partitioning = [*target_devices(options, mapped, rejections)], Partitioning.WITHOUT_FALLBACK
+        devices, partitioning = [*target_devices(options, lowered, rejections)], Partitioning.WITHOUT_FALLBACK
     else:
-        devices, partitioning = [*target_devices(options, mapped, rejections), cpu], Partitioning.WITH_FALLBACK
+        devices, partitioning = [*target_devices(options, lowered, rejections), cpu], Partitioning.WITH_FALLBACK
     preference = _PREFERENCES.get(options["execution_preference"], Preference.FAST_SINGLE_ANSWER)
     return compile_model(model, devices, CompilationOptions(preference, partitioning))
 
 
 def target_devices(
-    options: OptionValues, mapped: MappedPartition, rejections: DriverRejections | None = None
+    options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
 ) -> list[DriverDevice]:
     """Return the devices as the runtime sees them; ``rejections`` are operations that they reject beyond their profiles."""
-    rejected = {node: rejections.of_node(node, mapped) for node in mapped.operations} if rejections is not None else {}
+    rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 
     def accepts(profile: ProfiledDevice | None, model: NnModel, operation: NnOperation) -> bool:
         if OperationType(operation.type).name in rejected.get(node_of(operation), ()):

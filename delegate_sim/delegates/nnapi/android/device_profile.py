@@ -1,4 +1,4 @@
-"""A profile of a phone's NNAPI devices, read from a TOML file: what each takes, what it costs, what it cannot compile."""
+"""Profile of a phone's NNAPI devices, read from TOML: the operations that each takes, their costs, failures to compile."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
 SCHEMA = "delegate-sim/devices/1"
 
-_OPERAND_CODES = frozenset([each.value for each in OperandType])
+_OPERAND_CODES = frozenset([member.value for member in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
-"""What stands for FLOAT32 and TENSOR_FLOAT32 in a table of performance where they may be computed in half precision."""
+"""Names of FLOAT32 and TENSOR_FLOAT32 in a table of performance, if half precision is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfiledDevice:
-    """One device. ``takes`` and ``types`` are None where nothing is left out; ``largest`` is in bytes of a step's operands."""
+    """One device. ``takes`` and ``types`` are None without a restriction; ``largest`` is in bytes of a step's operands."""
 
     name: str
     feature_level: int
@@ -40,10 +40,10 @@ class ProfiledDevice:
     largest: int | None = None
     is_updatable: bool = False
     refuses: tuple[StageSignature, ...] = ()
-    """Operations that it does not take with certain inputs."""
+    """Operations that it does not take with these inputs."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
-        """Whether the driver takes an operation that it is shown."""
+        """Return whether the driver takes an operation that it is shown."""
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
         if self.refuses and self._refuses(model, operation):
@@ -52,15 +52,15 @@ class ProfiledDevice:
 
     def _refuses(self, model: NnModel, operation: NnOperation) -> bool:
         name = OperationType(operation.type).name
-        own = [each for each in self.refuses if each.operation == name]
-        if not own:
+        signatures = [signature for signature in self.refuses if signature.operation == name]
+        if not signatures:
             return False
         types, shapes = input_signature(model, operation)
-        return any(each.types in (None, types) and each.shapes in (None, shapes) for each in own)
+        return any(signature.types in (None, types) and signature.shapes in (None, shapes) for signature in signatures)
 
     def compiles(self, model: NnModel, operations: Sequence[NnOperation]) -> bool:
-        """Whether the driver compiles these operations together."""
-        if self.fails_to_compile or any(one.type in self.cannot_compile for one in operations):
+        """Return whether the driver compiles these operations together."""
+        if self.fails_to_compile or any(operation.type in self.cannot_compile for operation in operations):
             return False
         return self.largest is None or operand_bytes(model, operations) <= self.largest
 
@@ -68,13 +68,13 @@ class ProfiledDevice:
 def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     """Return the types and dimensions of an operation's inputs."""
     inputs = [model.operands[index] for index in operation.inputs]
-    types = tuple([OperandType(one.type).name if one.type in _OPERAND_CODES else str(one.type) for one in inputs])
-    return types, tuple([tuple(one.dimensions) for one in inputs])
+    types = [OperandType(operand.type).name if operand.type in _OPERAND_CODES else str(operand.type) for operand in inputs]
+    return tuple(types), tuple([tuple(operand.dimensions) for operand in inputs])
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
     """Return the bytes of all operands of some operations, each counted once."""
-    used = {index for one in operations for index in (*one.inputs, *one.outputs)}
+    used = {index for operation in operations for index in (*operation.inputs, *operation.outputs)}
     return sum([model.operands[index].byte_size for index in used])
 
 
@@ -86,7 +86,7 @@ class DevicesProfile:
     path: str | None = None
 
     def __str__(self) -> str:
-        # Where the file lies differs between machines, and a committed baseline holds this text.
+        # Folders differ between machines, and a committed baseline holds this text.
         return os.path.basename(self.path or "") or "devices"
 
 
@@ -106,7 +106,7 @@ def read_devices(path: str) -> DevicesProfile:
 
 def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
     entry.take("schema", schema(SCHEMA), is_required=True)
-    devices = tuple([_device(each) for each in entry.entries("devices")])
+    devices = tuple([_device(device) for device in entry.entries("devices")])
     entry.finish()
     names = [device.name for device in devices]
     for place, name in enumerate(names):
@@ -120,7 +120,7 @@ def _device(entry: ProfileEntry) -> ProfiledDevice:
     execution = entry.take("execution", _cost)
     power = entry.take("power", _cost)
     performance: Mapping[str, DeviceCost] = entry.take("performance", _performance) or {}
-    found = ProfiledDevice(
+    device = ProfiledDevice(
         entry.take("name", text, is_required=True),
         level_of(entry.take("feature_level", _level, is_required=True)),
         _costs(execution, power, performance),
@@ -131,21 +131,21 @@ def _device(entry: ProfileEntry) -> ProfiledDevice:
         entry.take("cannot_compile", _operations) or frozenset(),
         entry.take("largest_bytes", number),
         bool(entry.take("updatable", boolean)),
-        tuple([_refused(each) for each in entry.entries("refuses")]),
+        tuple([_signature(signature) for signature in entry.entries("refuses")]),
     )
     entry.finish()
-    return found
+    return device
 
 
-def _refused(entry: ProfileEntry) -> StageSignature:
+def _signature(entry: ProfileEntry) -> StageSignature:
     operation = entry.take("operation", _operation, is_required=True)
-    found = StageSignature(operation, entry.take("types", _type_names), entry.take("shapes", shape_lists))
+    signature = StageSignature(operation, entry.take("types", _type_names), entry.take("shapes", shape_lists))
     entry.finish()
-    return found
+    return signature
 
 
 def _costs(execution: float | None, power: float | None, performance: Mapping[str, DeviceCost]) -> Costs:
-    """Types that nothing is said of cost more than anything else, as in the runtime."""
+    """Return the costs; types without one cost more than anything else, as in the runtime."""
     if execution is None and power is None:
         default = Costs().default
     else:
@@ -171,19 +171,19 @@ def _cost(value: Any) -> float:
 
 
 def _performance(value: Any) -> Mapping[str, DeviceCost]:
-    """A number for both, or execution time and power; by operand type."""
+    """Parse costs by operand type: one number, or execution time and power."""
     if not isinstance(value, dict):
         raise ValueError(f"takes a table from operand types to numbers, not {shown(value)}")
     known = (*OperandType.__members__, RELAXED_SCALAR, RELAXED_TENSOR)
-    found = {}
+    costs = {}
     for name, given in value.items():
         if name not in known:
             raise ValueError(f"there is no operand type {shown(name)}; known are {', '.join(known)}")
         pair = given if isinstance(given, list) else [given, given]
         if len(pair) != 2:
             raise ValueError(f"{name} takes execution time and power, not {shown(given)}")
-        found[name] = DeviceCost(_cost(pair[0]), _cost(pair[1]))
-    return found
+        costs[name] = DeviceCost(_cost(pair[0]), _cost(pair[1]))
+    return costs
 
 
 def _operations(value: Any) -> frozenset[int]:

@@ -21,14 +21,14 @@ _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 
 
 def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    """Return the operations of each delegated partition in run order; nothing of a partition that is not built."""
+    """Return the operations of each delegated partition in run order, skipping partitions that cannot be built."""
     if not isinstance(decision.findings, Partitions):
         return
     for subset in subsets:
-        mapped = decision.findings.mapped(subset)
-        if subset.is_delegated and mapped.model is not None and mapped.is_finished:
-            model = mapped.model.finish()
-            yield tuple([_stage_operation(model, one) for one in model.operations])
+        lowered = decision.findings.lowered(subset)
+        if subset.is_delegated and lowered.model is not None and lowered.is_finished:
+            model = lowered.model.finish()
+            yield tuple([_stage_operation(model, operation) for operation in model.operations])
 
 
 def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
@@ -41,7 +41,7 @@ def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
 
 
 def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) -> str:
-    """Return the text of a profile; the feature level of the devices is that of the options, since no log has it."""
+    """Return the text of a profile. Feature levels are that of the options, since no log has them."""
     lines = [
         "# NNAPI's devices, as a log of debug.nn.vlog showed them; written by 'delegate-sim reconcile --learn'.",
         "# Costs keep the order in which devices were chosen, and are no measured times; no log has feature levels.",
@@ -50,20 +50,20 @@ def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) ->
     for device in devices:
         lines += ["", "[[devices]]", f"name = {toml_string(device.name)}", f"feature_level = {device_level(options)}"]
         lines.append(f"execution = {max(device.costs.values(), default=0.5):g}")
-        whole = [each.operation for each in device.rejects if each.types is None]
+        whole = [signature.operation for signature in device.rejects if signature.types is None]
         lines += [f"rejects = {toml_strings(whole)}"] if whole else []
         lines += ["fails_to_compile = true"] if device.fails_to_compile else []
         lines += [f"cannot_compile = {toml_strings(device.cannot_compile)}"] if device.cannot_compile else []
         lines += [f"largest_bytes = {device.largest_bytes}"] if device.largest_bytes is not None else []
         if device.costs:
             lines += ["", "[devices.performance]", *[f"{key} = {cost:g}" for key, cost in sorted(device.costs.items())]]
-        for each in device.rejects:
-            if each.types is not None:
+        for signature in device.rejects:
+            if signature.types is not None:
                 lines += [
                     "",
                     "[[devices.refuses]]",
-                    f"operation = {toml_string(each.operation)}",
-                    f"types = {toml_strings(each.types)}",
+                    f"operation = {toml_string(signature.operation)}",
+                    f"types = {toml_strings(signature.types)}",
                 ]
-                lines += [f"shapes = {json.dumps(each.shapes)}"] if each.shapes is not None else []
+                lines += [f"shapes = {json.dumps(signature.shapes)}"] if signature.shapes is not None else []
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""NNAPI's split of a partition over devices, as plain data."""
+"""The split of a partition over devices, as plain data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..lowering.partition import node_of
 
 
 def split_of(nodes: tuple[int, ...], compilation: Compilation) -> StageSplit:
-    """Return the steps of a partition that was compiled, and why NNAPI's CPU took over, if it did."""
+    """Return the steps of a compiled partition, and why NNAPI's CPU took over, if it did."""
     plan = compilation.plan
     if plan.device is not None:
         model = plan.models[0]
@@ -34,7 +34,7 @@ def _planned(step: PlanStep) -> StageStep:
 def _step(
     device: str, model: NnModel, operations: Sequence[NnOperation], given: Sequence[int], results: Sequence[int]
 ) -> StageStep:
-    names = tuple([(node_of(one), OperationType(one.type).name) for one in operations])
+    names = tuple([(node_of(operation), OperationType(operation.type).name) for operation in operations])
     return StageStep(device, names, _bytes(model, given), _bytes(model, results))
 
 

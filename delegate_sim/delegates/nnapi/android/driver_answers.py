@@ -16,7 +16,7 @@ from ....rules.rule import Reason
 from ...base import KernelFailure, OptionValues
 from ..failures import kernel_failure
 from ..kinds import DRIVER, HIDDEN
-from ..lowering.partition import MappedPartition, node_of
+from ..lowering.partition import LoweredPartition, node_of
 from ..node_predicates import is_constant_densify, is_runtime_float16_dequantize
 from ..options import chosen_devices, device_level
 from ..target import NNAPI_1_2, REFERENCE_DEVICE
@@ -38,58 +38,58 @@ class DriverAnswers:
         self._version = Version(level_of(device_level(options)))
         self._not_taken: dict[int, frozenset[int]] = {}
 
-    def supported(self, nodes: Sequence[int], mapped: MappedPartition) -> tuple[int, ...]:
+    def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
         """Return the nodes of a partition whose operations the devices all take.
 
         If the partition has sparse weights, or widens float16 values at run time, one that they do not take leaves none.
         """
-        left_out = self._left_out(mapped)
+        left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
             return tuple(nodes)
-        supported = tuple([node for node in nodes if node not in left_out and not self.rejections.of_node(node, mapped)])
-        if len(supported) < len(nodes) or self.rejections.has_some_of([mapped]):
+        supported = tuple([node for node in nodes if node not in left_out and not self.rejections.of_node(node, lowered)])
+        if len(supported) < len(nodes) or self.rejections.has_some_of([lowered]):
             return () if is_all_or_nothing(self._graph, nodes) else supported
         return supported
 
-    def takes_all(self, mapped: MappedPartition) -> bool:
+    def takes_all(self, lowered: LoweredPartition) -> bool:
         """Return whether the devices take every node of a partition."""
-        if self._left_out(mapped):
+        if self._left_out(lowered):
             return False
-        return self.rejections.is_empty or not any(self.rejections.of_node(node, mapped) for node in mapped.operations)
+        return self.rejections.is_empty or not any(self.rejections.of_node(node, lowered) for node in lowered.operations)
 
-    def reason(self, node: int, mapped: MappedPartition) -> Reason:
+    def reason(self, node: int, lowered: LoweredPartition) -> Reason:
         """Return why the devices do not take a node."""
-        rejected = frozenset(self.rejections.of_node(node, mapped))
-        if not rejected and node in self._left_out(mapped):
+        rejected = frozenset(self.rejections.of_node(node, lowered))
+        if not rejected and node in self._left_out(lowered):
             if self._described is None:
                 hidden = f"an operation above feature level {self._version.level}"
                 message = f"the runtime does not show the driver {hidden}"
                 return Reason(HIDDEN.name, "driver", message, hidden, "operations that the driver's level has", HIDDEN.hint)
-            rejected = frozenset(mapped.operations.get(node, ()))
+            rejected = frozenset(lowered.operations.get(node, ()))
         operations = ", ".join(sorted(rejected)) or "an operation of the same partition"
         needed = "operations that the driver takes"
         return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
 
-    def _left_out(self, mapped: MappedPartition) -> frozenset[int]:
+    def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
         """Return the nodes with an operation that no device takes, by its profile or its feature level."""
-        if self._described is None and (mapped.required is None or mapped.required.fits(self._version)):
+        if self._described is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
-        if mapped.model is None or not mapped.is_finished:
+        if lowered.model is None or not lowered.is_finished:
             return frozenset()
-        left_out = self._not_taken.get(id(mapped))
+        left_out = self._not_taken.get(id(lowered))
         if left_out is None:
             from .compilation import target_devices  # with the planner, which few runs need
 
-            model = mapped.model.finish()
-            answers = [device.supported(model) for device in target_devices(self._options, mapped)]
+            model = lowered.model.finish()
+            answers = [device.supported(model) for device in target_devices(self._options, lowered)]
             places = [place for place in range(len(model.operations)) if not any(answer[place] for answer in answers)]
-            left_out = self._not_taken[id(mapped)] = frozenset([node_of(model.operations[place]) for place in places])
+            left_out = self._not_taken[id(lowered)] = frozenset([node_of(model.operations[place]) for place in places])
         return left_out
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """No device can be used: with a failure if one was named."""
+    """No device can be used; a failure if one was named."""
 
     failure: KernelFailure | None
 
@@ -105,7 +105,7 @@ NO_DEVICE = Reason(
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return why no device of the profile can be used, if so (``DoPrepare``, ``GetTargetDevices``)."""
+    """Return why no device of the profile can be used, None if one can (``DoPrepare``, ``GetTargetDevices``)."""
     described, name = chosen_devices(options), options["accelerator_name"]
     if described is None or described or runtime_level(options) < NNAPI_1_2 or name == REFERENCE_DEVICE:
         return None
@@ -116,7 +116,7 @@ def device_problem(options: OptionValues) -> DeviceProblem | None:
 
 
 def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:
-    """Whether a driver that rejects any operation of these nodes gets none of them."""
+    """Return whether a driver that rejects any operation of these nodes gets none of them."""
     return any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes)
 
 

@@ -1,4 +1,4 @@
-"""The delegate's description of its driver and devices, for explaining and learning from logs."""
+"""Descriptions of the driver and of devices, used to explain device logs and to learn from them."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str
 
 
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
-    """Return what the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
+    """Return the questions to the driver about a subgraph; None if it is not asked, or if a partition cannot be built."""
     decision, has_float16 = supported_nodes(graph, options, release)
     if not decision.nodes or not asks_driver(options):
         return None
-    found = []
+    questions = []
     partitions = Partitions(decision.graph, options, release)
     for subset in decision.candidates:
-        mapped = partitions.mapped(subset)
-        if mapped.failure is not None or mapped.calls:
+        lowered = partitions.lowered(subset)
+        if lowered.failure is not None or lowered.calls:
             return None
         whole = is_all_or_nothing(decision.graph, subset.nodes)
-        found.append(DriverQuestion(decision.graph, subset.nodes, mapped.operations, whole))
-    return DriverQuestions(tuple(found), has_float16)
+        questions.append(DriverQuestion(decision.graph, subset.nodes, lowered.operations, whole))
+    return DriverQuestions(tuple(questions), has_float16)
 
 
 DRIVER_INTERFACE = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, driver_operations())

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from ....graph.graph import Graph
 from ...base import OptionValues
-from ..lowering.partition import MappedPartition
+from ..lowering.partition import LoweredPartition
 
 if TYPE_CHECKING:
     from ...driver import Driver
 
 
 class DriverRejections:
-    """What the options say that a driver rejects."""
+    """The operations that the options list as rejected by the driver."""
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
         self._graph = graph
@@ -26,11 +26,11 @@ class DriverRejections:
         """Whether the options say nothing about the driver."""
         return self._profile is None and not self._names
 
-    def of_node(self, node: int, mapped: MappedPartition) -> tuple[str, ...]:
+    def of_node(self, node: int, lowered: LoweredPartition) -> tuple[str, ...]:
         """Return the operations of a node that the driver rejects."""
         if self.is_empty:
             return ()
-        operations = mapped.operations.get(node, ())
+        operations = lowered.operations.get(node, ())
         if self._profile is None:
             return tuple([operation for operation in operations if operation in self._names])
         view = self._graph.view(self._graph.nodes[node])
@@ -38,7 +38,7 @@ class DriverRejections:
             [operation for operation in operations if operation in self._names or self._profile.rejects(operation, view)]
         )
 
-    def has_some_of(self, partitions: Sequence[MappedPartition]) -> bool:
+    def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
         """Return whether the driver is known to reject at least one operation of some partitions, though not which."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
@@ -47,8 +47,8 @@ class DriverRejections:
         return self._profile.rejects_some(
             {
                 signature(operation, self._graph.view(self._graph.nodes[node]))
-                for mapped in partitions
-                for node, operations in mapped.operations.items()
+                for lowered in partitions
+                for node, operations in lowered.operations.items()
                 for operation in operations
             }
         )

@@ -1,4 +1,4 @@
-"""Advice on calls that the runtime refuses, where more is known than the broken rule tells."""
+"""Advice on refused calls that is more specific than the advice of the broken rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ....model.model import Tensor
 from ....nnapi_runtime.types import OperandType, OperationType
 from ..kinds import PREFIX
 from ..lowering.call_sites import RefusedCall
-from ..lowering.partition import MappedPartition
+from ..lowering.partition import LoweredPartition
 from .refusal_kinds import KINDS
 
 _CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL.name
@@ -18,15 +18,15 @@ _OPERAND = re.compile(r"\b(input|output) (\d+)")
 
 
 def change_for(call: RefusedCall) -> str:
-    """Say what to change."""
-    found, operation = call.refusal.violation.found, call.operation
-    if _CHANNELS in found:
+    """Return the change that avoids a refusal."""
+    value, operation = call.refusal.violation.found, call.operation
+    if _CHANNELS in value:
         return _change_of_channels(operation)
     if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
         return "target feature level 30 (Android 11) or newer, where INT8 tensors may have a zero point"
     if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
         return f"keep {operation} to float and 8-bit tensors, with a CAST around it, or leave the node to the CPU"
-    if operation == "TRANSPOSE_CONV" and found == OperandType.TENSOR_FLOAT16.name:
+    if operation == "TRANSPOSE_CONV" and value == OperandType.TENSOR_FLOAT16.name:
         return "convert with float32 weights: TRANSPOSE_CONV has no form with float16 weights"
     return KINDS[PREFIX + call.refusal.code].hint
 
@@ -41,24 +41,26 @@ def _change_of_channels(operation: str) -> str:
     )
 
 
-def refused_operand(call: RefusedCall, graph: Graph, mapped: MappedPartition) -> tuple[str, Tensor | None]:
-    """Return the operand that a refusal is about, in words, and the tensor of the graph that it stands for, if any."""
+def refused_operand(call: RefusedCall, graph: Graph, lowered: LoweredPartition) -> tuple[str, Tensor | None]:
+    """Return the refused operand in words, and its tensor in the graph, if it has one."""
     if call.tensor is not None:
         return _named(call.tensor), call.tensor
     subject = call.refusal.violation.subject
     place = _OPERAND.search(subject)
-    model = mapped.model
+    model = lowered.model
     if place is None or model is None or not call.operation:
         return subject, None
     operations = [
-        one for one in model.operations if one.tag == call.node and OperationType(one.type).name.startswith(call.operation)
+        operation
+        for operation in model.operations
+        if operation.tag == call.node and OperationType(operation.type).name.startswith(call.operation)
     ]
     if not operations:
         return subject, None
     operands = operations[-1].inputs if place[1] == "input" else operations[-1].outputs
     position = int(place[2])
     index = operands[position] if position < len(operands) else -1
-    tensor = next((graph.tensors[one] for one, operand in mapped.tensors.items() if operand == index), None)
+    tensor = next((graph.tensors[key] for key, operand in lowered.tensors.items() if operand == index), None)
     return (subject, None) if tensor is None else (f"{subject}, {_named(tensor)}", tensor)
 
 

@@ -1,4 +1,4 @@
-"""Kinds of problem for refusals of Android's NNAPI runtime: one code for each of its rules."""
+"""Kinds of problem for refusals of Android's NNAPI runtime: one for each of its rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..kinds import PREFIX
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a refusal by a rule is about, and what to do."""
+    """The kind of problem behind refusals by a rule, and advice."""
 
     problem: Problem
     advice: str

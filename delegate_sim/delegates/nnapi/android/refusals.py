@@ -9,30 +9,30 @@ from ....nnapi_runtime.refusal import Call
 from ...base import KernelFailure, OptionValues
 from ..kinds import PREFIX
 from ..lowering.call_sites import RefusedCall
-from ..lowering.partition import MappedPartition
+from ..lowering.partition import LoweredPartition
 
 _FURTHER_SHOWN = 10
 
 
 def runtime_failure(
-    graph: Graph, mapped: MappedPartition, others: Sequence[MappedPartition], options: OptionValues
+    graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
 ) -> KernelFailure | None:
-    """Tell the first call that the runtime refuses of a partition, and in short those behind it, also of other partitions."""
-    if not mapped.calls:
+    """Report the first refused call of a partition, with short lines on later ones and those of other partitions."""
+    if not lowered.calls:
         return None
-    found = [call for each in (mapped, *others) for call in _first_of_each_node(each.calls)]
-    return told(graph, found[0], mapped, options, _further(found[1:]))
+    calls = [call for partition in (lowered, *others) for call in _first_of_each_node(partition.calls)]
+    return refused_call_failure(graph, calls[0], lowered, options, _further(calls[1:]))
 
 
-def told(
-    graph: Graph, call: RefusedCall, mapped: MappedPartition, options: OptionValues, further: tuple[str, ...] = ()
+def refused_call_failure(
+    graph: Graph, call: RefusedCall, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> KernelFailure:
-    """Tell a refused call as what fails the kernel."""
+    """Return the kernel failure that a refused call causes."""
     from ...stage_behind import StageRefusal  # most models meet no refusal
     from .refusal_advice import change_for, refused_operand
 
     violation = call.refusal.violation
-    operand, tensor = refused_operand(call, graph, mapped)
+    operand, tensor = refused_operand(call, graph, lowered)
     what = f"{call.operation}: " if call.operation else ""
     is_compiled = call.refusal.call is Call.FINISH_COMPILATION
     does = "cannot compile the partition" if is_compiled else f"refuses {call.call}"
@@ -49,7 +49,7 @@ def told(
 
 
 def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
-    """What else is refused of a node may only follow from the first."""
+    """Return the first refusal of each node; its others may only follow from that one."""
     first: dict[int, RefusedCall] = {}
     for call in refused:
         first.setdefault(call.node, call)
@@ -57,16 +57,16 @@ def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
 
 
 def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
-    """Name what is refused behind the first call: alike refusals together, with their nodes."""
+    """Describe the refusals after the first; equal ones share a line."""
     groups: dict[tuple[str, str, str, str], list[int]] = {}
     for call in calls:
         violation = call.refusal.violation
         key = (call.operation or call.call, violation.subject, violation.found, violation.needed)
         groups.setdefault(key, []).append(call.node)
     lines = [
-        f"behind the first refusal the NNAPI runtime would refuse {operation} at {_nodes(nodes)}: {subject}: found {is_found}, "
+        f"behind the first refusal the NNAPI runtime would refuse {operation} at {_nodes(nodes)}: {subject}: found {value}, "
         f"needed {needed}"
-        for (operation, subject, is_found, needed), nodes in groups.items()
+        for (operation, subject, value, needed), nodes in groups.items()
     ]
     hidden = len(lines) - _FURTHER_SHOWN
     more = (f"behind the first refusal the NNAPI runtime would refuse {hidden} further kinds of calls",) if hidden > 0 else ()

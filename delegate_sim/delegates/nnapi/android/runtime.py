@@ -1,4 +1,4 @@
-"""Android's NNAPI runtime behind the delegate: the release that is simulated and its feature level."""
+"""Android's NNAPI runtime behind the delegate: the simulated release and its feature level."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def runtime_name(value: Any) -> str:
 
 
 def android_of(options: OptionValues) -> AndroidRelease | None:
-    """Return the release whose runtime stands behind the delegate; None if only the delegate is looked at."""
+    """Return the release whose runtime is simulated; None if only the delegate is."""
     name = options["nnapi_runtime"]
     return None if name == NO_RUNTIME else AndroidRelease(int(name))
 
 
 def runtime_level(options: OptionValues) -> int:
-    """Return the feature level of the runtime, no higher than that of the Android release that it came with."""
+    """Return the feature level of the runtime, at most that of the Android release that it came with."""
     level: int = options["feature_level"]
     android = android_of(options)
     return level if android is None else min(level, highest_level(android))
@@ -44,11 +44,11 @@ def highest_level(android: AndroidRelease) -> int:
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""Makes an NNAPI model that hands its refusals on."""
+"""Creates an NNAPI model that reports its refusals to a function."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:
-    """Return what makes an NNAPI model that notes its refusals; None without a runtime."""
+    """Return a function that creates NNAPI models; None without a runtime."""
     android = android_of(options)
     if android is None:
         return None
@@ -57,7 +57,7 @@ def model_maker(options: OptionValues) -> ModelMaker | None:
 
 
 def notes(options: OptionValues) -> Iterator[str]:
-    """Say what is known of a runtime less surely than by running it."""
+    """Return notes on parts of a runtime that were read from its sources, not run."""
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
             known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"

@@ -1,7 +1,7 @@
-"""The places where the delegate calls NNAPI, and its messages when a call fails.
+"""Places in the delegate's source that call NNAPI, and the message of each when the call fails.
 
-Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Numbers of
-lines are those of the newest sources; they differ from release to release.
+Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Line numbers
+are those of the newest sources; they differ between releases.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ....nnapi_runtime.types import ResultCode
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place in the delegate's source: its line, what it says it was doing, and whether it names the tensor."""
+    """One place: its line, its description of the call, and whether its message names the tensor."""
 
     line: int
     doing: str
@@ -51,7 +51,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """A call that the runtime refuses: while which node was mapped, and where; ``operation`` is that of NNAPI, if it is one."""
+    """A call that the runtime refuses, with the node that was lowered and, for an operation, its name."""
 
     node: int
     refusal: NnRefusal
@@ -61,7 +61,7 @@ class RefusedCall:
 
     @property
     def call(self) -> str:
-        """The function's name without what all begin with."""
+        """The function's name without the common prefix."""
         return self.refusal.call.value.partition("_")[2]
 
     @property

@@ -11,9 +11,9 @@ from . import call_sites as calls
 from .call_sites import Site
 
 SCALAR_AS_TENSOR, CONVERT_INT8, SIGNED, PER_CHANNEL, WIDEN, REPEATED_SCALE = 1, 2, 4, 8, 16, 32
-"""How a tensor is to be mapped (``NN_TENSOR_FLAG_...``): a scalar as a vector of one element, INT8 by adding 128, INT8 as signed
-asymmetric values, weights per channel whatever the number of scales, constant float16 as float32. Last, what the CPU kernel of a
-hybrid TRANSPOSE_CONV did while it was prepared: it repeats a single scale for each channel."""
+"""Flags of a tensor (``NN_TENSOR_FLAG_...``): a scalar becomes a vector of one element; INT8 is converted by adding 128; INT8 is
+signed and asymmetric; weights are per channel whatever the number of scales; constant float16 becomes float32; a single scale is
+repeated for each channel, as the CPU kernel of a hybrid TRANSPOSE_CONV does while it is prepared."""
 
 _T = OperandType
 
@@ -26,14 +26,14 @@ OPERAND_TYPES: Mapping[str, int] = {
     "BOOL": _T.TENSOR_BOOL8.value,
     "INT16": _T.TENSOR_QUANT16_SYMM.value,
 }
-"""Tensor types that have an NNAPI operand type. Flags and quantisation decide about INT8 and FLOAT16."""
+"""Tensor types that have an NNAPI operand type. For INT8 and FLOAT16, flags and quantization decide."""
 
 INTERMEDIATE_TYPES: Mapping[str, int] = {
     "FLOAT32": _T.TENSOR_FLOAT32.value,
     "UINT8": _T.TENSOR_QUANT8_ASYMM.value,
     "INT8": _T.TENSOR_QUANT8_ASYMM_SIGNED.value,
 }
-"""Types of results between the operations of one node (``AddIntermediateOutputTensor``)."""
+"""Operand types of results between the operations of one node (``AddIntermediateOutputTensor``)."""
 
 _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 

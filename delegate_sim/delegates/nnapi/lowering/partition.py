@@ -24,32 +24,32 @@ from .operator_lowering import Lowering
 from .operators import find_lowering
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
-"""Since when a pool of memory of 0 bytes is an error; before, none was created, and the kernel initialised."""
+"""The first release in which a pool of memory of 0 bytes is an error; before, none was created."""
 
 
 @dataclass(frozen=True, slots=True)
-class MappedPartition:
-    """What becomes of a partition: the first failure, and the calls that the runtime refuses, in order.
+class LoweredPartition:
+    """A partition's NNAPI model, with the first failure and the calls that the runtime refuses, in order.
 
-    ``failure`` may lie behind the first of them. ``required`` is what the NNAPI model needs of a device, None if it is not
+    ``failure`` may come after the first refused call. ``required`` is the version that the model needs, None if it is not
     finished. After a failure operations and model are incomplete.
     """
 
     operations: Mapping[int, tuple[str, ...]]
     """The NNAPI operations of each node, in order."""
     model: ModelBuilder | None
-    """The NNAPI model as far as it was built."""
+    """The NNAPI model, up to a failure."""
     tensors: Mapping[int, int]
     """The NNAPI operand of each tensor that has one."""
     failure: KernelFailure | None
     calls: tuple[RefusedCall, ...]
     required: Version | None
     lines: tuple[str, ...]
-    """What the delegate prints while it maps the nodes, up to the first call that is refused."""
+    """Lines that the delegate prints while it lowers the nodes, up to the first refused call."""
 
     @property
     def error_lines(self) -> tuple[str, ...]:
-        """What the delegate prints of a kernel that cannot be initialised."""
+        """Lines that the delegate prints about a kernel that cannot be initialized."""
         return (*self.lines, self.calls[0].error_line) if self.calls else self.lines
 
     @property
@@ -64,7 +64,7 @@ def node_of(operation: NnOperation) -> int:
     return operation.tag
 
 
-def map_partition(
+def lower_partition(
     graph: Graph,
     nodes: Sequence[int],
     inputs: Iterable[int],
@@ -75,19 +75,19 @@ def map_partition(
     make_model: Callable[[Callable[[NnRefusal], None]], ModelBuilder] | None = None,
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
-) -> MappedPartition:
-    """Initialise the kernel of one partition (``NNAPIDelegateKernel::Init``).
+) -> LoweredPartition:
+    """Initialize the kernel of one partition (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are indices of nodes that the rules accept, in running order; ``inputs`` and ``outputs`` are the tensors that
-    cross the partition's border. ``target_feature_level`` is the runtime's level, lowered to that of the target devices.
-    ``make_model`` makes the model to build; without it there is none.
+    cross the partition's boundary. ``target_feature_level`` is the runtime's level, lowered to that of the target devices.
+    ``make_model`` creates the model to build; without it there is none.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
         _add_nodes(partition, [graph.nodes[index] for index in known])
-        # Which operands nodes would have that are only assumed to be accepted, nobody knows.
+        # The operands of nodes that are only assumed to be accepted are unknown.
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
             if partition.model is not None and not partition.refused:
@@ -97,7 +97,7 @@ def map_partition(
     except KernelError as error:
         failure = error.failure
     operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
-    return MappedPartition(
+    return LoweredPartition(
         operations,
         partition.model,
         partition.mapped,
@@ -111,11 +111,11 @@ def map_partition(
 def _finish(
     partition: PartitionBuilder, model: ModelBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool
 ) -> Version | None:
-    """``BuildGraph``, from the model's inputs and outputs on: what the model needs; None if it is refused."""
+    """Name the model's inputs and outputs and return the version that it needs; None if it is refused (``BuildGraph``)."""
     tensors, mapped = partition.graph.tensors, partition.mapped
     given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]
     results = [mapped[index] for index in outputs if index in mapped]
-    # Room is made for every tensor, so that there is a pointer even where nothing is listed in the end.
+    # The original reserves space for every tensor, so lists have a pointer even if they end up empty.
     pointers = (bool(inputs), bool(outputs))
     site = call_sites.BOUNDARY
     try:
@@ -149,7 +149,7 @@ def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
-    """The end of ``BuildGraph``: neither pool of shared memory may be empty."""
+    """Check that neither pool of shared memory is empty (the end of ``BuildGraph``)."""
     tensors = partition.graph.tensors
     sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
     side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])
@@ -158,9 +158,9 @@ def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: It
 
 
 def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
-    """Return which pool has no bytes, if one has none.
+    """Return the pool that has no bytes, None if both have some.
 
-    Every output counts, mapped or not. How a type is converted never makes a size zero, nor does padding.
+    Every output counts, mapped or not. Neither type conversion nor padding changes whether a size is 0.
     """
     for side, indices in (("input", inputs), ("output", outputs)):
         if not any(tensors[index].byte_size for index in indices):

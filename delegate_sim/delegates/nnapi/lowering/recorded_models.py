@@ -1,4 +1,4 @@
-"""The NNAPI models of a subgraph's partitions, shown as they are built: call by call."""
+"""NNAPI models of partitions with the calls that built them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....nnapi_runtime.builder import ModelBuilder
-from ....nnapi_runtime.model import NnModel
+from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.operands import NnOperand
 from ....nnapi_runtime.refusal import Call, NnRefusal
 from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_name
@@ -19,13 +19,13 @@ from ...lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredO
 from ..android.runtime import android_of, runtime_level
 from ..partitions import Partitions
 from .call_sites import RefusedCall
-from .partition import MappedPartition
+from .partition import LoweredPartition
 
 _RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
 
 
 class _Recorder(ModelBuilder):
-    """A model that notes every call."""
+    """A model builder that records every call."""
 
     def __init__(self, android: AndroidRelease, feature_level: int, on_refusal: Callable[[NnRefusal], None]) -> None:
         super().__init__(android, feature_level, on_refusal)
@@ -71,11 +71,11 @@ class _Recorder(ModelBuilder):
         return super().check()
 
     def finish(self) -> NnModel:
-        raise NotImplementedError("a recorded model is only looked at")
+        raise NotImplementedError("a recorded model is not compiled")
 
 
 def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValues, release: Release) -> Iterator[LoweredModel]:
-    """Build the NNAPI model of each partition and return it, with the calls that the runtime refuses, if one is simulated."""
+    """Build the NNAPI model of each partition and return it, with refused calls if a runtime is simulated."""
     android = android_of(options)
     newest = AndroidRelease.ANDROID_13
     level = level_of(runtime_level(options)) if android is not None else MAX_FEATURE_LEVEL[newest]
@@ -86,35 +86,35 @@ def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValue
         return made[-1]
 
     for subset in subsets:
-        mapped = Partitions(graph, options, release, make_model).build(subset)
-        yield _lowered(graph, subset, mapped, made[-1], mapped.calls if android is not None else ())
+        lowered = Partitions(graph, options, release, make_model).build(subset)
+        yield _lowered(graph, subset, lowered, made[-1], lowered.calls if android is not None else ())
 
 
 def _lowered(
-    graph: Graph, subset: Subset, mapped: MappedPartition, model: _Recorder, refused: Sequence[RefusedCall]
+    graph: Graph, subset: Subset, lowered: LoweredPartition, model: _Recorder, refused: Sequence[RefusedCall]
 ) -> LoweredModel:
-    tensors = {operand: tensor for tensor, operand in mapped.tensors.items()}
+    tensors = {operand: tensor for tensor, operand in lowered.tensors.items()}
     return LoweredModel(
         graph.index,
         subset.nodes,
         tuple([_operand(index, operand, tensors.get(index)) for index, operand in enumerate(model.operands)]),
-        tuple(
-            [
-                LoweredOperation(one.index, OperationType(one.type).name, one.tag, one.inputs, one.outputs)
-                for one in model.operations
-            ]
-        ),
+        tuple(map(_operation, model.operations)),
         tuple(model.inputs),
         tuple(model.outputs),
         tuple(model.calls),
-        (*[LoweredRefusal(call.call, call.node, call.refusal.text) for call in refused], *_failure(mapped)),
+        (*[LoweredRefusal(call.call, call.node, call.refusal.text) for call in refused], *_failure(lowered)),
     )
 
 
-def _failure(mapped: MappedPartition) -> Iterator[LoweredRefusal]:
-    """What the delegate itself cannot map ends the model there."""
-    if mapped.failure is not None:
-        yield LoweredRefusal("", mapped.failure.node, mapped.failure.message)
+def _operation(operation: NnOperation) -> LoweredOperation:
+    name = OperationType(operation.type).name
+    return LoweredOperation(operation.index, name, operation.tag, operation.inputs, operation.outputs)
+
+
+def _failure(lowered: LoweredPartition) -> Iterator[LoweredRefusal]:
+    """Return the delegate's own failure, where the model ends."""
+    if lowered.failure is not None:
+        yield LoweredRefusal("", lowered.failure.node, lowered.failure.message)
 
 
 def _operand(index: int, operand: NnOperand, tensor: int | None) -> LoweredOperand:
@@ -140,5 +140,5 @@ def _value(operand: NnOperand) -> int | float | bool | None:
     form = _FORMATS.get(OperandType(operand.type))
     if form is None or operand.value is None:
         return None
-    found: int | float | bool = struct.unpack(form, operand.value)[0]
-    return found
+    number: int | float | bool = struct.unpack(form, operand.value)[0]
+    return number

@@ -6,7 +6,7 @@ import delegate_sim
 from delegate_sim.delegates.driver_profile import DriverProfile, Rejection
 from delegate_sim.delegates.nnapi.android.driver_answers import DriverAnswers
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
-from delegate_sim.delegates.nnapi.lowering.partition import map_partition
+from delegate_sim.delegates.nnapi.lowering.partition import lower_partition
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.graph import file_graph
 from tests.support.delegates.nnapi_sketch import Sketch, map_whole, sparse_convolution
@@ -36,7 +36,7 @@ def test_a_driver_takes_nodes_of_which_it_takes_every_operation():
 def test_names_and_profile_add_up():
     model = delegate_sim.load(chain_model(["ADD", "RELU", "TANH"]).bytes())
     graph = file_graph(model, model.subgraphs[0])
-    mapping = map_partition(graph, (0, 1, 2), graph.inputs, graph.outputs, 31, 31)
+    mapping = lower_partition(graph, (0, 1, 2), graph.inputs, graph.outputs, 31, 31)
     profile = DriverProfile((Rejection("TANH"),))
     driver = answers(graph, "ADD", driver=profile)
     assert driver.supported((0, 1, 2), mapping) == (1,)
