@@ -12,7 +12,7 @@ from delegate_sim.bundles.model_files import files_for
 from delegate_sim.bundles.stores import RemoteFile
 from delegate_sim.errors import ModelError
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
-from tests.support.remote_models import heavy_model
+from tests.support.remote.models import heavy_model
 
 fsspec = pytest.importorskip("fsspec", reason="remote stores need fsspec")
 HEAVY = heavy_model().bytes()

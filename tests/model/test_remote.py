@@ -15,7 +15,7 @@ from delegate_sim.bundles.stores import RemoteFile
 from delegate_sim.errors import ModelError
 from delegate_sim.model.remote import remote_content
 from fixtures.builder import ModelBuilder
-from tests.support.remote_models import MIB, heavy_model
+from tests.support.remote.models import MIB, heavy_model
 
 fsspec = pytest.importorskip("fsspec", reason="remote stores need fsspec")
 

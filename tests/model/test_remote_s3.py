@@ -8,8 +8,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.bundles.model_files import files_for
-from tests.support.remote_models import MIB, heavy_model
-from tests.support.traffic import CountedTraffic
+from tests.support.remote.models import MIB, heavy_model
+from tests.support.remote.traffic import CountedTraffic
 
 moto_server = pytest.importorskip("moto.server", reason="an S3 server needs moto: make stores")
 pytest.importorskip("s3fs", reason="S3 needs s3fs: make stores")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from ..support.ready_parts import ROOT
+from tests.support.ready_parts import ROOT
 
 PATH = ROOT / "action.yml"
 ACTION = yaml.safe_load(PATH.read_text(encoding="utf-8"))

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.examples import EXAMPLES
-
-from ..support.ready_parts import CONFIGURATION, pre_commit
+from tests.support.ready_parts import CONFIGURATION, pre_commit
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from ..support.ready_parts import ROOT
+from tests.support.ready_parts import ROOT
 
 PATH = ROOT / "templates" / "delegate-sim.gitlab-ci.yml"
 JOB = yaml.safe_load(PATH.read_text(encoding="utf-8"))["delegate-sim"]

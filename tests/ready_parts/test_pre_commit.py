@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from delegate_sim.foundation import toml
-
-from ..support.ready_parts import ROOT, pre_commit
+from tests.support.ready_parts import ROOT, pre_commit
 
 PATH = ROOT / ".pre-commit-hooks.yaml"
 [HOOK] = yaml.safe_load(PATH.read_text(encoding="utf-8"))

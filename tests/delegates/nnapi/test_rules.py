@@ -11,41 +11,43 @@ from delegate_sim.delegates.nnapi.target import FEATURE_LEVELS, NnapiTarget
 from delegate_sim.model import schema
 from delegate_sim.model.operator_families import FAMILIES
 from delegate_sim.releases.catalogue import NEWEST
-from tests.delegates.nnapi.rules import test_activation as test_activation_rules
-from tests.delegates.nnapi.rules import test_arithmetic as test_arithmetic_rules
-from tests.delegates.nnapi.rules import test_conversion as test_conversion_rules
-from tests.delegates.nnapi.rules import test_convolution as test_convolution_rules
-from tests.delegates.nnapi.rules import test_filling as test_filling_rules
-from tests.delegates.nnapi.rules import test_gathering as test_gathering_rules
-from tests.delegates.nnapi.rules import test_joining as test_joining_rules
-from tests.delegates.nnapi.rules import test_matrix as test_matrix_rules
-from tests.delegates.nnapi.rules import test_padding as test_padding_rules
-from tests.delegates.nnapi.rules import test_pooling as test_pooling_rules
-from tests.delegates.nnapi.rules import test_recurrent as test_recurrent_rules
-from tests.delegates.nnapi.rules import test_reduction as test_reduction_rules
-from tests.delegates.nnapi.rules import test_reshaping as test_reshaping_rules
-from tests.delegates.nnapi.rules import test_slicing as test_slicing_rules
+from tests.support.delegates.nnapi_cases import (
+    activation,
+    arithmetic,
+    conversion,
+    convolution,
+    filling,
+    gathering,
+    joining,
+    matrix,
+    padding,
+    pooling,
+    recurrent,
+    reduction,
+    reshaping,
+    slicing,
+)
 from tests.support.delegates.nnapi_rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, replaced
 from tests.support.graphs import arena, node_view
 
-FAMILY_MODULES = {
-    "activation": test_activation_rules,
-    "arithmetic": test_arithmetic_rules,
-    "conversion": test_conversion_rules,
-    "convolution": test_convolution_rules,
-    "filling": test_filling_rules,
-    "gathering": test_gathering_rules,
-    "joining": test_joining_rules,
-    "matrix": test_matrix_rules,
-    "padding": test_padding_rules,
-    "pooling": test_pooling_rules,
-    "recurrent": test_recurrent_rules,
-    "reduction": test_reduction_rules,
-    "reshaping": test_reshaping_rules,
-    "slicing": test_slicing_rules,
+FAMILY_CASES = {
+    "activation": activation.CASES,
+    "arithmetic": arithmetic.CASES,
+    "conversion": conversion.CASES,
+    "convolution": convolution.CASES,
+    "filling": filling.CASES,
+    "gathering": gathering.CASES,
+    "joining": joining.CASES,
+    "matrix": matrix.CASES,
+    "padding": padding.CASES,
+    "pooling": pooling.CASES,
+    "recurrent": recurrent.CASES,
+    "reduction": reduction.CASES,
+    "reshaping": reshaping.CASES,
+    "slicing": slicing.CASES,
 }
-CASES = [case for module in FAMILY_MODULES.values() for case in module.CASES.all]
-ACCEPTED = {op: case for module in FAMILY_MODULES.values() for op, case in module.CASES.of_operator.items()}
+CASES = [case for cases in FAMILY_CASES.values() for case in cases.all]
+ACCEPTED = {op: case for cases in FAMILY_CASES.values() for op, case in cases.of_operator.items()}
 
 
 def test_every_reason_says_what_was_found_and_what_was_needed():
@@ -204,8 +206,8 @@ def test_every_operator_has_tables():
 
 
 def test_every_operator_is_tested_with_its_family():
-    for family, module in FAMILY_MODULES.items():
-        assert set(module.CASES.of_operator) <= FAMILIES[family]
+    for family, cases in FAMILY_CASES.items():
+        assert set(cases.of_operator) <= FAMILIES[family]
 
 
 def test_every_check_is_exercised_on_both_sides():

@@ -1,0 +1,1 @@
+"""Cases of NNAPI's rules, a table for each family of operators."""
