@@ -1,4 +1,4 @@
-"""The outcome of nodes in bodies of composites: they follow the composite, or the place they were inlined to."""
+"""Decisions about nodes in bodies of composites: they follow the composite, or the nodes that replaced it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """Decisions with those on bodies, the nodes of each subgraph that run as part of another, and subgraphs that are gone."""
+    """Decisions that include bodies, the nodes of each subgraph that run as part of another, and removed subgraphs."""
 
     decisions: tuple[Decision | None, ...]
     taken: tuple[frozenset[int], ...]
@@ -30,18 +30,18 @@ class Completed:
 
 
 def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Completed:
-    """Decide about the bodies of composites. A body is gone once its composite is inlined or compiled."""
+    """Decide about the bodies of composites. A body is removed once its composite is inlined or compiled."""
     fates: dict[FileNode, Fate] = {}
     for decision in decisions:
         if decision is not None:
             for place, fate in _fates(graphs, decision, release):
                 fates.setdefault(place, fate)
-    completed, taken = list(decisions), [frozenset[int]()] * len(graphs)
+    completed, taken_nodes = list(decisions), [frozenset[int]()] * len(graphs)
     for graph in graphs if fates else ():
         own = {index: fates[graph.index, index] for index in graph.execution_plan if (graph.index, index) in fates}
         if own and decisions[graph.index] is None:
             completed[graph.index] = Decision(graph, {index: fate.verdict for index, fate in own.items()})
-            taken[graph.index] = frozenset([index for index, fate in own.items() if fate.is_taken])
+            taken_nodes[graph.index] = frozenset([index for index, fate in own.items() if fate.is_taken])
     removed = {place[0] for decision in decisions if decision is not None for place in decision.places.values()}
     removed |= {
         composite.body
@@ -51,29 +51,29 @@ def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
         if decision.graph.nodes[index].op == COMPOSITE
         and (composite := composite_of(decision.graph.model, decision.graph.nodes[index], release)) is not None
     }
-    return Completed(tuple(completed), tuple(taken), frozenset(removed))
+    return Completed(tuple(completed), tuple(taken_nodes), frozenset(removed))
 
 
 def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Iterator[tuple[FileNode, Fate]]:
     places = decision.places
-    taken = set(decision.nodes)
+    delegated = set(decision.nodes)
     for index in decision.graph.execution_plan:
         node = decision.graph.nodes[index]
         if index not in places and node.op != COMPOSITE:
             continue
-        fate = Fate(decision.verdicts.get(index, ACCEPTED), index in taken)
+        fate = Fate(decision.verdicts.get(index, ACCEPTED), index in delegated)
         if index in places:
             yield places[index], fate
         composite = composite_of(decision.graph.model, node, release) if node.op == COMPOSITE else None
         if composite is not None:
             verdict = ACCEPTED if fate.is_taken else fate.verdict
-            yield from _whole(graphs, composite, Fate(verdict, fate.is_taken), release, frozenset())
+            yield from _nodes_inside(graphs, composite, Fate(verdict, fate.is_taken), release, frozenset())
 
 
-def _whole(
+def _nodes_inside(
     graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: frozenset[int]
 ) -> Iterator[tuple[FileNode, Fate]]:
-    """Return the nodes of a body that goes where its composite goes, and those of the bodies inside it."""
+    """Yield all nodes of a body that shares its composite's fate, and of the bodies inside it."""
     if composite.body in seen or not 0 <= composite.body < len(graphs):
         return
     graph = graphs[composite.body]
@@ -81,4 +81,4 @@ def _whole(
         yield (graph.index, index), fate
         inner = composite_of(graph.model, graph.nodes[index], release)
         if inner is not None:
-            yield from _whole(graphs, inner, fate, release, seen | {composite.body})
+            yield from _nodes_inside(graphs, inner, fate, release, seen | {composite.body})

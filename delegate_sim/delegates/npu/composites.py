@@ -1,4 +1,4 @@
-"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and inlining of bodies that a plugin does not take.
+"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and inlining of bodies that a plugin does not select.
 
 Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``InlineSubgraph``
 (``litert/compiler/plugin/algo.cc``).
@@ -19,9 +19,9 @@ COMPOSITE = "STABLEHLO_COMPOSITE"
 NPU_CALL, CPU_CALL = "odml.npu_call", "odml.cpu_call"
 
 _CPU_CALLS = parse_release("litert-2.1.5")
-"""Since when a composite can ask to stay on the CPU."""
+"""Since this release, a composite can request to stay on the CPU."""
 _CHECKED_ATTRIBUTES = parse_release("litert-2.2.0")
-"""Since when attributes that are no map make a composite an ordinary node."""
+"""Since this release, a composite whose attributes are not a map is an ordinary node."""
 _ERRORS = (AssertionError, AttributeError, IndexError, KeyError, OverflowError, TypeError, UnicodeError, ValueError, struct.error)
 
 _OTHER_TYPE = "Tensors of destination op and source subgraph does not have the same element type."
@@ -30,14 +30,14 @@ _OTHER_SHAPE = "Tensors of destination op and source subgraph does not have the 
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """A composite's name and the subgraph that is its body."""
+    """A composite's name and its body, a subgraph."""
 
     name: str
     body: int
 
 
 def composite_name(model: Model, node: Node) -> str | None:
-    """Return the name of a composite, None of another node or where the file has no options for it."""
+    """Return the name of a composite; None for other nodes, or if the file has no options for it."""
     if node.op != COMPOSITE:
         return None
     options = model.options(node)
@@ -56,12 +56,12 @@ def composite_of(model: Model, node: Node, release: Release) -> Composite | None
 
 
 def is_cpu_call(composite: Composite | None, release: Release) -> bool:
-    """Return whether a composite is to stay on the CPU."""
+    """Return whether a composite must stay on the CPU."""
     return composite is not None and composite.name == CPU_CALL and release.is_at_least(_CPU_CALLS)
 
 
 def attributes(model: Model, node: Node) -> Any:
-    """Return the attributes of a composite, a flexbuffer's map; None if they are none."""
+    """Return the attributes of a composite, a flexbuffer map; None if they are something else."""
     from flatbuffers import flexbuffers  # few models have composites
 
     content = bytes(model.options(node).composite_attributes or ())
@@ -69,17 +69,17 @@ def attributes(model: Model, node: Node) -> Any:
         root = flexbuffers.GetRoot(content)
         if not root.IsMap:
             return None
-        found = root.AsMap
-        for key, value in zip(found.Keys, found.Values, strict=True):
+        mapping = root.AsMap
+        for key, value in zip(mapping.Keys, mapping.Values, strict=True):
             str(key.AsKey)
             value.Value  # noqa: B018 - reads the value, which may lie outside
-        return found
+        return mapping
     except _ERRORS:
         return None
 
 
 def as_integer(value: Any) -> int:
-    """Return a flexbuffer's value as the C++ library converts it to an integer: 0 where it cannot."""
+    """Return a flexbuffer value as the C++ library converts it to an integer: 0 if it cannot."""
     try:
         if value.IsBool:
             return int(value.AsBool)
@@ -104,23 +104,23 @@ def _leading_integer(text: str) -> int:
 
 
 def bodies(model: Model, release: Release) -> frozenset[int]:
-    """Return the subgraphs that are bodies of composites, which no plugin is asked about as such."""
+    """Return the subgraphs that are bodies of composites; no plugin is asked about them directly."""
     nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.op == COMPOSITE]
-    found = [composite_of(model, node, release) for node in nodes]
-    return frozenset([composite.body for composite in found if composite is not None])
+    composites = [composite_of(model, node, release) for node in nodes]
+    return frozenset([composite.body for composite in composites if composite is not None])
 
 
-def given(indices: Sequence[int]) -> tuple[int, ...]:
-    """Return operands as LiteRT has them: without those that are left out."""
+def present(indices: Sequence[int]) -> tuple[int, ...]:
+    """Return operands as LiteRT has them: without omitted ones."""
     return tuple([index for index in indices if index >= 0])
 
 
 @dataclass
 class Inlining:
-    """A subgraph while composites in it are replaced by their bodies.
+    """A subgraph while its composites are replaced by their bodies.
 
-    ``origins`` and ``places`` are those of added nodes: the composite that each stems from, and where it stands in the file;
-    ``tensor_places`` is where added tensors stand.
+    ``origins`` and ``places`` are those of added nodes: the composite that each stems from, and its place in the file;
+    ``tensor_places`` has the places of added tensors.
     """
 
     graph: Graph
@@ -130,7 +130,7 @@ class Inlining:
     lines: list[str] = field(default_factory=list)
 
     def inline(self, index: int, body_index: int) -> bool:
-        """Replace a composite by its body; False, with a line that says why, if LiteRT cannot."""
+        """Replace a composite by its body; return False, after adding a log line, if LiteRT cannot."""
         graph = self.graph
         node = graph.nodes[index]
         if not 0 <= body_index < len(graph.model.subgraphs):
@@ -149,13 +149,13 @@ class Inlining:
         for tensor in body.tensors:
             self.tensor_places[len(tensors)] = (body.index, tensor.index)
             tensors.append(tensor._replace(index=len(tensors)))
-        own = dict(zip(given(body.inputs), given(node.inputs), strict=True))
+        own = dict(zip(present(body.inputs), present(node.inputs), strict=True))
         added = list(self._added(node, body, own, first))
-        results = {old: first + new for old, new in zip(given(node.outputs), given(body.outputs), strict=True)}
-        nodes = [_renamed(each, results) for each in graph.nodes]
+        results = {old: first + new for old, new in zip(present(node.outputs), present(body.outputs), strict=True)}
+        nodes = [_renamed(node, results) for node in graph.nodes]
         plan: list[int] = []
         for position in graph.execution_plan:
-            plan += [each.index for each in added] if position == node.index else [position]
+            plan += [origin.index for origin in added] if position == node.index else [position]
         nodes += added
         return replace(
             graph,
@@ -185,12 +185,12 @@ def _renamed(node: Node, results: Mapping[int, int]) -> Node:
 
 
 def _is_dead(node: Node) -> bool:
-    return not given(node.inputs) and not given(node.outputs)
+    return not present(node.inputs) and not present(node.outputs)
 
 
 def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
-    """Return what LiteRT logs of operands that do not fit the body: empty of their numbers, None if they fit."""
-    pairs = ((given(node.inputs), given(body.inputs)), (given(node.outputs), given(body.outputs)))
+    """Return what LiteRT logs about operands that do not fit the body: empty for a wrong number, None if they fit."""
+    pairs = ((present(node.inputs), present(body.inputs)), (present(node.outputs), present(body.outputs)))
     if any(len(outer) != len(inner) for outer, inner in pairs):
         return ""
     for outer, inner in pairs:
@@ -204,6 +204,6 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return a tensor's dimensions as LiteRT has them: those of the signature where it leaves a size open."""
+    """Return a tensor's dimensions in LiteRT: those of the signature if it leaves a size open."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

@@ -1,6 +1,6 @@
-"""Models that LiteRT partitions but cannot serialize: it crashes once every partition is decided.
+"""Models that LiteRT partitions but cannot serialize: it crashes after partitioning.
 
-Measured: every model with two composites of one body, and all but a few with a result of an inlined body that nobody reads.
+Measured: every model with two composites of one body, and nearly all with an unread result of an inlined body.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from .composites import COMPOSITE, composite_of
 
 
 def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Iterator[str]:
-    """Return why LiteRT will crash when it writes the model with its compiled partitions."""
+    """Yield reasons why LiteRT will crash when it writes the model with its compiled partitions."""
     composites = [composite_of(graph.model, node, release) for graph in graphs for node in graph.nodes if node.op == COMPOSITE]
-    shared = [body for body, count in Counter([each.body for each in composites if each is not None]).items() if count > 1]
+    shared = [
+        body
+        for body, count in Counter([composite.body for composite in composites if composite is not None]).items()
+        if count > 1
+    ]
     if shared:
         yield f"LiteRT will crash when it writes the model: several composites have subgraph {min(shared)} as their body"
     for decision in decisions:
@@ -31,7 +35,7 @@ def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
 
 
 def _unread(decision: Decision) -> int | None:
-    """Return the first inlined node with a result that nobody reads."""
+    """Return the first inlined node with a result that nobody reads; None if there is none."""
     graph = decision.graph
     for index in graph.execution_plan:
         if index in decision.places and any(

@@ -37,7 +37,7 @@ def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
 
 
 def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Return selected nodes that are joined by results that they read of each other, however far apart they run."""
+    """Return groups of selected nodes that read each other's results, however far apart they run."""
     parents = {index: index for index in graph.execution_plan if index in selected}
 
     def root(index: int) -> int:
@@ -61,15 +61,15 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
     """Return groups, and the nodes between them, in an order in which they can run, and whether there is one.
 
-    Each group runs as one; where groups wait for each other, they stand where their last node stood. Plugins that select the
-    same nodes share the answer.
+    Each group runs as one; groups that wait for each other keep the places of their last nodes. Plugins that select the same
+    nodes share the result.
     """
     position = {index: number for number, index in enumerate(graph.execution_plan)}
     steps = [(group, True) for group in groups]
-    taken = {index for group in groups for index in group}
-    steps += [((index,), False) for index in graph.execution_plan if index not in taken]
+    grouped = {index for group in groups for index in group}
+    steps += [((index,), False) for index in graph.execution_plan if index not in grouped]
     steps.sort(key=lambda step: position[step[0][-1]])
-    order = _sorted(graph, [nodes for nodes, _ in steps])
+    order = _dependency_order(graph, [nodes for nodes, _ in steps])
     is_sorted = order is not None
     subsets: list[tuple[bool, list[int]]] = []
     for nodes, is_taken in [steps[number] for number in order] if order is not None else steps:
@@ -79,8 +79,8 @@ def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple
     return _subsets(graph, subsets), is_sorted
 
 
-def _sorted(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
-    """Return an order in which each step finds its operands, keeping the given one where possible; None if there is none."""
+def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
+    """Return an order in which each step finds its operands, keeping the given one if possible; None if there is none."""
     if len(steps) == 1:
         return [0]
     step_of = {index: number for number, nodes in enumerate(steps) for index in nodes}
@@ -113,14 +113,14 @@ def _sorted(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
 
 
 def _subsets(graph: Graph, parts: Sequence[tuple[bool, Sequence[int]]]) -> tuple[Subset, ...]:
-    """Return the subsets of a plan: what each reads of others, and what others or the caller read of it."""
+    """Return the subsets of a plan, with the tensors that each reads of others, and that others or the caller read of it."""
     nodes = graph.nodes
     read = [{tensor for index in indices for tensor in nodes[index].inputs if tensor >= 0} for _, indices in parts]
     written = [{tensor for index in indices for tensor in nodes[index].outputs if tensor >= 0} for _, indices in parts]
     results = frozenset(graph.outputs)
     readers = Counter([tensor for tensors in read for tensor in tensors])
-    found = []
+    subsets = []
     for (is_taken, indices), own_read, own_written in zip(parts, read, written, strict=True):
         leaving = [tensor for tensor in own_written if tensor in results or readers[tensor] > (tensor in own_read)]
-        found.append(Subset(is_taken, tuple(indices), tuple(sorted(own_read - own_written)), tuple(sorted(leaving))))
-    return tuple(found)
+        subsets.append(Subset(is_taken, tuple(indices), tuple(sorted(own_read - own_written)), tuple(sorted(leaving))))
+    return tuple(subsets)

@@ -55,12 +55,12 @@ OP_FILTER = Kind(
 KINDS = (OPERATOR, COMPOSITE, TENSOR_TYPE, QUANTIZATION, CONSTANT, ATTRIBUTE, CPU_CALL, OP_FILTER)
 
 
-def _of_loader(name: str, problem: Problem, title: str, what: str, advice: str, hint: str) -> Kind:
+def _loader_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
     return Kind(
         f"litert-{name}",
         problem,
         title,
-        f"LiteRT reads the file into a graph of its own before any compiler plugin is asked, and {what}. Nothing of the model "
+        f"LiteRT reads the file into a graph of its own before any compiler plugin is asked, and {meaning}. Nothing of the model "
         "then runs on the NPU.",
         advice,
         hint,
@@ -68,7 +68,7 @@ def _of_loader(name: str, problem: Problem, title: str, what: str, advice: str, 
     )
 
 
-ELEMENT_TYPE = _of_loader(
+ELEMENT_TYPE = _loader_kind(
     "element-type",
     Problem.TYPE,
     "type that LiteRT's loader does not have",
@@ -76,7 +76,7 @@ ELEMENT_TYPE = _of_loader(
     "Convert without tensors of this type: lists of tensors (VARIANT) and variables (RESOURCE, before 2.1.5) are the commonest.",
     "convert without tensors of this type",
 )
-TENSOR_RANK = _of_loader(
+TENSOR_RANK = _loader_kind(
     "tensor-rank",
     Problem.RANK,
     "more dimensions than LiteRT's loader takes",
@@ -84,7 +84,7 @@ TENSOR_RANK = _of_loader(
     "Fold dimensions with a RESHAPE.",
     "fold dimensions with RESHAPE",
 )
-CHANNELS = _of_loader(
+CHANNELS = _loader_kind(
     "channel-quantization",
     Problem.QUANTIZATION,
     "scales and zero points that do not match",
@@ -92,7 +92,7 @@ CHANNELS = _of_loader(
     "Write one zero point for each scale.",
     "write one zero point for each scale",
 )
-VARIABLE = _of_loader(
+VARIABLE = _loader_kind(
     "variable-tensor",
     Problem.MODEL,
     "variable tensor",
@@ -100,7 +100,7 @@ VARIABLE = _of_loader(
     "Make the state an input and an output of the model, as a stateless recurrent cell.",
     "make the state an input and an output of the model",
 )
-VARIANT = _of_loader(
+VARIANT = _loader_kind(
     "variant-tensor",
     Problem.TYPE,
     "tensor that describes variants",
@@ -108,7 +108,7 @@ VARIANT = _of_loader(
     "Convert without lists of tensors.",
     "convert without lists of tensors",
 )
-INTERMEDIATE = _of_loader(
+INTERMEDIATE = _loader_kind(
     "intermediate-tensor",
     Problem.OPERANDS,
     "node with intermediate tensors",
@@ -116,7 +116,7 @@ INTERMEDIATE = _of_loader(
     "Unroll the LSTM, or keep it in float.",
     "unroll the LSTM, or keep it in float",
 )
-MUTATING = _of_loader(
+MUTATING = _loader_kind(
     "mutating-input",
     Problem.OPERANDS,
     "node that lists variable inputs",
@@ -124,7 +124,7 @@ MUTATING = _of_loader(
     "Convert with a newer converter, which does not write this list.",
     "convert with a newer converter",
 )
-MISSING_TENSOR = _of_loader(
+MISSING_TENSOR = _loader_kind(
     "missing-tensor",
     Problem.MODEL,
     "result or interface that is left out",
@@ -135,11 +135,11 @@ MISSING_TENSOR = _of_loader(
 LOADER_KINDS = (ELEMENT_TYPE, TENSOR_RANK, CHANNELS, VARIABLE, VARIANT, INTERMEDIATE, MUTATING, MISSING_TENSOR)
 
 
-def _of_plugin(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
+def _plugin_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
     return Kind(f"npu-{name}", problem, title, meaning, advice, hint, is_shared=True)
 
 
-SOC = _of_plugin(
+SOC = _plugin_kind(
     "soc-model",
     Problem.TARGET_LEVEL,
     "SoC that the plugin does not know",
@@ -147,7 +147,7 @@ SOC = _of_plugin(
     "Name a SoC that the plugin knows: its option soc lists them.",
     "name a SoC that the plugin knows",
 )
-FILTER_FILE = _of_plugin(
+FILTER_FILE = _plugin_kind(
     "filter-file",
     Problem.TARGET_LEVEL,
     "file of op filters that cannot be read",
@@ -155,7 +155,7 @@ FILTER_FILE = _of_plugin(
     "Repair the file, or compile without it.",
     "repair the file of op filters",
 )
-INPUT_RANK = _of_plugin(
+INPUT_RANK = _plugin_kind(
     "input-rank",
     Problem.RANK,
     "input with six dimensions or more",
@@ -163,7 +163,7 @@ INPUT_RANK = _of_plugin(
     "Fold dimensions of the input, and unfold them with a RESHAPE inside the model.",
     "fold dimensions of the input, and unfold them inside the model",
 )
-ISLANDS = _of_plugin(
+ISLANDS = _plugin_kind(
     "partition-limit",
     Problem.LIMIT,
     "more partitions than allowed",

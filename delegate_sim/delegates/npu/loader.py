@@ -27,12 +27,12 @@ _BEFORE = (
     ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
     ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
 )
-"""Types that LiteRT has from a release on."""
+"""Types that LiteRT only supports since a release."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What the loader logs, and why it gives up, if it does."""
+    """The loader's log lines, and its failure, if any."""
 
     lines: tuple[str, ...]
     failure: ModelFailure | None
@@ -48,35 +48,37 @@ class _LoaderFault:
 
 @functools.lru_cache(maxsize=2)
 def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
-    """Read a model once for all plugins that it is given to."""
+    """Load a model once for all plugins."""
     return load(model, file_facts(model), release, ended)
 
 
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
-    """Read a model as LiteRT does: of each subgraph the tensors, then the nodes, up to the first error.
+    """Load a model as LiteRT does, up to the first error: the tensors of each subgraph, then the nodes.
 
-    Errors of the codes ``ended`` are passed over.
+    Errors with the codes in ``ended`` are ignored.
     """
     unknown = _unknown_types(model, release)
     lines: list[str] = []
     for subgraph in model.subgraphs:
-        for found in (*_of_tensors(subgraph, facts, unknown, release), *_node_faults(subgraph, facts)):
-            if isinstance(found, str):
-                lines.append(found)
-            elif found.kind.name not in ended:
-                return _refused(subgraph, found, lines)
+        for fault in (*_tensor_faults(subgraph, facts, unknown, release), *_node_faults(subgraph, facts)):
+            if isinstance(fault, str):
+                lines.append(fault)
+            elif fault.kind.name not in ended:
+                return _refused(subgraph, fault, lines)
     return Loaded(tuple(lines), None)
 
 
 def _unknown_types(model: Model, release: Release) -> frozenset[str]:
-    """Return the types in a model that a release's loader does not have."""
+    """Return the types in a model that a release's loader does not support."""
     refused = _NEVER.union(*[types for since, types in _BEFORE if not release.is_at_least(parse_release(since))])
     known = frozenset(schema.BITS_PER_ELEMENT).union(("STRING", "RESOURCE")) - refused
     return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
 
 
-def _of_tensors(subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release) -> Iterator[_LoaderFault | str]:
-    """Return the faults of the tensors, and the lines about those that are read."""
+def _tensor_faults(
+    subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release
+) -> Iterator[_LoaderFault | str]:
+    """Yield the faults of the tensors, and the log lines about those that are read."""
     for tensor in subgraph.tensors:
         index, place = tensor.index, (subgraph.index, tensor.index)
         if tensor.type in unknown:

@@ -1,4 +1,4 @@
-"""Properties of a file that only LiteRT's own loader reads, and for which it refuses some models.
+"""Properties of a file that only LiteRT's own loader reads, and that make it refuse some models.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), ``MapQuantization``
 (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -19,26 +19,26 @@ NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", 
 _BLOCKWISE_DETAILS = 2
 
 FilePlace = tuple[int, int]
-"""Subgraph, and the index of a node or tensor in it."""
+"""A subgraph, and the index of a node or tensor in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What is unusual about a file; each set holds places."""
+    """Unusual properties of a file; each set holds places."""
 
     variants: frozenset[FilePlace]
     """Tensors that list variant tensors."""
     mutating: frozenset[FilePlace]
-    """Nodes that say which of their variable inputs they change, even if none."""
+    """Nodes that list which of their variable inputs they change, even if the list has no entry set."""
     invalid_channels: frozenset[FilePlace]
-    """Tensors whose scales and zero points, several of them, are not equally many."""
+    """Tensors with different numbers of scales and zero points, several of both."""
     kinds: Mapping[FilePlace, str]
-    """Kinds of quantization that the number of scales does not tell."""
+    """Kinds of quantization that do not follow from the number of scales."""
 
 
 @functools.lru_cache(maxsize=2)
 def file_facts(model: Model) -> FileFacts:
-    """Read them from the bytes of a model that was read before; those of the last models are kept."""
+    """Read the facts from a loaded model's bytes; those of the last models are cached."""
     root = Flatbuffer(model.content).root("Model")
     subgraphs = root.child_vectors("subgraphs")[0]
     tensors, tensor_counts = subgraphs.child_vectors("tensors")
@@ -68,17 +68,17 @@ def file_facts(model: Model) -> FileFacts:
 
 
 def quantization_kind(tensor: Tensor) -> str:
-    """Return a tensor's kind of quantization as LiteRT sees it, unless ``FileFacts.kinds`` has another."""
-    found = tensor.quantization
-    if found is None:
+    """Return a tensor's kind of quantization in LiteRT, unless ``FileFacts.kinds`` has another."""
+    quantization = tensor.quantization
+    if quantization is None:
         return NONE
-    if found.kind == BLOCKWISE:
+    if quantization.kind == BLOCKWISE:
         return BLOCKWISE
-    return PER_TENSOR if len(found.scales) == 1 or len(found.zero_points) == 1 else PER_CHANNEL
+    return PER_TENSOR if len(quantization.scales) == 1 or len(quantization.zero_points) == 1 else PER_CHANNEL
 
 
 def has_weights(tensor: Tensor) -> bool:
-    """Return whether LiteRT takes a tensor for a constant: its buffer has bytes."""
+    """Return whether LiteRT considers a tensor constant: its buffer has bytes."""
     return tensor.data is not None and tensor.data[1] > 0
 
 
@@ -90,6 +90,6 @@ def _places(counts: Sequence[int]) -> list[FilePlace]:
     return [(subgraph, index) for subgraph, count in enumerate(counts) for index in range(count)]
 
 
-def _chosen(found: Sequence[int], counts: Sequence[int]) -> frozenset[FilePlace]:
-    """Return the places where something was found, of so many in each subgraph."""
-    return frozenset(itertools.compress(_places(counts), found) if any(found) else ())
+def _chosen(has_fault: Sequence[int], counts: Sequence[int]) -> frozenset[FilePlace]:
+    """Return the places with a fault; ``counts`` has the number of places in each subgraph."""
+    return frozenset(itertools.compress(_places(counts), has_fault) if any(has_fault) else ())

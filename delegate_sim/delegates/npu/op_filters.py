@@ -1,8 +1,8 @@
 """Google's op filters: a text file of patterns that choose nodes by the names of their results.
 
 Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is a
-text-format ``OpFilters`` message: ``filter_behavior``, and ``filters`` with one ``op_name_pattern`` each. ``protobuf``,
-which reads this format, is an optional dependency, and needs the compiled message.
+text-format ``OpFilters`` message: ``filter_behavior``, and ``filters`` with one ``op_name_pattern`` each. It is parsed here
+because ``protobuf``, which reads this format, is an optional dependency and needs the compiled message.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
 @dataclass(frozen=True, slots=True)
 class FilterMatch:
-    """What filters say of a node: whether it may run on the TPU, and the lines that the plugin logs about it."""
+    """The filters' result for a node: whether it may run on the TPU, and the lines that the plugin logs."""
 
     is_kept: bool
     lines: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class FilterMatch:
 
 @dataclass(frozen=True, slots=True)
 class OpFilters:
-    """A file of filters, and what is wrong with it, if anything: ``UNREADABLE`` or ``UNPARSABLE``."""
+    """The filters of a file, and the fault of the file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
 
     behaviour: str = NOT_ON_TPU
     patterns: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ class OpFilters:
 
     @property
     def keeps_all(self) -> bool:
-        """True if every node is kept, whatever its results are called."""
+        """True if every node is kept, whatever the names of its results."""
         return not self.patterns and self.behaviour == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:
-        """Judge a node by the names of its results."""
+        """Return the filters' result for a node, by the names of its results."""
         if not self.patterns or not names:
             return FilterMatch(self.behaviour == NOT_ON_TPU)
         lines: list[str] = []
@@ -60,30 +60,30 @@ class OpFilters:
                 lines.append("Empty op_name_pattern in OpFilter.")
                 continue
             expression = translated(pattern)
-            found = next((name for name in names if expression is not None and expression.fullmatch(name)), None)
-            if found is not None:
+            matched = next((name for name in names if expression is not None and expression.fullmatch(name)), None)
+            if matched is not None:
                 where = "will RUN ON TPU" if self.behaviour == ON_TPU else "will NOT RUN ON TPU"
-                lines.append(f"Op with output tensor '{found}' {where} due to {self.behaviour} filter pattern '{pattern}'")
+                lines.append(f"Op with output tensor '{matched}' {where} due to {self.behaviour} filter pattern '{pattern}'")
                 return FilterMatch(self.behaviour == ON_TPU, tuple(lines), pattern)
         return FilterMatch(self.behaviour == NOT_ON_TPU, tuple(lines))
 
 
 class _FilterFault(Exception):
-    """The text is no such message."""
+    """Raised if the text is not such a message."""
 
 
 def parsed(text: str) -> OpFilters:
-    """Return the filters of a file's text; with a fault if it is no such message."""
+    """Return the filters in a file's text; with a fault if it is not such a message."""
     try:
         tokens = _Tokens(text)
-        found = _message(tokens)
+        filters = _message(tokens)
     except _FilterFault:
         return OpFilters(fault=UNPARSABLE)
-    return found
+    return filters
 
 
 class _Tokens:
-    """The words, numbers, texts and signs of a text, one after the other; "" at the end."""
+    """The words, numbers, strings and punctuation of a text, one after the other; "" at the end."""
 
     def __init__(self, text: str) -> None:
         self._found = list(_tokens(text))
@@ -170,13 +170,13 @@ def _filter(tokens: _Tokens) -> str:
 
 
 def _text(tokens: _Tokens) -> str:
-    """Return a text; several that follow each other are one."""
+    """Parse a string; adjacent strings are joined."""
     if tokens.peek()[0] != "text":
         raise _FilterFault
-    found = ""
+    text = ""
     while tokens.peek()[0] == "text":
-        found += _ESCAPE.sub(_unescaped, tokens.take()[1][1:-1])
-    return found
+        text += _ESCAPE.sub(_unescaped, tokens.take()[1][1:-1])
+    return text
 
 
 def _unescaped(match: re.Match[str]) -> str:

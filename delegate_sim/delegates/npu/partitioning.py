@@ -31,21 +31,21 @@ NOT_SORTED_LINE = "Failed to topologically sort subgraph after slicing!"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a plugin answers for a subgraph: a verdict on each node, what it logs, or why it fails."""
+class PluginAnswer:
+    """A plugin's answer for a subgraph: a verdict on each node, its log lines, or its failure."""
 
     verdicts: Mapping[int, Verdict]
     lines: tuple[str, ...] = ()
     failure: ModelFailure | None = None
 
 
-Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], Asked]
-"""Asks a plugin about a subgraph; the second argument is where tensors that inlining added stand in the file."""
+Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
+"""A function that asks a plugin about a subgraph; the second argument gives the places of tensors added by inlining."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How selected nodes are grouped, and how many groups are allowed; 0 for any number."""
+    """How selected nodes are grouped, and the largest number of groups; 0 for any number."""
 
     name: str = DEFAULT
     limit: int = 0
@@ -53,7 +53,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """What becomes of one subgraph."""
+    """The result for one subgraph."""
 
     decision: Decision
     lines: tuple[str, ...]
@@ -61,30 +61,30 @@ class Partitioned:
 
 
 def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
-    """Have a plugin select nodes of a subgraph, inline what it does not select, ask again, and group what is selected."""
+    """Have a plugin select nodes, inline unselected composites, ask again, and group the selected nodes."""
     lines: list[str] = []
-    asked = ask(graph, {})
-    lines += asked.lines
-    if asked.failure is not None:
-        return Partitioned(_undecided(graph, asked), tuple(lines), asked.failure)
+    answer = ask(graph, {})
+    lines += answer.lines
+    if answer.failure is not None:
+        return Partitioned(_undecided(graph, answer), tuple(lines), answer.failure)
     composites = _composites(graph, release)
     work = Inlining(graph)
     to_inline = [
         (index, composite.body)
         for index, composite in composites.items()
-        if composite.name != NPU_CALL and not is_cpu_call(composite, release) and not asked.verdicts[index].is_supported
+        if composite.name != NPU_CALL and not is_cpu_call(composite, release) and not answer.verdicts[index].is_supported
     ]
     if to_inline:
         for index, body in to_inline:
             work.inline(index, body)
         lines += [*work.lines, INLINED_LINE.format(count=len(to_inline), subgraph=graph.index)]
         graph = work.graph
-        asked = ask(graph, work.tensor_places)
-        lines += asked.lines
-        if asked.failure is not None:
-            return Partitioned(_undecided(graph, asked), tuple(lines), asked.failure)
+        answer = ask(graph, work.tensor_places)
+        lines += answer.lines
+        if answer.failure is not None:
+            return Partitioned(_undecided(graph, answer), tuple(lines), answer.failure)
         composites = _composites(graph, release)
-    verdicts = _without_cpu_calls(asked.verdicts, composites, release, cpu_call)
+    verdicts = _without_cpu_calls(answer.verdicts, composites, release, cpu_call)
     selected = {index for index in graph.execution_plan if verdicts[index].is_supported}
     lines.append(STRATEGY_LINE.format(strategy=STRATEGIES.index(strategy.name)))
     if not graph.execution_plan and strategy.name == DEFAULT:
@@ -98,7 +98,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         failure = _too_many(graph, len(groups), strategy.limit)
         undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
-    # LiteRT says so after each partition that it cuts out of such a graph; in which order it does is up to addresses in memory.
+    # LiteRT logs this after each partition that it cuts out of such a graph; the order depends on memory addresses.
     lines += [NOT_SORTED_LINE] if decision.warnings else []
     lines.append(PARTITIONED_LINE.format(subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)))
     return Partitioned(decision, tuple(lines))
@@ -106,36 +106,36 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
 
 def _composites(graph: Graph, release: Release) -> dict[int, Composite]:
     nodes = [index for index in graph.execution_plan if graph.nodes[index].op == COMPOSITE]
-    found = [(index, composite_of(graph.model, graph.nodes[index], release)) for index in nodes]
-    return {index: composite for index, composite in found if composite is not None}
+    composites = [(index, composite_of(graph.model, graph.nodes[index], release)) for index in nodes]
+    return {index: composite for index, composite in composites if composite is not None}
 
 
 def _without_cpu_calls(
     verdicts: Mapping[int, Verdict], composites: Mapping[int, Composite], release: Release, reason: Reason
 ) -> Mapping[int, Verdict]:
-    kept = {
+    cpu_calls = {
         index: Verdict(False, (reason,))
         for index, composite in composites.items()
         if composite.name == CPU_CALL and is_cpu_call(composite, release)
     }
-    return {**verdicts, **kept} if kept else verdicts
+    return {**verdicts, **cpu_calls} if cpu_calls else verdicts
 
 
 def _inline_late(
     work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
 ) -> Mapping[int, Verdict]:
-    """Put the bodies of calls to the CPU in their places, once the partitions are known; their nodes have the calls' verdicts."""
-    found = dict(verdicts)
+    """Inline the bodies of calls to the CPU once the partitions are known; their nodes have the calls' verdicts."""
+    result = dict(verdicts)
     for index, composite in composites.items():
         first = len(work.graph.nodes)
         if is_cpu_call(composite, release) and work.inline(index, composite.body):
-            reasons = found.pop(index)
-            found |= dict.fromkeys(range(first, len(work.graph.nodes)), reasons)
-    return found
+            reasons = result.pop(index)
+            result |= dict.fromkeys(range(first, len(work.graph.nodes)), reasons)
+    return result
 
 
-def _undecided(graph: Graph, asked: Asked) -> Decision:
-    return Decision(graph, asked.verdicts)
+def _undecided(graph: Graph, answer: PluginAnswer) -> Decision:
+    return Decision(graph, answer.verdicts)
 
 
 def _decided(
@@ -145,7 +145,7 @@ def _decided(
     npu_calls: Sequence[int],
     work: Inlining,
 ) -> Decision:
-    """Return the decision; each call that the model itself gives to the NPU is a partition of its own, selected or not."""
+    """Return the decision; each call that the model itself assigns to the NPU is a partition of its own, selected or not."""
     subsets: tuple[Subset, ...] = ()
     warnings: tuple[str, ...] = ()
     if groups or npu_calls:
@@ -168,13 +168,13 @@ def _decided(
     )
 
 
-def _too_many(graph: Graph, found: int, limit: int) -> ModelFailure:
-    line = ISLANDS_LINE.format(found=found, limit=limit)
+def _too_many(graph: Graph, count: int, limit: int) -> ModelFailure:
+    line = ISLANDS_LINE.format(found=count, limit=limit)
     return ModelFailure("partition", graph.index, None, None, ISLANDS.name, line, ISLANDS.hint)
 
 
 def selected_subgraphs(count: int, chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:
-    """Return the subgraphs that a plugin is asked about, in order."""
+    """Yield the subgraphs that a plugin is asked about, in order."""
     for index in range(count):
         if index not in skipped and (not chosen or index in chosen):
             yield index

@@ -20,7 +20,7 @@ from .grouping import DEFAULT, STRATEGIES
 from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
 from .loader import loaded
 from .loader_facts import file_facts
-from .partitioning import Ask, Asked, Strategy, partition_subgraph, selected_subgraphs
+from .partitioning import Ask, PluginAnswer, Strategy, partition_subgraph, selected_subgraphs
 from .target import NpuTarget
 
 _FIRST_SINCE = parse_release("litert-2.1.3")
@@ -29,29 +29,29 @@ _FIRST_SINCE = parse_release("litert-2.1.3")
 def strategy(value: Any) -> str:
     """Parse a partition strategy: its name or LiteRT's number."""
     names = {**{name: name for name in STRATEGIES}, **{str(number): name for number, name in enumerate(STRATEGIES)}}
-    found = names.get(str(value).strip().lower())
-    if isinstance(value, bool) or found is None:
+    strategy_name = names.get(str(value).strip().lower())
+    if isinstance(value, bool) or strategy_name is None:
         raise ValueError(f"takes {' or '.join(f'{name} ({number})' for number, name in enumerate(STRATEGIES))}, not {value!r}")
-    return found
+    return strategy_name
 
 
 def natural(value: Any) -> int:
-    """Parse a whole number from 0 up."""
-    found = integer(value)
-    if found < 0:
+    """Parse an integer of at least 0."""
+    number = integer(value)
+    if number < 0:
         raise ValueError(f"takes a whole number from 0 up, not {value!r}")
-    return found
+    return number
 
 
 def subgraph_numbers(value: Any) -> tuple[int, ...]:
-    """Parse indices of subgraphs: a list of them, or one text with commas between them."""
+    """Parse indices of subgraphs: a list, or one string with commas."""
     if isinstance(value, str):
         value = [part for part in value.split(",") if part.strip()]
     elif isinstance(value, int) and not isinstance(value, bool):
         value = [value]
     if not isinstance(value, Sequence):
         raise ValueError(f"takes a list of indices of subgraphs, not {value!r}")
-    return tuple([natural(each) for each in value])
+    return tuple([natural(number) for number in value])
 
 
 def soc_option(default: str, known: Sequence[str], note: str) -> Option:
@@ -87,7 +87,7 @@ COMMON_OPTIONS = (
 
 
 def log_traits(vendor: str) -> LogTraits:
-    """Return how a vendor's plugin shows in a log: by the names of its libraries."""
+    """Return how to recognize a vendor's plugin in a log: by the names of its libraries."""
     return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"))
 
 
@@ -107,9 +107,9 @@ class NpuPlugin(Delegate):
     rules: RuleBook[NpuTarget]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Look at one subgraph by itself, as if it were all of the model."""
-        found = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
-        return found.decision
+        """Decide about one subgraph as if it were the whole model."""
+        partitioned = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
+        return partitioned.decision
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
@@ -124,55 +124,55 @@ class NpuPlugin(Delegate):
         lines = list(found_by_loader.lines)
         for index in selected_subgraphs(len(graphs), options["subgraphs"], bodies(model, release)):
             ask = self._ask(graphs[index], options, release, ended)
-            found = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
-            # A plugin that fails before it looks at nodes says nothing of them.
-            decisions[index] = found.decision if found.failure is None or found.decision.verdicts else None
-            lines += found.lines
-            warnings += found.decision.warnings
-            if found.failure is not None:
-                return ModelDecision(tuple(decisions), tuple(lines), warnings, found.failure)
+            partitioned = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
+            # A plugin that fails before it judges nodes gives no verdicts.
+            decisions[index] = partitioned.decision if partitioned.failure is None or partitioned.decision.verdicts else None
+            lines += partitioned.lines
+            warnings += partitioned.decision.warnings
+            if partitioned.failure is not None:
+                return ModelDecision(tuple(decisions), tuple(lines), warnings, partitioned.failure)
         warnings += tuple(crash_warnings(graphs, decisions, release))
         completed = body_decisions(graphs, decisions, release)
         return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Say so where a release of the runtime has no such plugin."""
+        """Yield a note if the release of the runtime does not include the plugin."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
             yield f"{release} has no compiler plugin whose rules are known: those of {self.known_since} are used"
             return
         yield from release_notes(self.name, release, self.known_since, is_unchanged=False)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Return what cannot be known of the plugin's decisions."""
+        """Yield the unknowns of the plugin's decisions."""
         return iter(())
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Look at a subgraph as a whole before its nodes: what the plugin logs, and why it fails, if it does."""
+        """Check a subgraph as a whole; return the plugin's log lines, and its failure, if any."""
         return (), None
 
     def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
-        """Return what the rules depend on."""
+        """Return the target that the rules depend on."""
         return NpuTarget(release, file_facts(graph.model))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
-        """Return what the plugin logs while it looks at a subgraph's nodes."""
+        """Yield the plugin's log lines while it judges a subgraph's nodes."""
         for index, verdict in verdicts.items():
             yield from self.lines_of(graph, index, verdict, target)
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Return what the plugin logs of a node."""
+        """Yield the plugin's log lines about a node."""
         return iter(())
 
     def _ask(self, graph: Graph, options: OptionValues, release: Release, ended: frozenset[str] = frozenset()) -> Ask:
         base = self.target(graph, options, release)
 
-        def ask(current: Graph, tensors: Mapping[int, tuple[int, int]]) -> Asked:
+        def ask(current: Graph, tensors: Mapping[int, tuple[int, int]]) -> PluginAnswer:
             lines, failure = self.fault(current, options, release)
             if failure is not None and failure.code not in ended:
-                return Asked({}, lines, failure)
+                return PluginAnswer({}, lines, failure)
             target = base._replace(tensors=tensors)
             verdicts = self.rules.verdicts(current, current.execution_plan, target)
-            return Asked(verdicts, (*lines, *self.lines(current, verdicts, target)))
+            return PluginAnswer(verdicts, (*lines, *self.lines(current, verdicts, target)))
 
         return ask
 
@@ -182,7 +182,7 @@ class NpuPlugin(Delegate):
         return Reason(f"{self.name}-cpu-call", CPU_CALL.name, message, "odml.cpu_call", "another composite", CPU_CALL.hint)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Allow any number of partitions, or name the default SoC."""
+        """Yield options that avoid a failure: any number of partitions, or the default SoC."""
         if code == ISLANDS.name:
             yield {"max_partitions": 0}
         if code == SOC.name:

@@ -1,9 +1,9 @@
-r"""Regular expressions as RE2 reads them, for Python's ``re``: where the two differ, the pattern is rewritten or refused.
+r"""RE2's regular expressions for Python's ``re``: patterns are rewritten or refused where the two differ.
 
 ``google-re2`` would be a compiled dependency of every user, for the op filters of one plugin.
 
-Source: the syntax that RE2 documents (google/re2, ``doc/syntax.txt``). RE2 has no back references, looking around, atomic groups
-or possessive repetitions, repeats at most 1000 times, and knows classes such as ``[:alpha:]``, ``\Q...\E`` and ``\z``.
+Source: the syntax that RE2 documents (google/re2, ``doc/syntax.txt``). RE2 has no back references, lookaround, atomic groups or
+possessive repetitions, repeats at most 1000 times, and supports classes such as ``[:alpha:]``, ``\Q...\E`` and ``\z``.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _KEPT_ESCAPES = frozenset("dDwWbB")
 
 
 class _Invalid(Exception):
-    """RE2 does not take the pattern."""
+    """Raised if RE2 does not accept the pattern."""
 
 
 @functools.lru_cache(maxsize=64)
 def translated(pattern: str) -> re.Pattern[str] | None:
-    """Return the pattern for Python's ``re``, None if RE2 does not take it: it then matches nothing."""
+    """Return the pattern for Python's ``re``; None if RE2 does not accept it, and so matches nothing."""
     try:
         return re.compile(_Translator(pattern).run(), re.ASCII)
     except (_Invalid, re.error, OverflowError, RecursionError):
@@ -49,16 +49,16 @@ def translated(pattern: str) -> re.Pattern[str] | None:
 
 
 class _Translator:
-    """Walks through a pattern once."""
+    """Translates a pattern in one pass."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
         self.found: list[str] = []
         self.is_repeated = False
-        """True if a repetition was read last, which RE2 does not repeat again."""
+        """True after a repetition, which RE2 does not repeat again."""
         self.flag_groups = [0]
-        """Number of groups were opened for flags in the middle of the pattern, and of each open group."""
+        """Number of groups opened for flags in the middle of the pattern, and in each open group."""
 
     def run(self) -> str:
         while self.position < len(self.pattern):
@@ -115,7 +115,7 @@ class _Translator:
             self.flag_groups.append(0)
             self._add(match[0], len(match[0]))
         else:
-            # Flags count to the end of the group that they stand in.
+            # Flags apply until the end of their group.
             self.flag_groups[-1] += 1
             self._add(f"(?{match['flags']}:" if match["flags"] else "(?:", len(match[0]))
 

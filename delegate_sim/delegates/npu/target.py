@@ -1,4 +1,4 @@
-"""The target that the plugins' rules depend on, and upstream sources that several modules name."""
+"""The target that the plugins' rules depend on, and upstream sources that several modules cite."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .op_filters import OpFilters
 
 
 class NpuTarget(NamedTuple):
-    """The release, and what a plugin looks up beside the node: what only the file has, filters, and original tensors."""
+    """The release, and what a plugin reads besides the node: properties of the file, filters, and original tensors."""
 
     release: Release = NEWEST
     facts: FileFacts | None = None
     filters: OpFilters | None = None
     tensors: Mapping[int, tuple[int, int]] | None = None
-    """Where tensors that were added by inlining stand in the file: subgraph and index."""
+    """Places in the file of tensors that inlining added: subgraph and index."""

@@ -18,15 +18,15 @@ _ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2":
 _INT4_MIDDLE = 8
 
 _ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
-"""The release from which on one zero point may go with several scales; before, there are as many as scales."""
+"""Since this release, one zero point may go with several scales; before, both numbers must be equal."""
 _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
-"""The release from which on only INT4 channels may have a zero point, of 8; before, INT4 any and others 8."""
+"""Since this release, only INT4 channels may have a zero point, of 8; before, INT4 any and others 8."""
 _INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
 
 
 def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | None:
-    """Return XNNPACK's name of a tensor's datatype in a release of the runtime, None if it has none for it."""
+    """Return XNNPACK's name of a tensor's datatype in a release of the runtime; None if it has none."""
     if tensor.type in _FLOATS:
         return _FLOATS[tensor.type]
     quantization = tensor.quantization
@@ -47,19 +47,19 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
 
 
 def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
-    """Return whether a release knows the type, and takes this number of zero points."""
+    """Return whether a release supports the type with this number of zero points."""
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
     return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
 
 
 def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
-    """Return whether even one scale is that of a channel."""
+    """Return whether a single scale counts as that of a channel."""
     return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 
 def is_normal(value: float) -> bool:
-    """``std::isnormal``, for a value of type float32."""
+    """Return whether a float32 value is normal (``std::isnormal``)."""
     return math.isfinite(value) and abs(value) >= SMALLEST_NORMAL
 
 
@@ -76,12 +76,12 @@ def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
 
 
 def first_zero_point(quantization: Quantization) -> int:
-    """The zero point of the tensor, or of its first channel."""
+    """Return the zero point of the tensor, or of its first channel."""
     return int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
 
 
 def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:
-    """A scale for each channel, and zero points of 0; with INT4 also 8."""
+    """Return whether there is a scale for each channel, and zero points are 0 (or 8 with INT4)."""
     if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
         return False
     is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)
@@ -91,7 +91,7 @@ def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Re
 
 
 def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:
-    """``CheckFp16Scale``, and a scale for each block."""
+    """Return whether there is a usable scale for each block (``CheckFp16Scale``)."""
     if not 0 <= quantization.scales_tensor < len(graph.tensors):
         return False
     scales = graph.model.constant(graph.tensors[quantization.scales_tensor])

@@ -16,7 +16,7 @@ from ...rules.rule import Verdict
 from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
 from ..live_traits import RuntimeTraits
 from ..options import Option, boolean, integer
-from .experts import is_mixture, said_of
+from .experts import is_mixture, printed_lines
 from .failures import WORDINGS
 from .kernel_creation import build_partition
 from .node_visit import Visit
@@ -85,7 +85,7 @@ _MANY_MIXTURES = "there are so many mixtures of experts that not all lines and c
 
 
 class XnnpackDelegate(Delegate):
-    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """The ``xnnpack`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "xnnpack"
     kernel_name = "TfLiteXNNPackDelegate"
@@ -99,11 +99,11 @@ class XnnpackDelegate(Delegate):
     known_since = "litert-1.0.1"
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Unless the flag that disables it is set."""
+        """Return True unless the flag that disables it is set."""
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Visit every node, and take all that are supported. The finished visit is kept for the kernels."""
+        """Visit every node, and delegate all supported ones. The visit is kept for creating the kernels."""
         visit = Visit(XnnpackTarget(_flags(options, release), release))
         verdicts = _verdicts(graph, visit)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
@@ -121,34 +121,34 @@ class XnnpackDelegate(Delegate):
     def _decide_in_calls(
         self, graph: Graph, visit: Visit, verdicts: Mapping[int, Verdict], supported: tuple[int, ...], mixtures: Sequence[int]
     ) -> Decision:
-        """Mixtures of experts are replaced after the other nodes, one by one, each by a kernel of its own."""
-        lines = tuple([line for index in mixtures for line in said_of(verdicts[index])])
-        taken = [index for index in sorted(mixtures) if verdicts[index].is_supported]
-        others = set(supported).difference(taken)
-        made = partition_in_calls(graph, [*([others] if others else []), *([index] for index in taken)], self.kernel_name)
+        """Partition the nodes; each mixture of experts is replaced after the others, by its own kernel."""
+        lines = tuple([line for index in mixtures for line in printed_lines(verdicts[index])])
+        accepted = [index for index in sorted(mixtures) if verdicts[index].is_supported]
+        others = set(supported).difference(accepted)
+        subsets = partition_in_calls(graph, [*([others] if others else []), *([index] for index in accepted)], self.kernel_name)
         return Decision(
             graph,
             verdicts,
             supported,
-            made.subsets,
-            warnings=() if made.is_exact else (_MANY_MIXTURES,),
+            subsets.subsets,
+            warnings=() if subsets.is_exact else (_MANY_MIXTURES,),
             log_lines=lines,
             findings=visit,
-            subsets=made.subsets,
-            calls=made.calls,
+            subsets=subsets.subsets,
+            calls=subsets.calls,
         )
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Create the kernel of one partition, with what the visit of its nodes found; that of a mixture asks nothing more."""
+        """Create the kernel of a partition, with the results of the visit; that of a mixture of experts cannot fail."""
         if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
             return None
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:
-    """Return the bitmask, with the flags that options name and those that the runtime sets in a release."""
+    """Return the bitmask with the flags set by options and those that the runtime sets in a release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
         flags |= FLAGS["enable_latest_operators"]
@@ -159,7 +159,7 @@ def _flags(options: OptionValues, release: Release = NEWEST) -> int:
 
 
 def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
-    """Visit the nodes in order; those that others decide about are asked about last."""
+    """Visit the nodes in order; nodes that depend on their readers are judged last."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:

@@ -1,7 +1,7 @@
-"""Mixtures of experts: the custom operator ``moe``, which a kernel of its own runs, each node by itself.
+"""Mixtures of experts: the custom operator ``moe``, of which each node has its own kernel.
 
-Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``). It
-says why it refuses a node in every build.
+Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``).
+Unlike other refusals, the reason is printed in every build.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXPERTS = "moe"
 
 _KNOWN_FROM = parse_release("litert-2.2.0")
 _QUANTIZED_FROM = "litert-2.3"
-"""The release from which weights may be integers, and shapes are looked at."""
+"""Since this release, weights may be integers, and shapes are checked."""
 _SIZES = ("num_experts", "num_active_experts", "model_dim", "hidden_dim")
 _REQUIRED = (*_SIZES, "weight_type")
 _WEIGHT_TYPES = ("fp32", "int8", "int4")
@@ -34,14 +34,14 @@ _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Problem:
     """What is wrong with a node: in words, and how the delegate says it behind the operator and the node."""
 
     problem: str
     said: str
 
 
-Finder = Callable[[NodeView], _Found | None]
+Finder = Callable[[NodeView], _Problem | None]
 
 
 @functools.lru_cache(maxsize=1)
@@ -54,101 +54,101 @@ def _text(node: NodeView, key: str) -> str:
 
 
 def _size(node: NodeView, key: str) -> int:
-    """An attribute as the 32 bits that upstream keeps of it."""
+    """Return an attribute truncated to 32 bits, as upstream does."""
     size = _attributes(node).integer(key) or 0
     return (size + 2**31) % 2**32 - 2**31
 
 
-def _no_options(node: NodeView) -> _Found | None:
+def _no_options(node: NodeView) -> _Problem | None:
     _, size = node.node.custom_options or (0, 0)
-    return None if size else _Found("no custom options", "is missing custom options")
+    return None if size else _Problem("no custom options", "is missing custom options")
 
 
-def _missing(node: NodeView) -> _Found | None:
+def _missing(node: NodeView) -> _Problem | None:
     missing = next((key for key in _REQUIRED if not _attributes(node).has(key)), None)
-    return None if missing is None else _Found(f"no {missing}", f"is missing attribute {missing}")
+    return None if missing is None else _Problem(f"no {missing}", f"is missing attribute {missing}")
 
 
 def _other_weights(*known: str, path: str = "") -> Finder:
-    def find(node: NodeView) -> _Found | None:
+    def find(node: NodeView) -> _Problem | None:
         weight_type = _text(node, "weight_type")
-        said = f"has unsupported weight_type '{weight_type}'{path}"
-        return None if weight_type in known else _Found(f"weight_type {weight_type!r}", said)
+        message = f"has unsupported weight_type '{weight_type}'{path}"
+        return None if weight_type in known else _Problem(f"weight_type {weight_type!r}", message)
 
     return find
 
 
-def _other_activation(known: tuple[str, ...], said: str) -> Finder:
-    def find(node: NodeView) -> _Found | None:
+def _other_activation(known: tuple[str, ...], message: str) -> Finder:
+    def find(node: NodeView) -> _Problem | None:
         name = _text(node, "activation")
         if name in known or not _attributes(node).has("activation"):
             return None
-        return _Found(f"activation {name!r}", said.format(name))
+        return _Problem(f"activation {name!r}", message.format(name))
 
     return find
 
 
-def _unusable_sizes(node: NodeView) -> _Found | None:
+def _unusable_sizes(node: NodeView) -> _Problem | None:
     sizes = {key: _size(node, key) for key in _SIZES}
     if min(sizes.values()) > 0 and sizes["num_active_experts"] <= sizes["num_experts"]:
         return None
-    return _Found(", ".join(f"{key} {size}" for key, size in sizes.items()), "has invalid dimensions")
+    return _Problem(", ".join(f"{key} {size}" for key, size in sizes.items()), "has invalid dimensions")
 
 
-def _too_large(node: NodeView) -> _Found | None:
+def _too_large(node: NodeView) -> _Problem | None:
     size = _size(node, "num_experts") * _size(node, "hidden_dim") * _size(node, "model_dim")
-    return None if size <= _LARGEST else _Found(f"{size} weights", "dimensions exceed maximum bounds")
+    return None if size <= _LARGEST else _Problem(f"{size} weights", "dimensions exceed maximum bounds")
 
 
 def _is_quantized(node: NodeView) -> bool:
     return _text(node, "weight_type") != "fp32"
 
 
-def _other_counts(node: NodeView) -> _Found | None:
+def _other_counts(node: NodeView) -> _Problem | None:
     expected = 10 if _is_quantized(node) else 7
     if (len(node.node.inputs), len(node.node.outputs)) == (expected, 1):
         return None
-    found = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
-    return _Found(found, f"expects {expected} inputs and 1 output")
+    description = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
+    return _Problem(description, f"expects {expected} inputs and 1 output")
 
 
-def _other_counts_before(node: NodeView) -> _Found | None:
+def _other_counts_before(node: NodeView) -> _Problem | None:
     if (len(node.node.inputs), len(node.node.outputs)) == (7, 1):
         return None
-    found = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
-    return _Found(found, "expects 7 fp32 inputs and 1 output in the XNNPACK prototype path")
+    description = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
+    return _Problem(description, "expects 7 fp32 inputs and 1 output in the XNNPACK prototype path")
 
 
 def _types(node: NodeView, count: int) -> list[str]:
     return [node.input(position).type for position in range(count)] + [node.output(0).type]
 
 
-def _other_types(node: NodeView) -> _Found | None:
-    found = _types(node, 3)
-    said = "requires fp32 activations and int32 top_indices"
-    return None if found == ["FLOAT32", "FLOAT32", "INT32", "FLOAT32"] else _Found(", ".join(found), said)
+def _other_types(node: NodeView) -> _Problem | None:
+    types = _types(node, 3)
+    message = "requires fp32 activations and int32 top_indices"
+    return None if types == ["FLOAT32", "FLOAT32", "INT32", "FLOAT32"] else _Problem(", ".join(types), message)
 
 
-def _other_types_before(node: NodeView) -> _Found | None:
-    found = _types(node, 7)
-    said = "currently supports fp32 weights, fp32 activations, and int32 top_indices only"
-    return None if found == ["FLOAT32", "FLOAT32", "INT32", *["FLOAT32"] * 5] else _Found(", ".join(found), said)
+def _other_types_before(node: NodeView) -> _Problem | None:
+    types = _types(node, 7)
+    message = "currently supports fp32 weights, fp32 activations, and int32 top_indices only"
+    return None if types == ["FLOAT32", "FLOAT32", "INT32", *["FLOAT32"] * 5] else _Problem(", ".join(types), message)
 
 
-def _computed_before(node: NodeView) -> _Found | None:
+def _computed_before(node: NodeView) -> _Problem | None:
     computed = [position for position in range(3, 7) if not node.input(position).is_constant]
     if not computed:
         return None
-    found = f"operand {computed[0]} is computed at run time"
-    return _Found(found, "expects constant expert weights and per_expert_scale")
+    description = f"operand {computed[0]} is computed at run time"
+    return _Problem(description, "expects constant expert weights and per_expert_scale")
 
 
-def _unusable_operand(node: NodeView) -> _Found | None:
+def _unusable_operand(node: NodeView) -> _Problem | None:
     return next(_operand_problems(node), None)
 
 
-def _operand_problems(node: NodeView) -> Iterator[_Found]:
-    """The weights of gate, first and linear layer, each with its scales where it has any, and the scales of the experts."""
+def _operand_problems(node: NodeView) -> Iterator[_Problem]:
+    """Yield the problems of the weights of gate, first and linear layer, of their scales, and of the experts' scales."""
     experts, hidden, model = _size(node, "num_experts"), _size(node, "hidden_dim"), _size(node, "model_dim")
     rows = {"gate": hidden * experts, "ff1": hidden * experts, "linear": model * experts}
     position = 3
@@ -160,33 +160,33 @@ def _operand_problems(node: NodeView) -> Iterator[_Found]:
             position += 1
     scales = node.input(position)
     if not _is_constant_float(scales) or scales.element_count != experts:
-        found = f"per_expert_scale is {scales.type} of shape {list(scales.shape)} for {experts} experts"
-        yield _Found(found, "per_expert_scale invalid per_expert_scale tensor")
+        description = f"per_expert_scale is {scales.type} of shape {list(scales.shape)} for {experts} experts"
+        yield _Problem(description, "per_expert_scale invalid per_expert_scale tensor")
 
 
-def _weight_problems(node: NodeView, position: int, name: str, elements: int) -> Iterator[_Found]:
+def _weight_problems(node: NodeView, position: int, name: str, elements: int) -> Iterator[_Problem]:
     tensor, weight_type = node.input(position), _text(node, "weight_type")
     if tensor.type not in _STORED[weight_type]:
         named = {"fp32": "fp32", "int8": "int8", "int4": "int4 or int8"}[weight_type]
-        yield _Found(f"{name} is {tensor.type}", f"{name} requires {named} type")
+        yield _Problem(f"{name} is {tensor.type}", f"{name} requires {named} type")
     if not tensor.is_constant:
-        yield _Found(f"{name} is computed at run time", f"{name} (input #{position}) must be a constant tensor")
+        yield _Problem(f"{name} is computed at run time", f"{name} (input #{position}) must be a constant tensor")
     expected = (elements + 1) // 2 if (tensor.type, weight_type) == ("INT8", "int4") else elements
     if tensor.element_count != expected:
-        said = f"{name} element count {tensor.element_count} does not match expected {expected}"
-        yield _Found(f"{name} of {tensor.element_count} elements where {expected} are expected", said)
+        message = f"{name} element count {tensor.element_count} does not match expected {expected}"
+        yield _Problem(f"{name} of {tensor.element_count} elements where {expected} are expected", message)
 
 
-def _scale_problems(node: NodeView, position: int, name: str, rows: int) -> Iterator[_Found]:
+def _scale_problems(node: NodeView, position: int, name: str, rows: int) -> Iterator[_Problem]:
     tensor = node.input(position)
     if not _is_constant_float(tensor):
-        yield _Found(f"{name} is {tensor.type}", f"{name} must be a constant fp32 tensor")
+        yield _Problem(f"{name} is {tensor.type}", f"{name} must be a constant fp32 tensor")
     count = tensor.element_count
     if _text(node, "weight_type") == "int8" and count != rows:
-        yield _Found(f"{name} of {count} elements for {rows} rows", f"{name} element count {count} does not match rows {rows}")
+        yield _Problem(f"{name} of {count} elements for {rows} rows", f"{name} element count {count} does not match rows {rows}")
     if _text(node, "weight_type") == "int4" and (count <= 0 or count % rows):
-        said = f"{name} element count {count} is not a multiple of rows {rows}"
-        yield _Found(f"{name} of {count} elements for {rows} rows", said)
+        message = f"{name} element count {count} is not a multiple of rows {rows}"
+        yield _Problem(f"{name} of {count} elements for {rows} rows", message)
 
 
 def _is_constant_float(tensor: Tensor) -> bool:
@@ -199,22 +199,22 @@ _ATTRIBUTES = _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttribute
 
 def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
     def problem(node: NodeView) -> str | None:
-        found = finder(node)
-        return None if found is None else found.problem
+        refusal = finder(node)
+        return None if refusal is None else refusal.problem
 
     def said(node: NodeView) -> str:
-        found = finder(node)
-        return "" if found is None else f"{EXPERTS} node #{node.node.index} {found.said}"
+        refusal = finder(node)
+        return "" if refusal is None else f"{EXPERTS} node #{node.node.index} {refusal.said}"
 
     return check(kind, needed, problem).saying(said).from_source(_ATTRIBUTES if kind is ATTRIBUTE else _SOURCE)
 
 
 def is_mixture(node: Node, release: Release) -> bool:
-    """Return whether a node is one that a kernel of its own runs, if it is accepted."""
+    """Return whether a node is a mixture of experts, which has its own kernel."""
     return node.op == EXPERTS and node.is_custom and release.is_at_least(_KNOWN_FROM)
 
 
-def said_of(verdict: Verdict) -> tuple[str, ...]:
+def printed_lines(verdict: Verdict) -> tuple[str, ...]:
     """Return what the delegate prints of such a node that it refuses."""
     return tuple([reason.kind for reason in verdict.reasons])
 

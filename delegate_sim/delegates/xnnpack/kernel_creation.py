@@ -1,8 +1,8 @@
 """Creating the kernel of one partition.
 
 Source: ``Subgraph::Create`` and the parts of the visits that define XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``),
-with what the ``xnn_define`` functions of XNNPACK (``src/subgraph``) ask of types and quantisation. Of what XNNPACK finds out only
-when it computes shapes there is what stands in ``shapes``; what depends on the processor is left out.
+with the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). Failures that XNNPACK only
+finds while it computes shapes are in ``shapes``; those that depend on the processor are left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .shapes import attention_of_other_shapes, missing_axis, overflowing_constan
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
 )
-"""Operators of which all but the first operand are parameters of XNNPACK's operator."""
+"""Operators whose operands but the first are parameters of XNNPACK's operator."""
 
 _WEIGHTED_FLOAT = {
     "fp32": {("fp32", "fp32", "fp32"), ("fp16", "fp32", "fp16")},
@@ -39,7 +39,7 @@ _CONVOLUTION = {
     "qcint8": {("qint8", "qcint32", "qint8"), ("qdint8", "fp32", "fp32")},
     "quint8": {("quint8", "qint32", "quint8")},
 }
-"""Of convolutions, (input, bias, output) that go with weights of a datatype."""
+"""Supported (input, bias, output) of convolutions, by the datatype of the weights."""
 _DYNAMIC = {("qdint8", "fp32", "fp32"), ("qdint8", "fp32", "fp16")}
 _INTEGER = {("qint8", "qcint32", "qint8"), ("qint8", "qint32", "qint8")}
 _FULLY_CONNECTED = {
@@ -50,14 +50,14 @@ _FULLY_CONNECTED = {
     "qbint4": _DYNAMIC,
     "quint8": {("quint8", "qint32", "quint8")},
 }
-"""The same of FULLY_CONNECTED."""
+"""Supported (input, bias, output) of FULLY_CONNECTED, by the datatype of the weights."""
 _PRODUCT = {
     "fp16": {("fp16", "fp16")},
     "fp32": {("fp32", "fp32")},
     "qint8": {("qint8", "qint8")},
     "qcint8": {("qdint8", "fp32")},
 }
-"""Of BATCH_MATMUL, (first input, output) that go with a second input of a datatype."""
+"""Supported (first input, output) of BATCH_MATMUL, by the datatype of the second input."""
 
 _INT4_ZERO_POINTS = (0, 8)
 _LARGEST_REQUANTIZATION = 256.0
@@ -66,7 +66,7 @@ _LARGEST_REQUANTIZATION = 256.0
 class _Kernel:
     """The kernel of one partition under construction.
 
-    ``inputs`` are the model's own, ``outputs`` leave the partition, whose nodes have ``positions`` in its running order.
+    ``inputs`` are inputs of the model, ``outputs`` leave the partition; ``positions`` gives the running order of its nodes.
     """
 
     def __init__(
@@ -83,30 +83,30 @@ class _Kernel:
         self._datatypes: dict[int, str | None] = {}
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor; of a variable, one of its kind."""
+        """Return a tensor; of a variable, one of its type and shape."""
         return self.value_of_variable(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
-        """Return XNNPACK's datatype of a tensor; readers of an elided DEQUANTIZE have its float16 constant."""
+        """Return XNNPACK's datatype of a tensor; readers of an elided DEQUANTIZE use its float16 constant."""
         if index not in self._datatypes:
             is_float16 = index in self.elided_float16
             self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.release)
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands that become values of XNNPACK's graph, without those left out."""
-        given = node.inputs
+        """Return the operands that become values of XNNPACK's graph, without omitted ones."""
+        inputs = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:
-                given = node.inputs[:1]
+                inputs = node.inputs[:1]
             elif node.op == "SPLIT":
-                given = node.inputs[1:2]
+                inputs = node.inputs[1:2]
             elif node.op == "TRANSPOSE_CONV":
-                given = node.inputs[1:]
-        return [index for index in given if index >= 0]
+                inputs = node.inputs[1:]
+        return [index for index in inputs if index >= 0]
 
     def define_values(self, nodes: Iterable[Node]) -> KernelFailure | None:
-        """``DefineXNNPACKValue``, in order of tensors."""
+        """Define all values in the order of tensors (``DefineXNNPACKValue``); return the first failure."""
         for index in sorted({index for node in nodes for index in self.values(node)}):
             if self.lacks_datatype(index):
                 tensor = self.tensor(index)
@@ -118,80 +118,80 @@ class _Kernel:
         return [index for index in (*self.operands(node), *node.outputs) if index >= 0]
 
     def lacks_datatype(self, index: int) -> bool:
-        """Whether XNNPACK cannot store a tensor; the handle of a variable that nobody reads or assigns is none of its values."""
+        """Return whether XNNPACK cannot store a tensor. The handle of an unused variable is not a value."""
         is_unused = self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None
         return not is_unused and self.datatype(index) is None
 
     def define_node(self, view: NodeView) -> KernelFailure | None:
-        """Define one node: no operand of too many dimensions, and what its operator asks."""
+        """Define one node; return the failure of its rank or its operator's checks."""
         node = view.node
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:
                 return kernel_failure("xnnpack-kernel-rank", node.index, self.tensor(index))
         define = (_DEFINE_CUSTOM if node.is_custom else _DEFINE).get(node.op)
-        found = define(self, view) if define is not None else None
-        return found or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
+        failure = define(self, view) if define is not None else None
+        return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> KernelFailure | None:
-        """Say that the datatypes of a node do not go together."""
-        found = ", ".join(name or "no bias" for name in datatypes)
-        return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=found)
+        """Return the failure of a node with incompatible datatypes."""
+        description = ", ".join(name or "no bias" for name in datatypes)
+        return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=description)
 
 
 def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure | None:
-    """Create the kernel of one partition, of nodes that were all visited."""
+    """Create the kernel of one partition of visited nodes; return the first failure."""
     positions = {index: position for position, index in enumerate(subset.nodes)}
-    found = overflowing_constant(graph, positions, visit)
-    if found is not None:
-        return found
-    # A subgraph that is called takes the shapes of the caller's operands.
+    failure = overflowing_constant(graph, positions, visit)
+    if failure is not None:
+        return failure
+    # A called subgraph gets the shapes of the caller's operands.
     inputs = frozenset(() if graph.index else graph.inputs)
     kernel = _Kernel(graph, visit, inputs, frozenset(subset.outputs), positions)
     unpacking = set(visit.unpacking.producers.values())
     nodes = [graph.nodes[index] for index in subset.nodes if index not in unpacking]
-    found = kernel.define_values(nodes)
-    if found is not None:
-        return found
+    failure = kernel.define_values(nodes)
+    if failure is not None:
+        return failure
     for node in nodes:
-        found = kernel.define_node(graph.view(node))
-        if found is not None:
-            return found
+        failure = kernel.define_node(graph.view(node))
+        if failure is not None:
+            return failure
     return None
 
 
 def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Operands and results have one datatype."""
-    found = [kernel.datatype(index) for index in (*kernel.operands(node.node), *node.node.outputs)]
-    return None if len(set(found)) <= 1 else kernel.mixed(node, *found)
+    """Return a failure unless operands and results have one datatype."""
+    datatypes = [kernel.datatype(index) for index in (*kernel.operands(node.node), *node.node.outputs)]
+    return None if len(set(datatypes)) <= 1 else kernel.mixed(node, *datatypes)
 
 
 def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Values are moved without change: one datatype, and one scale and zero point."""
+    """Return a failure unless values move unchanged: one datatype, and one scale and zero point."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
 def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """``xnn_subgraph_check_quantization_parameter_matches``."""
+    """Return a failure unless the quantization is the same (``xnn_subgraph_check_quantization_parameter_matches``)."""
     for source in map(kernel.tensor, kernel.operands(node.node)):
         for result in map(kernel.tensor, node.node.outputs):
             is_quantized = result.type in ("INT8", "UINT8")
             if is_quantized and (source.scale, source.zero_point) != (result.scale, result.zero_point):
-                found = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
-                return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=found)
+                description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
+                return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=description)
     return None
 
 
 def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """``xnn_define_copy`` from the value to the variable."""
+    """Return the failure of copying the value to the variable (``xnn_define_copy``)."""
     source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
     if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
-        found = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
-        return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=found)
+        description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
+        return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=description)
     return None
 
 
 def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """A filter of 1x1 is an activation, others are pooling."""
+    """Return the failure of an activation if the filter is 1x1, else of pooling."""
     is_activation = node.options.filter_height == node.options.filter_width == 1
     return _same_type(kernel, node) if is_activation else _moved(kernel, node)
 
@@ -205,7 +205,7 @@ def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _read_as_int32(value: FlatNumbers | None) -> list[int]:
-    """Read as many INT32 as there are elements, whatever their type."""
+    """Return as many INT32 as there are elements, whatever their type."""
     if value is None:
         return []
     content = value.tobytes().ljust(4 * len(value), b"\0")
@@ -213,7 +213,7 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """CONV_2D and DEPTHWISE_CONV_2D; float input with integer weights is quantized at run time."""
+    """Check CONV_2D or DEPTHWISE_CONV_2D; float input with integer weights is quantized at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
     if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:
@@ -222,7 +222,7 @@ def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """TRANSPOSE_CONV; XNNPACK does not look at the zero point of its weights."""
+    """Check TRANSPOSE_CONV; XNNPACK ignores the zero point of its weights."""
     _, weights, source, *bias = node.node.inputs
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias[0] if bias else -1)
 
@@ -230,27 +230,29 @@ def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | Non
 def _weighted(
     kernel: _Kernel, node: NodeView, table: dict[str, set[tuple[str, str, str]]], source: int, weights: int, bias: int
 ) -> KernelFailure | None:
-    of_source, of_weights, of_bias = kernel.datatype(source), kernel.datatype(weights), None
-    of_output = kernel.datatype(node.node.output(0))
-    is_dynamic = of_source in ("fp32", "fp16") and of_weights in ("qint8", "qcint8")
+    source_type, weights_type, bias_type = kernel.datatype(source), kernel.datatype(weights), None
+    output_type = kernel.datatype(node.node.output(0))
+    is_dynamic = source_type in ("fp32", "fp16") and weights_type in ("qint8", "qcint8")
     if is_dynamic:
-        of_source, of_weights = "qdint8", "qcint8"
+        source_type, weights_type = "qdint8", "qcint8"
     if bias >= 0:
-        of_bias = kernel.datatype(bias)
-    if not _go_together(table, of_weights, of_source, of_bias, of_output):
-        return kernel.mixed(node, of_source, of_weights, of_bias, of_output)
+        bias_type = kernel.datatype(bias)
+    if not _go_together(table, weights_type, source_type, bias_type, output_type):
+        return kernel.mixed(node, source_type, weights_type, bias_type, output_type)
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
 def _go_together(
     table: dict[str, set[tuple[str, str, str]]], weights: str | None, source: str | None, bias: str | None, output: str | None
 ) -> bool:
-    taken = table.get(weights or "", set())
-    return any(found[0] == source and found[2] == output and bias in (found[1], None) for found in taken)
+    combinations = table.get(weights or "", set())
+    return any(
+        combination[0] == source and combination[2] == output and bias in (combination[1], None) for combination in combinations
+    )
 
 
 def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> KernelFailure | None:
-    """Integers must not grow too much between the product and the output."""
+    """Return a failure if the scale grows too much between the product and the output."""
     quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
         return None
@@ -258,32 +260,32 @@ def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> 
     factor = quotient(product, output.scale)
     if factor < _LARGEST_REQUANTIZATION:
         return None
-    found = f"a scale that times the input's is {factor:g} times the output's, not below {_LARGEST_REQUANTIZATION:g}"
-    return kernel_failure("xnnpack-kernel-scale", node.node.index, kernel.tensor(weights), found=found)
+    description = f"a scale that times the input's is {factor:g} times the output's, not below {_LARGEST_REQUANTIZATION:g}"
+    return kernel_failure("xnnpack-kernel-scale", node.node.index, kernel.tensor(weights), found=description)
 
 
 def _fully_connected(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     source, weights, *bias = node.node.inputs
-    of_source, of_weights = kernel.datatype(source), kernel.datatype(weights)
-    of_bias = kernel.datatype(bias[0]) if bias and bias[0] >= 0 else None
-    of_output = kernel.datatype(node.node.output(0))
+    source_type, weights_type = kernel.datatype(source), kernel.datatype(weights)
+    bias_type = kernel.datatype(bias[0]) if bias and bias[0] >= 0 else None
+    output_type = kernel.datatype(node.node.output(0))
     tensor = kernel.tensor(weights)
-    is_dynamic = of_source in ("fp32", "fp16") and tensor.type in ("INT8", "INT4", "INT2")
-    if of_weights in ("qint8", "qint4", "qint2"):
-        of_weights = of_weights.replace("qint", "qcint")
+    is_dynamic = source_type in ("fp32", "fp16") and tensor.type in ("INT8", "INT4", "INT2")
+    if weights_type in ("qint8", "qint4", "qint2"):
+        weights_type = weights_type.replace("qint", "qcint")
     zero_point = first_zero_point(tensor.quantization) if tensor.quantization is not None else 0
-    taken = _INT4_ZERO_POINTS if of_weights == "qcint4" else (0,)
-    if of_weights in ("qcint8", "qcint4", "qcint2") and zero_point not in taken:
+    zero_points = _INT4_ZERO_POINTS if weights_type == "qcint4" else (0,)
+    if weights_type in ("qcint8", "qcint4", "qcint2") and zero_point not in zero_points:
         return kernel_failure("xnnpack-kernel-zero-point", node.node.index, tensor, found=zero_point)
-    if of_weights == "qbint4" and tensor.quantization is not None and tensor.shape[1] % tensor.quantization.block_size:
-        found = f"{tensor.shape[1]} input channels in blocks of {tensor.quantization.block_size}"
-        return kernel_failure("xnnpack-kernel-block-size", node.node.index, tensor, found=found)
+    if weights_type == "qbint4" and tensor.quantization is not None and tensor.shape[1] % tensor.quantization.block_size:
+        description = f"{tensor.shape[1]} input channels in blocks of {tensor.quantization.block_size}"
+        return kernel_failure("xnnpack-kernel-block-size", node.node.index, tensor, found=description)
     if is_dynamic:
-        of_source = "qdint8"
+        source_type = "qdint8"
         if not kernel.tensor(source).shape:
             return kernel_failure("xnnpack-kernel-scalar", node.node.index, kernel.tensor(source), op=node.op)
-    if not _go_together(_FULLY_CONNECTED, of_weights, of_source, of_bias, of_output):
-        return kernel.mixed(node, of_source, of_weights, of_bias, of_output)
+    if not _go_together(_FULLY_CONNECTED, weights_type, source_type, bias_type, output_type):
+        return kernel.mixed(node, source_type, weights_type, bias_type, output_type)
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
@@ -296,13 +298,13 @@ def _attended(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """BATCH_MATMUL; a float first input with an INT8 second one is quantized at run time."""
+    """Check BATCH_MATMUL; a float first input with an INT8 second one is quantized at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
     if first == "fp32" and node.input(1).type == "INT8":
-        found = _unusable_dynamic_operand(node)
-        if found is not None:
-            return found
+        failure = _unusable_dynamic_operand(node)
+        if failure is not None:
+            return failure
         first, second = "qdint8", "qcint8"
     return None if (first, output) in _PRODUCT.get(second or "", ()) else kernel.mixed(node, first, second, output)
 

@@ -9,7 +9,7 @@ from .variables import Variables
 
 
 class Visit:
-    """A visit of the nodes: the target, and what the nodes so far have shown. Rules only read it."""
+    """The target, and the state collected from the nodes visited so far. Rules only read it."""
 
     __slots__ = ("target", "unpacking", "variables")
 

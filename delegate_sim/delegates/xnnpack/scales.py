@@ -15,7 +15,7 @@ def has_one_scale(tensor: Tensor) -> bool:
 
 
 def scales_of(tensor: Tensor) -> str:
-    """Return how a tensor is quantised."""
+    """Describe the quantization of a tensor."""
     quantization = tensor.quantization
     if quantization is None:
         return "no quantisation parameters"
@@ -26,7 +26,7 @@ def scales_of(tensor: Tensor) -> str:
 
 
 def only_scale(tensor: Tensor) -> float | None:
-    """``GetTensorScaleOrDefault``: the scale of an 8-bit tensor that is quantized as a whole."""
+    """Return the scale of an 8-bit tensor with one scale (``GetTensorScaleOrDefault``); None for others."""
     return tensor.scale if tensor.type in EIGHT_BIT_TYPES and has_one_scale(tensor) else None
 
 
@@ -36,7 +36,7 @@ def float32_ratio(numerator: float, denominator: float) -> float:
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
-    """Return how the scale and zero point of a tensor differ from those of an output."""
+    """Describe how the scale and zero point of a tensor differ from those of an output; None if they do not."""
     if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
         return None
     return f"scale {tensor.scale:g} and zero point {tensor.zero_point}, output {output.scale:g} and {output.zero_point}"

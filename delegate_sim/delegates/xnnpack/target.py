@@ -26,11 +26,11 @@ FLAGS = MappingProxyType(
         "disable_dynamically_quantized_ops": 0x800,
     }
 )
-"""The bits of ``TfLiteXNNPackDelegateOptions::flags``, by the names behind ``TFLITE_XNNPACK_DELEGATE_FLAG_``."""
+"""The bits of ``TfLiteXNNPackDelegateOptions::flags``, by the names after ``TFLITE_XNNPACK_DELEGATE_FLAG_``."""
 
 QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
 DEFAULT_FLAGS = QS8 | QU8
-"""``TfLiteXNNPackDelegateOptionsDefault`` as the runtime is built, with quantized operators of both kinds."""
+"""The default flags with both kinds of quantized operators, as the runtime is built."""
 
 
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
@@ -39,7 +39,7 @@ disable_dynamically_quantized_ops is set; before it, the flag enable_latest_oper
 
 
 class XnnpackTarget(NamedTuple):
-    """The flags and the release, which decide which rules count."""
+    """The flags and the release on which the rules depend."""
 
     flags: int = DEFAULT_FLAGS
     release: Release = NEWEST
@@ -50,7 +50,7 @@ class XnnpackTarget(NamedTuple):
 
     @property
     def dynamic_quantization(self) -> bool:
-        """True if float activations are quantized at run time to go with integer weights."""
+        """True if float activations are quantized at run time for integer weights."""
         return _dynamic_quantization(self)
 
 

@@ -1,4 +1,4 @@
-"""Nodes that compute a tensor from constants alone, which the delegate unpacks before it builds its kernels.
+"""Nodes that unpack constants; the delegate runs them before it creates its kernels.
 
 Source: the parts on quasi-static tensors of ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
@@ -9,28 +9,28 @@ from ...graph.graph import NodeView
 from ...model.model import Node, Tensor
 from ...releases.catalogue import NEWEST, Release, parse_release
 
-_INT8_IS_QUANTISED_FROM = parse_release("litert-1.2.0")
-"""The release from which on a DEQUANTIZE of INT8 without quantization parameters is left alone; measured, not read."""
+_INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
+"""Since this release, a DEQUANTIZE of INT8 without quantization parameters is left alone; measured, not read."""
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")
-"""Operators that may make a tensor from constants alone."""
+"""Operators that may unpack a constant."""
 _READ_FLOAT16_WEIGHTS = ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")
 
 
 class Unpacking:
-    """DEQUANTIZE and DENSIFY nodes of constants, as visiting the nodes in order finds them."""
+    """DEQUANTIZE and DENSIFY nodes of constants, collected while the nodes are visited in order."""
 
     def __init__(self, release: Release = NEWEST) -> None:
-        self._takes_bare_int8 = not release.is_at_least(_INT8_IS_QUANTISED_FROM)
+        self._takes_bare_int8 = not release.is_at_least(_INT8_IS_QUANTIZED_FROM)
         self.producers: dict[int, int] = {}
-        """Each tensor that such a node makes, and the node."""
+        """The node that unpacks each tensor."""
         self.elided_float16: dict[int, int] = {}
-        """Results of DEQUANTIZE whose readers all use the float16 constant instead, and that constant."""
+        """The float16 constant that all readers of a DEQUANTIZE's result use instead of it."""
         self.refused_readers: dict[int, Node] = {}
-        """Such nodes that are left to the CPU, and the first refused node that reads their result."""
+        """Unpacking nodes left to the CPU, with the first refused node that reads their result."""
 
     def notice(self, node: NodeView) -> bool:
-        """Remember a node that makes a tensor from constants alone; return whether this is one."""
+        """Record a node if it unpacks a constant; return whether it does."""
         if node.op == "DEQUANTIZE":
             if not self.widens_constant(node):
                 return False
@@ -42,7 +42,7 @@ class Unpacking:
         return True
 
     def makes(self, tensor: Tensor) -> bool:
-        """Return whether one of the nodes found so far makes a tensor."""
+        """Return whether a recorded node unpacks this tensor."""
         return bool(self.producers) and tensor.index in self.producers
 
     def is_elided(self, tensor: Tensor) -> bool:
@@ -50,13 +50,13 @@ class Unpacking:
         return bool(self.elided_float16) and tensor.index in self.elided_float16
 
     def drop_producers_of(self, node: Node) -> None:
-        """Leave to the CPU what makes the operands of a refused node."""
+        """Leave the nodes that unpack a refused node's operands to the CPU."""
         for tensor in node.inputs if self.producers else ():
             if tensor in self.producers:
                 self.refused_readers.setdefault(self.producers[tensor], node)
 
     def widens_constant(self, node: NodeView) -> bool:
-        """Return whether this is a DEQUANTIZE to FLOAT32 of FLOAT16 or quantized INT8 that is constant, or unpacked itself."""
+        """Return whether a node is a DEQUANTIZE to FLOAT32 of a constant or unpacked FLOAT16 or quantized INT8 tensor."""
         source = node.input(0)
         return (
             _has_one_operand_and_result(node)
@@ -70,7 +70,7 @@ class Unpacking:
 
 
 def densifies_constant(node: NodeView) -> bool:
-    """Return whether this is a DENSIFY of a sparse constant, of a type that the delegate can unpack."""
+    """Return whether a node is a DENSIFY of a sparse constant of a supported type."""
     source = node.input(0)
     return (
         _has_one_operand_and_result(node)
@@ -86,7 +86,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers take float16 weights, and none reads the tensor as its first operand."""
+    """Return whether all readers accept float16 weights, and none reads the tensor as its first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

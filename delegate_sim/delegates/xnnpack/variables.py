@@ -1,4 +1,4 @@
-"""Variables whose handles, assignments and reads the delegate takes together.
+"""Variables whose handles, assignments and reads are delegated together.
 
 Source: ``ResourceInfo``, and the visits to VAR_HANDLE, ASSIGN_VARIABLE and READ_VARIABLE
 (``delegates/xnnpack/xnnpack_delegate.cc``).
@@ -11,11 +11,11 @@ from ...model.model import Tensor
 from ...rules.operands import OUTPUT, Operand, operand
 
 VALUES: dict[str, Operand] = {"ASSIGN_VARIABLE": operand(1, "value"), "READ_VARIABLE": OUTPUT}
-"""The operand or result that is of the variable's type and shape, by operator."""
+"""Position of the operand or result with the variable's type and shape, by operator."""
 
 
 class _Resource:
-    """One resource tensor: the variable that its handle names, the handle's node, and a tensor of the variable's type."""
+    """A resource tensor: the variable that its handle names, the handle's node, and a tensor of the variable's type."""
 
     __slots__ = ("handle", "value", "variable")
 
@@ -26,20 +26,20 @@ class _Resource:
 
 
 class Variables:
-    """The resource tensors of a subgraph, as visiting the nodes in order finds them."""
+    """The resource tensors of a subgraph, collected while the nodes are visited in order."""
 
     def __init__(self) -> None:
         self._resources: dict[int, _Resource] = {}
 
     def define(self, node: NodeView) -> None:
-        """Note a VAR_HANDLE; one that makes a resource tensor stand for another variable is ignored (``SetVarHandle``)."""
+        """Record a VAR_HANDLE; a handle that would rename a resource tensor's variable is ignored (``SetVarHandle``)."""
         resource, variable = node.output(0).index, (node.options.container or "", node.options.shared_name or "")
         known = self._resources.setdefault(resource, _Resource(variable, node.node.index))
         if known.variable == variable:
             known.handle = node.node.index
 
     def bind(self, node: NodeView) -> None:
-        """Note that an accepted node of one of ``VALUES`` reads or assigns a variable: the first decides its type and shape."""
+        """Record that an accepted node reads or assigns a variable: the first decides its type and shape."""
         known = self._resources.get(node.input(0).index)
         if known is not None and known.value is None:
             known.value = VALUES[node.op].tensor(node)
@@ -54,11 +54,11 @@ class Variables:
         return None
 
     def has_value(self, handle: NodeView) -> bool:
-        """Whether an accepted node reads or assigns the variable of a VAR_HANDLE, and the handle is the one that counts."""
+        """Return whether an accepted node uses the variable of a VAR_HANDLE, and the handle is not ignored."""
         known = self._resources.get(handle.output(0).index)
         return known is not None and known.value is not None and known.handle == handle.node.index
 
     def value_of(self, resource: int) -> Tensor | None:
-        """Return a tensor of the type of the variable that a resource tensor stands for."""
+        """Return a tensor with the type of a resource tensor's variable."""
         known = self._resources.get(resource)
         return None if known is None else known.value

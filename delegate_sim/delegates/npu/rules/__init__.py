@@ -1,4 +1,4 @@
-"""Rules of the compiler plugins: the checks of every operator, in the order in which each plugin tests them.
+"""Rules of the compiler plugins: the checks of every operator, in the order in which each plugin applies them.
 
 The tables of a family (``rules/FAMILY.py``) have a row for each operator and a column for each plugin.
 """

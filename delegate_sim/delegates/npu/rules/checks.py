@@ -1,7 +1,7 @@
-"""The checks of the compiler plugins, and the table that each family of operators is written in.
+"""The checks of the compiler plugins, and the table format of all operator families.
 
-An operator has one row, with what each plugin demands of it. Samsung's takes every node, and Google's every one that its column
-does not refuse, so most rows have nothing for them.
+An operator has one row, with each plugin's checks. Samsung's plugin accepts every node, and Google's every operator that its
+column does not refuse, so most rows have nothing for them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ....rules.kinds import Kind
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import check
-from ..composites import as_integer, attributes, composite_name, given
+from ..composites import as_integer, attributes, composite_name, present
 from ..kinds import ATTRIBUTE, COMPOSITE, CONSTANT, OP_FILTER, OPERATOR, QUANTIZATION, TENSOR_TYPE
 from ..loader_facts import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, has_weights, quantization_kind
 from ..target import NpuTarget
@@ -34,7 +34,7 @@ _MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalization
 
 @dataclass(frozen=True, slots=True)
 class PluginRow:
-    """What each plugin demands of an operator; None where it has no rule of its own for it."""
+    """Each plugin's checks of an operator; None if it has no rule for it."""
 
     google: NpuRule | None = None
     intel: NpuRule | None = None
@@ -50,23 +50,23 @@ def column(table: PluginTable, plugin: str) -> Rules[NpuTarget]:
 
 
 def refused(message: str = "an operator that the plugin selects") -> Check[object]:
-    """Refuse an operator whatever the node."""
+    """Return a check that refuses every node of an operator."""
     return check(OPERATOR, message, lambda node: node.op)
 
 
 _NOTHING: tuple[Check[NpuTarget], ...] = ()
 
 ANY: NpuRule = OpRule(_NOTHING).from_source(INTEL)
-"""Intel's plugin takes the operator, whatever its types and attributes."""
+"""Intel's plugin accepts the operator, whatever its types and attributes."""
 
 REFUSED: NpuRule = OpRule((refused(),)).from_source(GOOGLE.with_symbol("kUnSupportedOps"))
-"""Google's plugin never takes the operator."""
+"""Google's plugin never accepts the operator."""
 
 
 def _filtered(node: NodeView, target: NpuTarget) -> str | None:
     if target.filters is None or target.filters.keeps_all:
         return None
-    match = target.filters.match([node.graph.tensors[index].name for index in given(node.node.outputs)])
+    match = target.filters.match([node.graph.tensors[index].name for index in present(node.node.outputs)])
     if match.is_kept:
         return None
     return f"a result that matches {match.pattern!r}" if match.pattern is not None else "no result that matches a filter"
@@ -85,7 +85,7 @@ REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), 
 # Types, for MediaTek's plugin
 
 _WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
-"""Types that are mapped with any quantisation."""
+"""Types that are mapped with any quantization."""
 _QUANTIZED = {
     "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
     "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),
@@ -113,13 +113,13 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""From when until when INT32 per channel needs zero points of 0."""
+"""Releases, from and until, in which INT32 per channel requires zero points of 0."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 
 @dataclass(frozen=True, slots=True)
 class TypeFault:
-    """A tensor that MediaTek's plugin does not map: the kind of problem, what was found, and what it logs."""
+    """A tensor that MediaTek's plugin does not map: the kind of problem, the actual value, and the log line."""
 
     kind: Kind
     found: str
@@ -139,8 +139,8 @@ def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
 
 
 def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]:
-    """Go through operands and results, up to the first that is not mapped; yield lines of warnings, and the fault."""
-    inputs, outputs = given(node.node.inputs), given(node.node.outputs)
+    """Map the types of operands and results until one fails; yield lines of warnings, and the fault."""
+    inputs, outputs = present(node.node.inputs), present(node.node.outputs)
     for names, indices in (("input", inputs), ("output", outputs)):
         for position, index in enumerate(indices):
             tensor = node.graph.tensors[index]
@@ -167,8 +167,8 @@ def _fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> TypeFault
             return None
         return TypeFault(QUANTIZATION, f"{name} is INT64 {_words(kind)}", "Int64 is not supported.")
     number = _NUMBERS.get(tensor.type, 0)
-    found = f"{name} is {'a computed ' if tensor.type == 'INT64' else ''}{tensor.type}"
-    return TypeFault(TENSOR_TYPE, found, f"Unsupported element type: {number}")
+    description = f"{name} is {'a computed ' if tensor.type == 'INT64' else ''}{tensor.type}"
+    return TypeFault(TENSOR_TYPE, description, f"Unsupported element type: {number}")
 
 
 def _is_known(name: str, target: NpuTarget) -> bool:
@@ -193,7 +193,7 @@ def _words(kind: str) -> str:
 
 def _find_of(kind: Kind) -> Any:
     def find(node: NodeView, target: NpuTarget) -> str | None:
-        fault = next((each for each in mapped_types(node, target) if isinstance(each, TypeFault)), None)
+        fault = next((fault for fault in mapped_types(node, target) if isinstance(fault, TypeFault)), None)
         return fault.found if fault is not None and fault.kind is kind else None
 
     return find
@@ -212,13 +212,13 @@ _TYPES: tuple[Check[NpuTarget], ...] = (
     ).from_source(_MEDIATEK_TYPES),
 )
 TYPED: NpuRule = OpRule(_TYPES).from_source(MEDIATEK)
-"""MediaTek's plugin takes the operator if it maps the types of all operands and results."""
+"""MediaTek's plugin accepts the operator if it maps the types of all operands and results."""
 
-# Composites and what single operators demand
+# Composites and checks of single operators
 
 
 def composite_named(names: Iterable[str]) -> Check[object]:
-    """Demand a composite of one of these names."""
+    """Require a composite with one of these names."""
     allowed = tuple(names)
 
     def find(node: NodeView) -> str | None:
@@ -231,9 +231,9 @@ def composite_named(names: Iterable[str]) -> Check[object]:
 def _several_groups(node: NodeView) -> str | None:
     if composite_name(node.graph.model, node.node) != "odml.group_norm":
         return None
-    found = attributes(node.graph.model, node.node)
+    values = attributes(node.graph.model, node.node)
     try:
-        groups = 0 if found is None else as_integer(found["num_groups"])
+        groups = 0 if values is None else as_integer(values["num_groups"])
     except KeyError:
         groups = 0
     return None if groups == 1 else f"num_groups {groups}"
@@ -263,11 +263,11 @@ COMPOSITES = PluginRow(
 
 
 def _computed_count(node: NodeView) -> str | None:
-    inputs = given(node.node.inputs)
+    inputs = present(node.node.inputs)
     return None if len(inputs) > 1 and has_weights(node.graph.tensor(inputs[1])) else "a number that is not constant"
 
 
 CONSTANT_COUNT: NpuRule = (
     OpRule((check(CONSTANT, "a constant number of elements", _computed_count),)).from_source(INTEL).from_release("litert-2.2.0")
 )
-"""Intel's plugin takes TOPK_V2 if the number of elements is known."""
+"""Intel's plugin accepts TOPK_V2 if the number of elements is known."""

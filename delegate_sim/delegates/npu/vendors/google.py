@@ -1,4 +1,4 @@
-"""Google Tensor's compiler plugin (``litert/vendors/google_tensor``), which takes all but a few operators."""
+"""Google Tensor's compiler plugin (``litert/vendors/google_tensor``), which accepts all but a few operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...base import OptionValues, kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import Option
 from ...plugin_selection import ModelFailure
-from ..composites import COMPOSITE, composite_name, given
+from ..composites import COMPOSITE, composite_name, present
 from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
 from ..loader_facts import file_facts
 from ..op_filters import UNPARSABLE, UNREADABLE, OpFilters, parsed
@@ -31,20 +31,20 @@ _COMPOSITE_LINE = "unsupported composite op: "
 _FILTERS_SINCE = parse_release("litert-2.1.5")
 _COMPOSITES_SINCE = parse_release("litert-2.1.5")
 _TWICE_SINCE = parse_release("litert-2.3.0")
-"""Since when the first composite that is not taken is named twice, each time that the plugin is asked."""
+"""Since this release, the first unselected composite is logged twice, each time that the plugin is asked."""
 
 _MESSAGE_SIGNS = frozenset("{:<#\n")
 
 
 class FilterFile(str):
-    """The text of a file of op filters, or the path of one that cannot be read."""
+    """The text of a file of op filters, or the path of an unreadable one."""
 
     __slots__ = ("is_unreadable",)
     is_unreadable: bool
 
 
 def op_filters(value: Any) -> FilterFile:
-    """Parse op filters: their text, or the path of a file that holds it. What cannot be read fails when the plugin is asked."""
+    """Parse op filters, given as text or as the path of a file. Errors are reported when the plugin is asked."""
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):
@@ -60,9 +60,9 @@ def op_filters(value: Any) -> FilterFile:
 
 
 def _filter_file(content: str, *, is_unreadable: bool) -> FilterFile:
-    found = FilterFile(content)
-    found.is_unreadable = is_unreadable
-    return found
+    filter_file = FilterFile(content)
+    filter_file.is_unreadable = is_unreadable
+    return filter_file
 
 
 @functools.lru_cache(maxsize=8)
@@ -71,7 +71,7 @@ def _filters(content: str, is_unreadable: bool) -> OpFilters:
 
 
 class GooglePlugin(NpuPlugin):
-    """The plugin as LiteRT meets it."""
+    """Google's plugin (see ``NpuPlugin``)."""
 
     name = "npu-google"
     vendor = "google"
@@ -109,23 +109,23 @@ class GooglePlugin(NpuPlugin):
         if not fault:
             return lines, None
         place = options["op_filters"] if fault == UNREADABLE else "the given text"
-        what = "parse OpFilters proto text from" if fault == UNPARSABLE else "open OpFilters file"
-        line = f"Failed to {what}: {place}"
+        action = "parse OpFilters proto text from" if fault == UNPARSABLE else "open OpFilters file"
+        line = f"Failed to {action}: {place}"
         return (*lines, line), ModelFailure("partition", graph.index, None, None, FILTER_FILE.name, line, FILTER_FILE.hint)
 
     def target(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> NpuTarget:
-        """Return what the rules depend on: the release and the filters."""
+        """Return the target that the rules depend on: the release and the filters."""
         return NpuTarget(release, file_facts(graph.model), _filters_of(options))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
-        """Return the lines of all nodes; that of the first composite which is not taken also comes before all others."""
-        found = list(super().lines(graph, verdicts, target))
+        """Yield the lines of all nodes; the line of the first unselected composite also comes before all others."""
+        lines = list(super().lines(graph, verdicts, target))
         if target.release.is_at_least(_TWICE_SINCE):
-            yield from [line for line in found if line.startswith(_COMPOSITE_LINE)][:1]
-        yield from found
+            yield from [line for line in lines if line.startswith(_COMPOSITE_LINE)][:1]
+        yield from lines
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Name composites that are not taken, and nodes that a filter matches."""
+        """Yield the lines about an unselected composite, or a node that a filter matches."""
         node = graph.nodes[index]
         if node.op == COMPOSITE and not node.is_custom:
             name = composite_name(graph.model, node)
@@ -137,11 +137,11 @@ class GooglePlugin(NpuPlugin):
             and target.release.is_at_least(_FILTERS_SINCE)
             and _is_filtered(verdict)
         ):
-            yield from target.filters.match([graph.tensors[tensor].name for tensor in given(node.outputs)]).lines
+            yield from target.filters.match([graph.tensors[tensor].name for tensor in present(node.outputs)]).lines
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    """Return whether the plugin comes to its filters: the operator itself is not refused."""
+    """Return whether the plugin applies its filters to a node: the operator itself is not refused."""
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 

@@ -24,7 +24,7 @@ _COUNT_SINCE = parse_release("litert-2.2.0")
 
 
 class IntelPlugin(NpuPlugin):
-    """The plugin as LiteRT meets it."""
+    """Intel's plugin (see ``NpuPlugin``)."""
 
     name = "npu-intel"
     vendor = "intel"
@@ -42,7 +42,7 @@ class IntelPlugin(NpuPlugin):
     known_since = "litert-2.1.5"
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Look at the dimensions of the subgraph's inputs."""
+        """Check the dimensions of the subgraph's inputs."""
         for position, index in enumerate(graph.inputs):
             rank = len(layout(graph.tensors[index]))
             if rank >= _REFUSED_DIMENSIONS:
@@ -54,7 +54,7 @@ class IntelPlugin(NpuPlugin):
         return (), None
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Name the operators that are not taken, by their numbers."""
+        """Yield the lines about unselected operators, with their numbers."""
         if verdict.is_supported:
             return
         node = graph.nodes[index]

@@ -11,7 +11,7 @@ from ....rules.rule import Verdict
 from ...base import OptionValues, kinds_by_code
 from ...live_traits import PluginTraits
 from ...plugin_selection import ModelFailure
-from ..composites import given
+from ..composites import present
 from ..kinds import ISLANDS, LOADER_KINDS, SOC
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
@@ -25,11 +25,11 @@ SOCS = (
 _CAST = "INT64"
 """The type of constants that are cast, with a warning."""
 CLOSED_SINCE = "8.2.24"
-"""The version of the Neuron runtime from which on the plugin asks the vendor's compiler, whose rules are not known."""
+"""Since this version of the Neuron runtime, the plugin asks the vendor's compiler, whose rules are unknown."""
 
 
 class MediatekPlugin(NpuPlugin):
-    """The plugin as LiteRT meets it."""
+    """MediaTek's plugin (see ``NpuPlugin``)."""
 
     name = "npu-mediatek"
     vendor = "mediatek"
@@ -47,7 +47,7 @@ class MediatekPlugin(NpuPlugin):
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Return which branch of the plugin this is."""
+        """Yield which branch of the plugin is simulated."""
         yield (
             f"from Neuron {CLOSED_SINCE} on the plugin asks MediaTek's compiler about each node, whose rules are closed: this is "
             "what it selects with an older one, or with mediatek_use_get_supported_operations=false"
@@ -62,15 +62,15 @@ class MediatekPlugin(NpuPlugin):
         return (line,), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Name the type that keeps a node from the NPU, and constants that are cast."""
+        """Yield the lines about the type that keeps a node from the NPU, and about constants that are cast."""
         node = graph.nodes[index]
-        if verdict.is_supported and not any(graph.tensors[tensor].type == _CAST for tensor in given(node.inputs)):
+        if verdict.is_supported and not any(graph.tensors[tensor].type == _CAST for tensor in present(node.inputs)):
             return
         rule = self.rules.rule_of(node.op, is_custom=node.is_custom)
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return
-        for each in mapped_types(graph.view(node), target):
-            yield each.line if isinstance(each, TypeFault) else each
+        for fault in mapped_types(graph.view(node), target):
+            yield fault.line if isinstance(fault, TypeFault) else fault
 
 
 DELEGATE = MediatekPlugin()

@@ -1,4 +1,4 @@
-"""Qualcomm's compiler plugin (``litert/vendors/qualcomm``), which asks a closed library about every node: it is only run live."""
+"""Qualcomm's compiler plugin (``litert/vendors/qualcomm``), which asks a closed library about every node: it only runs live."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from ...live_traits import PluginTraits
 from ..plugin import COMMON_OPTIONS, soc_option
 
 SOCS = ("SM8850", "SM8750", "SM8650", "SM8550", "SM8450", "SM8350")
-"""Those of phones; the plugin knows more (``litert/vendors/qualcomm/supported_soc.csv``)."""
+"""SoCs of phones; the plugin supports more (``litert/vendors/qualcomm/supported_soc.csv``)."""
 
 
 class QualcommPlugin(Delegate):
-    """What is needed to run the plugin; nothing of what it decides is known here."""
+    """Data for running Qualcomm's plugin live; its decisions cannot be simulated."""
 
     name = "npu-qualcomm"
     kernel_name = "DISPATCH_OP"

@@ -14,7 +14,7 @@ SOCS = ("E9965", "E9955")
 
 
 class SamsungPlugin(NpuPlugin):
-    """The plugin as LiteRT meets it."""
+    """Samsung's plugin (see ``NpuPlugin``)."""
 
     name = "npu-samsung"
     vendor = "samsung"
@@ -32,7 +32,7 @@ class SamsungPlugin(NpuPlugin):
     known_since = "litert-2.1.5"
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Return what selecting everything means."""
+        """Yield what the selection of every node means."""
         yield (
             "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not "
             "take fails the whole model"

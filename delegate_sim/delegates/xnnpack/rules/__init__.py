@@ -1,6 +1,6 @@
-"""Rules of the XNNPACK delegate: the conditions of each operator, in the delegate's order.
+"""Rules of the XNNPACK delegate: the checks of each operator, in the delegate's order.
 
-Source: ``Subgraph::VisitNode`` and the functions for each operator, as they go without a subgraph to build
+Source: ``Subgraph::VisitNode`` and the functions for each operator, as called before a kernel is created
 (``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has a function there that refuses every node.
 """
 

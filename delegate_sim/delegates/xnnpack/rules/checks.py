@@ -1,7 +1,7 @@
 """Checks of the XNNPACK rules beyond the shared vocabulary (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-The delegate stops at the first condition that a node does not meet, so that the order of a rule's checks decides which reason is
-given. It says why only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
+The delegate stops at the first failed check, so the order of checks decides which reason is given. It prints the reason only in
+builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .upstream import method
 T = TypeVar("T")
 
 MAX_RANK = 6
-"""``XNN_MAX_TENSOR_DIMS``."""
+"""Highest supported rank (``XNN_MAX_TENSOR_DIMS``)."""
 ANY_RANK = at_most(MAX_RANK)
 
 INPUT = operand(0, "input")
@@ -32,12 +32,12 @@ WEIGHTS, BIAS = operand(1, "weights"), operand(2, "bias")
 
 
 def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
-    """Return the rule of an operator, which a method of ``Subgraph`` visits."""
+    """Return the rule of an operator that a method of ``Subgraph`` visits."""
     return OpRule(checks).from_source(method(function))
 
 
 def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of an operator of one operand; its shape is looked at in all releases, or from one on."""
+    """Return the rule of a unary operator; shapes are checked in all releases, or since one."""
     return xnnpack_rule(
         "VisitUnaryNode",
         operands(1),
@@ -49,7 +49,7 @@ def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str
 
 
 def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of an operator of two operands; their shapes are looked at in all releases, or from one on."""
+    """Return the rule of a binary operator; shapes are checked in all releases, or since one."""
     return xnnpack_rule(
         "VisitBinaryNode",
         operands(2),
@@ -62,48 +62,48 @@ def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule
 
 
 SHAPES_FROM = "litert-1.3.0"
-"""The release from which shapes are looked at for all operators; for which they were before is measured, not read."""
+"""Since this release, shapes are checked for all operators; the list of those checked before was measured, not read."""
 
 
 def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks for releases of the runtime from this one on; for all if none is named."""
-    return tuple(each.from_release(release) if release else each for each in checks)
+    """Return these checks for releases of the runtime since this one; for all if none is given."""
+    return tuple(check.from_release(release) if release else check for check in checks)
 
 
 def counting_before(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks for releases of the runtime before this one."""
-    return tuple(each.before_release(release) for each in checks)
+    return tuple(check.before_release(release) for check in checks)
 
 
 def operands(inputs: int | Numbers, outputs: int | Numbers = 1) -> Check[object]:
-    """``CheckNumInputsAndOutputs``."""
+    """Require these numbers of inputs and outputs (``CheckNumInputsAndOutputs``)."""
     overload = "expected_num_inputs" if isinstance(inputs, int) else "min_num_inputs"
     return operand_count(inputs, outputs).from_source(method("CheckNumInputsAndOutputs", overload))
 
 
 def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[object], ...]:
-    """``CheckTensorShape``: the number of dimensions, and no dimension of 0."""
+    """Require one of these ranks, and no dimension of 0 (``CheckTensorShape``)."""
     place = method("CheckTensorShape", "min_num_dims")
     return rank(which, ranks).from_source(place), has_elements(which, allows_negative=False).from_source(place)
 
 
 def vector(which: Operand) -> Check[object]:
-    """``CheckShapeTensorShape`` without squeezing: a shape is a vector."""
+    """Require that a shape operand is a vector (``CheckShapeTensorShape`` without squeezing)."""
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
 def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
-    """``CheckTensorType`` and the like, for shapes and axes."""
+    """Require an integer type of shapes and axes (``CheckTensorType`` and similar methods)."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
 
 def stored(which: Operand) -> Check[object]:
-    """``CheckTensorStaticAllocation``: in the model file."""
+    """Require a constant in the model file (``CheckTensorStaticAllocation``)."""
     return constant(which).from_source(method("CheckTensorStaticAllocation"))
 
 
 def stored_or_unpacked(which: Operand) -> Check[Visit]:
-    """``CheckTensorStaticAllocation`` unless a node before makes the tensor from constants alone."""
+    """Require a constant (``CheckTensorStaticAllocation``), or a tensor that an earlier node unpacks from constants."""
 
     def find(node: NodeView, visit: Visit) -> str | None:
         tensor = which.tensor(node)
@@ -114,12 +114,12 @@ def stored_or_unpacked(which: Operand) -> Check[Visit]:
 
 
 RELU_TO_RELU6 = (0, 1, 2, 3)
-"""``TfLiteFusedActivation``: none, RELU, RELU_N1_TO_1 and RELU6, which bound results."""
+"""Supported fused activations (``TfLiteFusedActivation``): none, RELU, RELU_N1_TO_1 and RELU6."""
 BOUNDING_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1")).from_source(method("ConvertActivationToOutputRange"))
 
 
 def padding_mode(node: NodeView) -> str | None:
-    """The padding of a builtin operator: SAME, VALID, or None, as of a node without options."""
+    """Return the padding of a builtin operator: SAME, VALID, or None without options."""
     return None if node.options.table is None else schema.enum_names("Padding").get(node.options.padding)
 
 
@@ -129,16 +129,16 @@ PADDING = check(
 
 
 def positive(function: str, *names: str) -> Check[object]:
-    """Demand that these options are at least 1."""
+    """Require that these options are at least 1."""
 
     def find(node: NodeView) -> str | None:
-        return next((f"{name} {found}" for name in names if (found := getattr(node.options, name)) <= 0), None)
+        return next((f"{name} {values}" for name in names if (values := getattr(node.options, name)) <= 0), None)
 
     return check(kinds.ATTRIBUTE, f"{' and '.join(names)} of at least 1", find).from_source(method(function))
 
 
 SMALLEST_CONVERSION, LARGEST_CONVERSION = 1.0 / 256.0, 128.0
-"""The ratios of scales that XNNPACK converts with."""
+"""The range of ratios of scales that XNNPACK can convert with."""
 
 
 def elements_of(node: NodeView, position: int) -> Sequence[int]:

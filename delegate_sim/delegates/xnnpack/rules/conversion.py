@@ -1,8 +1,7 @@
-"""Conversions between types, and nodes that make a tensor from constants alone: DENSIFY, and the DEQUANTIZE of constants.
+"""Conversions between types, and nodes that unpack constants: DENSIFY and DEQUANTIZE.
 
-Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). What makes a tensor
-from constants is accepted together with the nodes that read its result. A DENSIFY of anything else is no operator that the
-delegate visits.
+Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). A node that unpacks
+a constant is accepted if the readers of its result are. The delegate does not visit any other DENSIFY.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from .upstream import PREPARATION, method
 
 
 def _is_requantized(node: NodeView) -> bool:
-    found = datatype(node.graph, node.input(0))
-    return found in ("qint8", "quint8") and found == datatype(node.graph, node.output(0))
+    source_type = datatype(node.graph, node.input(0))
+    return source_type in ("qint8", "quint8") and source_type == datatype(node.graph, node.output(0))
 
 
 def _unusable_requantization(node: NodeView) -> str | None:

@@ -37,7 +37,7 @@ _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
 
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
-    """Return what CONV_2D and DEPTHWISE_CONV_2D have in common; weights have channels along this dimension."""
+    """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share; weights have channels along this dimension."""
     return (
         operands(3),
         *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
@@ -56,21 +56,21 @@ def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
 
 
 def _mixed_types(node: NodeView, visit: Visit) -> str | None:
-    source, of_weights, output = node.input(0).type, node.input(1).type, node.output(0).type
-    is_dynamic = (source, of_weights) == ("FLOAT32", "INT8")
-    if source == output and (source == of_weights or (is_dynamic and visit.target.dynamic_quantization)):
+    source, weights, output = node.input(0).type, node.input(1).type, node.output(0).type
+    is_dynamic = (source, weights) == ("FLOAT32", "INT8")
+    if source == output and (source == weights or (is_dynamic and visit.target.dynamic_quantization)):
         return None
-    return f"{source} input, {of_weights} weights and {output} output"
+    return f"{source} input, {weights} weights and {output} output"
 
 
 def _mixed_types_depthwise(node: NodeView) -> str | None:
-    source, of_weights, output = node.input(0).type, node.input(1).type, node.output(0).type
-    return None if source == of_weights == output else f"{source} input, {of_weights} weights and {output} output"
+    source, weights, output = node.input(0).type, node.input(1).type, node.output(0).type
+    return None if source == weights == output else f"{source} input, {weights} weights and {output} output"
 
 
 def _no_groups(node: NodeView) -> str | None:
-    channels, taken = node.input(0).shape[_CHANNELS], node.input(1).shape[_CHANNELS]
-    return f"{channels} input channels, weights for {taken}" if channels < taken else None
+    channels, weight_channels = node.input(0).shape[_CHANNELS], node.input(1).shape[_CHANNELS]
+    return f"{channels} input channels, weights for {weight_channels}" if channels < weight_channels else None
 
 
 def _channels_not_multiplied(node: NodeView) -> str | None:
@@ -94,17 +94,17 @@ def _output_size(node: NodeView, dimension: int) -> int:
 
 
 def _other_output_channels(node: NodeView) -> str | None:
-    of_weights, channels = node.input(1).shape[0], _output_size(node, _CHANNELS)
-    return None if of_weights == channels else f"weights for {of_weights} output channels, output shape with {channels}"
+    expected, channels = node.input(1).shape[0], _output_size(node, _CHANNELS)
+    return None if expected == channels else f"weights for {expected} output channels, output shape with {channels}"
 
 
 def _other_input_channels(node: NodeView) -> str | None:
-    of_weights, channels = node.input(1).shape[_CHANNELS], node.input(2).shape[_CHANNELS]
-    return None if of_weights == channels else f"weights for {of_weights} input channels, input with {channels}"
+    expected, channels = node.input(1).shape[_CHANNELS], node.input(2).shape[_CHANNELS]
+    return None if expected == channels else f"weights for {expected} input channels, input with {channels}"
 
 
 def _unusable_transpose_paddings(node: NodeView) -> str | None:
-    """``CalculateTransposeConvPaddings`` of TRANSPOSE_CONV."""
+    """Return why TRANSPOSE_CONV cannot be padded (``CalculateTransposeConvPaddings``); None if it can."""
     strides = node.options.stride_h, node.options.stride_w
     output = _output_size(node, _HEIGHT), _output_size(node, _WIDTH)
     return transpose_padding_problem(padding_mode(node), node.input(2).shape, node.input(1).shape, output, strides)
@@ -113,7 +113,7 @@ def _unusable_transpose_paddings(node: NodeView) -> str | None:
 def transpose_padding_problem(
     mode: str | None, source: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, int], strides: tuple[int, int]
 ) -> str | None:
-    """Return why a transposed convolution cannot be padded this way (``CalculateTransposeConvPaddings``), without dilation."""
+    """Return why a transposed convolution cannot be padded (``CalculateTransposeConvPaddings``, without dilation)."""
     if mode is None:
         return "no padding mode"
     for size, axis, result, stride in zip(("height", "width"), (_HEIGHT, _WIDTH), output, strides, strict=True):
@@ -128,7 +128,7 @@ def transpose_padding_problem(
 
 
 def _size_before_same_padding(output: int, stride: int) -> int:
-    """``ComputeOutSize`` of the convolution that is turned round."""
+    """Return the output size of the corresponding forward convolution (``ComputeOutSize``)."""
     return (output + stride - 1) // stride if stride else 0
 
 

@@ -22,14 +22,16 @@ from .types import FLOAT32, of_type
 from .upstream import in_method, method
 
 _PADDING_MODES = {1: "SAME", 2: "VALID"}
-"""``TfLitePadding``."""
+"""The padding modes by number (``TfLitePadding``)."""
 _PARAMETERS = struct.Struct("<6i")
-"""``TfLitePoolParams``: padding, stride width and height, filter width and height, activation. The parameters of a transposed
-convolution begin with the same three."""
+"""Layout of ``TfLitePoolParams``: padding, stride width and height, filter width and height, activation.
+
+The parameters of a transposed convolution begin with the same three.
+"""
 
 
 def _parameters(node: NodeView) -> tuple[int, ...]:
-    """The custom options; what lies beyond their end reads as 0."""
+    """Return the custom options as integers; missing ones read as 0."""
     offset, size = node.node.custom_options or (0, 0)
     content = bytes(node.graph.model.content[offset : offset + min(size, _PARAMETERS.size)])
     return _PARAMETERS.unpack(content.ljust(_PARAMETERS.size, b"\0"))
@@ -86,7 +88,7 @@ _INDICES_IN, _INDICES_OUT = operand(1, "indices"), result(1, "indices")
 
 
 def _size(tensor: Tensor, dimension: int) -> int:
-    """The size of a dimension, 0 where there is none."""
+    """Return the size of a dimension, 0 if it does not exist."""
     return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
 
 

@@ -16,12 +16,12 @@ from .upstream import in_method, method
 
 
 def _each_of_types(side: str) -> tuple[Check[Visit], ...]:
-    """Demand that all operands, or all results, are float or 8-bit with one scale."""
+    """Require that all operands, or all results, are float or 8-bit with one scale."""
 
     def of_these(types: Types) -> Check[Visit]:
         def find(node: NodeView, visit: Visit) -> str | None:
-            found = (tensor.type for tensor in (node.inputs if side == "input" else node.outputs))
-            return next((f"{side} of type {kind}" for kind in found if not types.accepts(kind, visit.target)), None)
+            tensor_types = (tensor.type for tensor in (node.inputs if side == "input" else node.outputs))
+            return next((f"{side} of type {kind}" for kind in tensor_types if not types.accepts(kind, visit.target)), None)
 
         return check_for_target(TENSOR_TYPE, f"{side}s of type {types.words}", find)
 
@@ -44,7 +44,7 @@ def _rescaled_inputs(node: NodeView) -> str | None:
     output = node.output(0)
     if output.type != "UINT8":
         return None
-    return next((found for tensor in node.inputs if (found := other_parameters(tensor, output))), None)
+    return next((difference for tensor in node.inputs if (difference := other_parameters(tensor, output))), None)
 
 
 _SPLIT_DIMENSION = operand(0, "dimension")

@@ -41,24 +41,24 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Return these checks, which float32 weights or biases need not meet with the flag for those computed at run time."""
+    """Return these checks, from which float32 weights or biases are exempt with the flag for those computed at run time."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder
 
         def find(node: NodeView, visit: Visit) -> str | None:
-            found = find_inner(node, visit)
-            if found is None or (node.input(position).type == "FLOAT32" and visit.target.has("dynamic_fully_connected")):
+            problem = find_inner(node, visit)
+            if problem is None or (node.input(position).type == "FLOAT32" and visit.target.has("dynamic_fully_connected")):
                 return None
-            return found
+            return problem
 
         return replace(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
 
-    return tuple(unless(each) for each in checks)
+    return tuple(unless(check) for check in checks)
 
 
 def _weights_type(node: NodeView, visit: Visit) -> str | None:
-    """The types that ``CheckTensorFilterType`` takes."""
+    """Return the type of unsupported weights (``CheckTensorFilterType``); None for supported ones."""
     name = node.input(1).type
     if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.flags & QS8):
         return None
@@ -66,14 +66,14 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 
 
 def _not_yet(kind: str) -> Check[object]:
-    """Demand weights of another type, which came with a later release."""
+    """Require weights of another type, since this one came with a later release."""
     return refused_if(
         TENSOR_TYPE, f"weights of another type than {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )
 
 
 def _weights_quantization(node: NodeView) -> str | None:
-    """The quantization that ``CheckTensorFilterType`` takes; signed weights without any pass."""
+    """Return the unsupported quantization of weights (``CheckTensorFilterType``); unquantized signed weights pass."""
     tensor = node.input(1)
     if tensor.type == "UINT8":
         return None if has_one_scale(tensor) else f"weights with {scales_of(tensor)}"
@@ -124,11 +124,9 @@ def _is_dynamically_quantized(node: NodeView, visit: Visit) -> bool:
 
 
 def _mixed_types(node: NodeView, visit: Visit) -> str | None:
-    source, of_weights, output = node.input(0).type, node.input(1).type, node.output(0).type
-    is_taken = (
-        source == of_weights or (source == "INT8" and of_weights in _INTEGER_WEIGHTS) or _is_dynamically_quantized(node, visit)
-    )
-    return None if source == output and is_taken else f"{source} input, {of_weights} weights and {output} output"
+    source, weights, output = node.input(0).type, node.input(1).type, node.output(0).type
+    is_taken = source == weights or (source == "INT8" and weights in _INTEGER_WEIGHTS) or _is_dynamically_quantized(node, visit)
+    return None if source == output and is_taken else f"{source} input, {weights} weights and {output} output"
 
 
 def _int4_with_integers(node: NodeView) -> str | None:
@@ -136,8 +134,8 @@ def _int4_with_integers(node: NodeView) -> str | None:
 
 
 def _float16_with_integers(node: NodeView) -> str | None:
-    found = node.input(0).type, node.input(1).type
-    return f"FLOAT16 input with {found[1]} weights" if found[0] == "FLOAT16" and found[1] in _INTEGER_WEIGHTS else None
+    types = node.input(0).type, node.input(1).type
+    return f"FLOAT16 input with {types[1]} weights" if types[0] == "FLOAT16" and types[1] in _INTEGER_WEIGHTS else None
 
 
 def _other_last_dimension(node: NodeView, visit: Visit) -> str | None:

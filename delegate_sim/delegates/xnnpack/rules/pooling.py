@@ -34,7 +34,7 @@ _POOLING = (
 
 
 def _empty_first_size(node: NodeView) -> str | None:
-    """Of the new height and width, the delegate looks at the height only."""
+    """Return the new height if it is not positive; the delegate does not check the width."""
     value = node.value(node.input(1))
     return f"new height {value[0]}" if value is not None and len(value) and value[0] <= 0 else None
 

@@ -54,10 +54,10 @@ _SPATIAL_AXES = [1, 2]
 
 def _beyond_image(node: NodeView) -> str | None:
     axes, source, output = node.value(node.input(1)), node.input(0), node.output(0)
-    found = [] if axes is None else sorted(axes.tolist())
-    if found == _SPATIAL_AXES and source.rank == 4 and output.rank == (4 if node.options.keep_dims else 2):
+    sorted_axes = [] if axes is None else sorted(axes.tolist())
+    if sorted_axes == _SPATIAL_AXES and source.rank == 4 and output.rank == (4 if node.options.keep_dims else 2):
         return None
-    return f"axes {found} of {list(source.shape)} to {list(output.shape)}"
+    return f"axes {sorted_axes} of {list(source.shape)} to {list(output.shape)}"
 
 
 # These are measured, not read.

@@ -16,7 +16,7 @@ _BEGIN, _SIZE, _END, _STRIDES = operand(1, "begin"), operand(2, "size"), operand
 
 
 def _same_count(first: Operand, second: Operand) -> Check[object]:
-    """``CheckTensorsDimensionMatch``."""
+    """Require equal sizes of two operands (``CheckTensorsDimensionMatch``)."""
 
     def find(node: NodeView) -> str | None:
         counts = first.tensor(node).shape[0], second.tensor(node).shape[0]

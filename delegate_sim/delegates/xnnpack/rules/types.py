@@ -1,6 +1,7 @@
 """Tensor types in the XNNPACK rules: some need a flag of the delegate, some a newer release.
 
-Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and the like (``delegates/xnnpack/xnnpack_delegate.cc``).
+Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and similar methods
+(``delegates/xnnpack/xnnpack_delegate.cc``).
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from ..target import QS8, QU8, XnnpackTarget
 from .upstream import in_method
 
 FLOAT16_ACTIVATIONS = "litert-1.3.0"
-"""The release from which operators of one float operand take FLOAT16."""
+"""Since this release, unary float operators accept FLOAT16."""
 FLOAT16_ARITHMETIC = "litert-2.1.3"
-"""The same of other arithmetic, and of operators that move values."""
+"""Since this release, other arithmetic and operators that move values accept FLOAT16."""
 FLOAT16_LAYERS = "litert-2.2.0"
-"""The same of convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing."""
+"""Since this release, convolutions, products, pooling, reductions, SOFTMAX, padding and resizing accept FLOAT16."""
 
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """Types of a tensor: those always accepted, whether INT8 and UINT8 are, and the release from which FLOAT16 is.
+    """Accepted types of a tensor: unconditional ones, INT8 and UINT8, and the first release with FLOAT16.
 
-    ``function`` is the method of ``Subgraph`` that checks them, ``scales_function`` the one that it leaves the scales to, if any.
+    ``function`` is the method of ``Subgraph`` that checks them, ``scales_function`` the one that checks their scales, if any.
     """
 
     function: str
@@ -42,11 +43,11 @@ class Types:
     scales_function: str = ""
 
     def with_float16_from(self, release: str) -> Types:
-        """Return these types, of which FLOAT16 counts in releases of the runtime from this one on."""
+        """Return these types with FLOAT16 since this release of the runtime."""
         return replace(self, float16_from=release)
 
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
-        """Return the check that is made of these types; if FLOAT16 counts from a release on, one for before and one for after."""
+        """Return the checks that ``make`` creates for these types: two if FLOAT16 is accepted since a release, else one."""
         if not self.float16_from:
             return in_method(self.function, make(self))
         before = replace(self, always=tuple([name for name in self.always if name != "FLOAT16"]))
@@ -58,8 +59,8 @@ class Types:
 
     @property
     def words(self) -> str:
-        """The types for a sentence."""
-        eight_bits = [name for name, taken in (("INT8 (qs8)", self.signed), ("UINT8 (qu8)", self.unsigned)) if taken]
+        """The types as text for a sentence."""
+        eight_bits = [name for name, is_accepted in (("INT8 (qs8)", self.signed), ("UINT8 (qu8)", self.unsigned)) if is_accepted]
         return listed((*self.always, *eight_bits))
 
     def accepts(self, name: str, target: XnnpackTarget) -> bool:
@@ -89,7 +90,7 @@ FLOAT_OR_8_BITS_LAYERS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
 
 def of_type(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
-    """Demand that a tensor has one of these types."""
+    """Require that a tensor has one of these types."""
     tensor_of = which.tensor
 
     def of_these(accepted: Types) -> Check[Visit]:
@@ -105,15 +106,15 @@ def of_type(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
 
 
 def of_types(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
-    """Demand that a tensor has one of these types and, with 8 bits, one scale, of dimension 0."""
+    """Require that a tensor has one of these types and, with 8 bits, one scale, of dimension 0."""
     tensor_of = which.tensor
 
     def find(node: NodeView) -> str | None:
         tensor = tensor_of(node)
         return f"{which.name} with {scales_of(tensor)}" if tensor.type in EIGHT_BIT_TYPES and not has_one_scale(tensor) else None
 
-    found = of_type(which, types)
+    checks = of_type(which, types)
     if not (types.signed or types.unsigned):
-        return found
+        return checks
     one_scale = check(QUANTIZATION, f"one scale for the 8-bit {which.name}", find)
-    return (*found, *in_method(types.scales_function or types.function, one_scale))
+    return (*checks, *in_method(types.scales_function or types.function, one_scale))

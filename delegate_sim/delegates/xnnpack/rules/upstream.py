@@ -10,7 +10,7 @@ from ....rules.source import LITERT, Source
 T = TypeVar("T")
 
 SOURCE = Source(LITERT, "tflite/delegates/xnnpack/xnnpack_delegate.cc", "Subgraph::VisitNode")
-"""The function that chooses the visit of each operator."""
+"""The function that selects the visit of each operator."""
 PREPARATION = SOURCE.with_symbol("Delegate::PrepareOpsToDelegate")
 
 
@@ -20,5 +20,5 @@ def method(name: str, overload: str = "") -> Source:
 
 
 def in_method(name: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks as those of one method of ``Subgraph``."""
-    return tuple(each.from_source(method(name)) for each in checks)
+    """Return these checks with a method of ``Subgraph`` as their source."""
+    return tuple(check.from_source(method(name)) for check in checks)

@@ -23,7 +23,7 @@ _TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").wit
 
 
 def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Visit], ...]:
-    """``CheckTensorFloat32OrQCInt8Type``: a scale for the tensor or, with INT8, for each channel of one dimension."""
+    """Require one scale or, with INT8, one per channel along a dimension (``CheckTensorFloat32OrQCInt8Type``)."""
 
     def find(node: NodeView) -> str | None:
         tensor = node.input(1)
@@ -51,7 +51,7 @@ def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
 
 
 def _has_valid_parameters(tensor: Tensor) -> bool:
-    """``xnn_validate_quantized_tensor``."""
+    """Return whether scale and zero point are valid (``xnn_validate_quantized_tensor``)."""
     quantization = tensor.quantization
     return (
         quantization is not None
@@ -62,7 +62,7 @@ def _has_valid_parameters(tensor: Tensor) -> bool:
 
 
 def _has_valid_channels(tensor: Tensor) -> bool:
-    """``xnn_validate_channelwise_quantized_tensor``, apart from zero points."""
+    """Return whether the channels' scales are valid (``xnn_validate_channelwise_quantized_tensor``); ignore zero points."""
     quantization = tensor.quantization
     return (
         quantization is not None and quantization.dimension < tensor.rank <= MAX_RANK and are_usable_scales(quantization.scales)
@@ -70,7 +70,7 @@ def _has_valid_channels(tensor: Tensor) -> bool:
 
 
 def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
-    """``CheckTensorFloat32OrFloat16OrQCInt32Type``, for a bias that is there."""
+    """Require a supported type and scale of a bias, if there is one (``CheckTensorFloat32OrFloat16OrQCInt32Type``)."""
 
     def find_type(node: NodeView, visit: Visit) -> str | None:
         name = which.tensor(node).type
@@ -96,20 +96,20 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 
 
 def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
-    """The types of float weights and of their bias (``GetTensorType``): float16 where all readers use an elided constant."""
+    """Return the types of float weights and their bias (``GetTensorType``): FLOAT16 if all readers use an elided constant."""
     is_elided = visit.unpacking.is_elided
     of_weights, of_bias = ("FLOAT16" if is_elided(tensor) else tensor.type for tensor in (node.input(1), node.input(2)))
     return (of_weights, of_bias) if of_weights in ("FLOAT16", "FLOAT32") else None
 
 
 def _other_bias(node: NodeView, visit: Visit) -> str | None:
-    found = _float_types(node, visit)
-    return f"{found[0]} weights and {found[1]} bias" if found is not None and found[0] != found[1] else None
+    types = _float_types(node, visit)
+    return f"{types[0]} weights and {types[1]} bias" if types is not None and types[0] != types[1] else None
 
 
 def _other_float_bias(node: NodeView, visit: Visit) -> str | None:
-    found = _float_types(node, visit)
-    return f"{found[0]} weights and {found[1]} bias" if found is not None and found[1] not in (found[0], "FLOAT32") else None
+    types = _float_types(node, visit)
+    return f"{types[0]} weights and {types[1]} bias" if types is not None and types[1] not in (types[0], "FLOAT32") else None
 
 
 FLOAT_BIAS_LIKE_WEIGHTS = in_method(
@@ -121,4 +121,4 @@ FLOAT_BIAS_LIKE_WEIGHTS = in_method(
         HYBRID, "float weights with a bias of their type, or FLOAT16 weights with a FLOAT32 bias", _other_float_bias
     ).from_release("litert-2.2.0"),
 )
-"""``CheckFilterAndBiasTypes`` for a node with a bias."""
+"""Require a bias of the same type as the weights (``CheckFilterAndBiasTypes``)."""
