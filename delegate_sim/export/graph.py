@@ -16,7 +16,7 @@ from ..results.report.placement import node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
 
-_COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
+_COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
 _LONGEST = 200
 
 
@@ -46,7 +46,7 @@ def as_dot(run: Run) -> str:
     """Return the graph in the language of Graphviz, every partition a cluster of its own. Raises MissingPackageError.
 
     Netron reads this too, but not what stands in a cluster: nodes are therefore outside, and clusters only name them. Their names
-    have the form of which Netron takes the operator (``dot.js`` of lutzroeder/netron 9.3), and begin with the partition.
+    begin with the partition, in the form from which Netron reads the operator (``dot.js`` of lutzroeder/netron 9.3).
     """
     pydot = _package("pydot")
     graph = networkx_graph(run)
@@ -77,7 +77,7 @@ def _dot_name(data: Mapping[str, Any]) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Run], str]] = {"dot": as_dot, "graphml": as_graphml, "json": as_node_link}
-"""What writes each format, by its name."""
+"""The writer of each format, by its name."""
 
 
 def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
@@ -99,7 +99,7 @@ def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
             runs_on=run.delegate.name if state == DELEGATED else "cpu",
             partition=partition_of.get(index, -1),
             codes=", ".join(codes),
-            color=_COLOURS[state],
+            color=_COLORS[state],
         )
     for writer, reader, tensor in view.links:
         source, target = _key(view.index, writer), _key(view.index, reader)

@@ -13,7 +13,7 @@ from ..results.report.placement import code_of, node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
 
-COLOURS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
+COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
 """The background of a node by its state; text on it is black."""
 _TEXT = "#000000"
 
@@ -42,7 +42,7 @@ def _layer(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
     results = {
         str(index): {
             "value": node_label(run, subgraph, index),
-            "bgColor": COLOURS[node_state(subgraph, index)],
+            "bgColor": COLORS[node_state(subgraph, index)],
             "textColor": _TEXT,
         }
         for index in subgraph.graph.execution_plan

@@ -25,9 +25,9 @@ class _LateNumpy:
     def __getattr__(self, name: str) -> Any:
         with contextlib.nullcontext() if _Settings.is_threaded else _one_thread():
             import numpy  # takes longer than judging a model
-        found = getattr(numpy, name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(numpy, name)
+        setattr(self, name, attribute)
+        return attribute
 
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 
 class _Escapes(dict[int, str]):
-    """What each character that is not printable is written as, worked out when it first occurs."""
+    """The escape of each character that is not printable, computed when it first occurs."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        found = character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        self[code] = found
-        return found
+        escape = character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        self[code] = escape
+        return escape
 
 
 _ESCAPES = _Escapes()
@@ -26,7 +26,7 @@ def printable(text: str) -> str:
 
 
 LONGEST_SAID = 500
-"""Characters of what is said again for each of many nodes: a file may have as many names and numbers as it likes."""
+"""Characters of a text that many nodes repeat: a file may have as many names and numbers as it likes."""
 
 
 def shortened(text: str, most: int = LONGEST_SAID) -> str:

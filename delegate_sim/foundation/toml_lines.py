@@ -17,9 +17,9 @@ def line_of(text: str, key: Sequence[str | int]) -> int:
     """
     lines = text.splitlines(keepends=True)
     for length in range(len(key), 0, -1):
-        found = _statement(lines, key[:length])
-        if found is not None:
-            return _within(lines, *found, [part for part in key[:length] if isinstance(part, str)])
+        statement = _statement(lines, key[:length])
+        if statement is not None:
+            return _within(lines, *statement, [part for part in key[:length] if isinstance(part, str)])
     return 1
 
 

@@ -27,8 +27,8 @@ class AnalysisCache:
         results = self._results.setdefault(question, deque(maxlen=_KEPT))
         for known, result in results:
             if known == key:
-                found: T = result
-                return found
-        made = make()
-        results.append((key, made))
-        return made
+                known_result: T = result
+                return known_result
+        new_result = make()
+        results.append((key, new_result))
+        return new_result

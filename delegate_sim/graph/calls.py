@@ -13,7 +13,7 @@ from .graph import Graph
 from .partition import Subset, partition
 
 _MOST_WORK = 500_000
-"""How many nodes are looked at, all calls together, before the order of the plan is taken as it is."""
+"""The most nodes that all calls together look at; from then on the order of the plan is taken as it is."""
 
 DELEGATE = 51
 """The builtin code of a delegate's kernel in the graph."""
@@ -21,7 +21,7 @@ DELEGATE = 51
 
 @dataclass(frozen=True, slots=True)
 class ReplacingCall:
-    """What the runtime reports of one call: how many nodes it replaces, of how many in the plan, and the partitions of all."""
+    """The runtime's report of one call: how many nodes it replaces, of how many in the plan, and all partitions."""
 
     replaced: int
     total: int
@@ -43,7 +43,7 @@ def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tu
 
 @dataclass(frozen=True, slots=True)
 class InCalls:
-    """What several calls come to: the partitions of the plan in the end, in running order, and a report of each call."""
+    """The result of several calls: the final partitions of the plan, in running order, and a report of each call."""
 
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]

@@ -68,7 +68,7 @@ class Graph:
     """Nodes to treat as accepted by the delegate whatever its rules say, for what-if questions."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor; ``NO_TENSOR`` for the index of what is omitted or missing."""
+        """Return a tensor; ``NO_TENSOR`` for the index of an omitted or missing one."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     @functools.cached_property
@@ -89,20 +89,20 @@ class Graph:
     @functools.cached_property
     def links(self) -> Sequence[tuple[int, int, int]]:
         """The operands of the plan's nodes that nodes before them write: the last that did, the node that reads, the tensor."""
-        found: dict[tuple[int, int, int], None] = {}
+        links: dict[tuple[int, int, int], None] = {}
         last: dict[int, int] = {}
         for position in self.execution_plan:
             node = self.nodes[position]
-            found.update(dict.fromkeys([(last[tensor], node.index, tensor) for tensor in node.inputs if tensor in last]))
+            links.update(dict.fromkeys([(last[tensor], node.index, tensor) for tensor in node.inputs if tensor in last]))
             last.update(dict.fromkeys([tensor for tensor in node.outputs if tensor >= 0], node.index))
-        return tuple(found)
+        return tuple(links)
 
     def _by_tensor(self, operands: Callable[[Node], Iterable[int]]) -> Mapping[int, Sequence[Node]]:
-        found: dict[int, list[Node]] = {}
+        nodes: dict[int, list[Node]] = {}
         for position in self.execution_plan:
             for tensor in operands(self.nodes[position]):
-                found.setdefault(tensor, []).append(self.nodes[position])
-        return found
+                nodes.setdefault(tensor, []).append(self.nodes[position])
+        return nodes
 
     def view(self, node: Node) -> NodeView:
         """Return a node with its operands, for rules to ask questions of."""

@@ -134,20 +134,20 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
 
 def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
     """Return the nodes of the plan that each of them waits for besides its operands."""
-    found: dict[int, list[int]] = {}
+    earlier: dict[int, list[int]] = {}
     for before, after in control_edges:
         if before >= 0 and after < len(plan):
-            found.setdefault(plan[after], []).append(plan[before])
-    return found
+            earlier.setdefault(plan[after], []).append(plan[before])
+    return earlier
 
 
 class _Dependencies(NamedTuple):
-    """What the nodes of a plan wait for, whichever of them are delegated. Positions are those in the plan."""
+    """The tensors that the nodes of a plan wait for, delegated or not. Positions are those in the plan."""
 
     epochs: Sequence[int]
     """For each tensor, whether a node of the plan has yet to write it."""
     waiting_for: Sequence[int]
-    """How many tensors each position waits for."""
+    """The number of tensors that each position waits for."""
     readers: Mapping[int, Sequence[int]]
     """The positions that wait for each tensor."""
 
@@ -200,7 +200,7 @@ class _Partitioner:
         """Heaps of the positions that are ready to run: those of other nodes, those of delegated ones."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
-        """How many tensors and control edges each position still waits for."""
+        """The number of tensors and control edges that each position still waits for."""
         self.followers: dict[int, list[int]] = {}
         for before, after in sorted(set(control_edges)):
             if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):

@@ -21,7 +21,7 @@ class Release(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """What releases are ordered by: when their rules were written.
+        """The sort key of releases: when their rules were written.
 
         LiteRT begins where TensorFlow 2.17 ends; later releases of TensorFlow count as the release of LiteRT of their time. A
         minor release without a patch number is its first.

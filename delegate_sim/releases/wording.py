@@ -27,12 +27,12 @@ DYNAMIC_TENSOR_LINE = (
     "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
     "(tensor#{tensor} is a dynamic-sized tensor)."
 )
-NOT_INITIALISED_LINE = "Failed to initialize the interpreter"
-"""What benchmark_model prints when the runtime does not load the model."""
+NOT_INITIALIZED_LINE = "Failed to initialize the interpreter"
+"""The line that benchmark_model prints when the runtime does not load the model."""
 NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
-"""What benchmark_model prints when the runtime cannot prepare the graph."""
+"""The line that benchmark_model prints when the runtime cannot prepare the graph."""
 FLEX = "Flex"
-"""What the names of TensorFlow's own operators begin with (``IsFlexOp``, ``util.cc``)."""
+"""The prefix of the names of TensorFlow's own operators (``IsFlexOp``, ``util.cc``)."""
 
 _NO_FLEX_LINE = (
     "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "

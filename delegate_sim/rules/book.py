@@ -19,7 +19,7 @@ from .source import Source
 
 
 class RuleTarget(Protocol):
-    """What every delegate's rules may depend on; each delegate's target has more."""
+    """The part of a target that all delegates' rules may depend on; each delegate's own target has more."""
 
     @property
     def release(self) -> Release:
@@ -32,7 +32,7 @@ _MOST_KEPT = 4096
 
 
 class Policy(Enum):
-    """What a delegate does after a node fails a check."""
+    """The delegate's reaction to a node that fails a check."""
 
     FIRST_FAILURE = "stops at the first failure"
     ALL_FAILURES = "collects every failure"
@@ -40,14 +40,14 @@ class Policy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """How a delegate refuses operators that it has no rule for. ``problem`` may name the ``{builtin_code}``."""
+    """The refusal of operators that a delegate has no rule for. ``problem`` may name the ``{builtin_code}``."""
 
     needed: str
     hint: str = ""
     problem: str = "is not supported"
     kind: Kind = OPERATOR
     said: str = ""
-    """What the delegate itself says, which may name the ``{op}``."""
+    """The delegate's own message, which may name the ``{op}``."""
 
 
 class _Asked(NamedTuple):
@@ -99,7 +99,7 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def _kept(self) -> dict[Hashable, _Checks | None]:
-        """Which checks apply, by operator and target."""
+        """The checks that apply, by operator and target."""
         return {}
 
     @functools.cached_property
@@ -134,11 +134,11 @@ class RuleBook(Generic[T]):
             return asked.accepted(node)
         reasons: list[Reason] = []
         for check in asked.checks:
-            found = check.finder(node, target)
-            if found is not None:
-                found = shortened(found)
+            problem = check.finder(node, target)
+            if problem is not None:
+                problem = shortened(problem)
                 name = check.kind if check.said is None else check.said(node, target)
-                reasons.append(Reason(check.code, name, f"{found}; needs {check.needed}", found, check.needed, check.hint))
+                reasons.append(Reason(check.code, name, f"{problem}; needs {check.needed}", problem, check.needed, check.hint))
                 if self.policy is Policy.FIRST_FAILURE:
                     break
         return Verdict(False, tuple(reasons)) if reasons else asked.accepted(node)
@@ -170,10 +170,10 @@ class RuleBook(Generic[T]):
         if unknown is None:
             unknown = self.unknown_custom if node.node.is_custom and self.unknown_custom is not None else self.unknown
         kind = self._worded(unknown.kind)
-        found = shortened(f"custom operator {node.op}" if node.node.is_custom else node.op)
-        message = f"{found} {unknown.problem.format(builtin_code=node.node.builtin_code)}"
+        name = shortened(f"custom operator {node.op}" if node.node.is_custom else node.op)
+        message = f"{name} {unknown.problem.format(builtin_code=node.node.builtin_code)}"
         native = unknown.said.format(op=node.op) or kind.native or kind.suffix or kind.name
-        return Reason(kind.code(self.delegate), native, message, found, unknown.needed, unknown.hint or kind.hint)
+        return Reason(kind.code(self.delegate), native, message, name, unknown.needed, unknown.hint or kind.hint)
 
     def code_of(self, kind: Kind) -> str:
         """Return the delegate's code for a kind of problem."""
@@ -220,19 +220,19 @@ class RuleBook(Generic[T]):
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return None
         early = rule.accepted_early
-        applying = [each for each in rule.checks if _counts(each, target)]
+        applying = [check for check in rule.checks if _counts(check, target)]
         checks = [
             _Asked(
-                each.finder,
-                self.code_of(each.kind),
-                each.native or self.native_of(each.kind),
-                each.needed,
-                self.hint_of(each),
-                each.said if self.speaks else None,
+                check.finder,
+                self.code_of(check.kind),
+                check.native or self.native_of(check.kind),
+                check.needed,
+                self.hint_of(check),
+                check.said if self.speaks else None,
             )
-            for each in applying
+            for check in applying
         ]
-        is_counted = any(each.kind.name == OPERAND_COUNT.name for each in applying)
+        is_counted = any(check.kind.name == OPERAND_COUNT.name for check in applying)
         return _Checks(
             early.finder if early is not None and _counts(early, target) else None,
             tuple(checks),

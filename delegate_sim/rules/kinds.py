@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Problem(Enum):
-    """What a refusal is about, whatever the delegate; the diagnosis groups causes by it."""
+    """The subject of a refusal, the same for all delegates; the diagnosis groups causes by it."""
 
     DYNAMIC_SHAPE = "dynamic-shape"
     OPERATOR_VERSION = "operator-version"
@@ -25,14 +25,14 @@ class Problem(Enum):
     OPERANDS = "operands"
     SHAPE = "shape"
     ATTRIBUTE = "attribute"
-    NEIGHBOURS = "neighbours"
+    NEIGHBORS = "neighbours"
     LIMIT = "limit"
     MODEL = "model"
     RELEASE = "release"
 
 
 class Explanation(NamedTuple):
-    """What a code means: a title, the meaning, and what to do about it."""
+    """The explanation of a code: a title, the meaning, and the advice."""
 
     title: str
     meaning: str
@@ -60,7 +60,7 @@ class Kind:
 
     @property
     def explanation(self) -> Explanation:
-        """What the kind's code means."""
+        """The explanation of the kind's code."""
         return Explanation(self.title, self.meaning, self.advice)
 
     def reworded(self, **changes: Any) -> Kind:
@@ -202,9 +202,9 @@ QUANTIZATION = Kind(
     "Quantise with a representative data set, and with the parameters that are required.",
     "quantise with the parameters that are required",
 )
-NEIGHBOUR = Kind(
+NEIGHBOR = Kind(
     "neighbouring-node",
-    Problem.NEIGHBOURS,
+    Problem.NEIGHBORS,
     "depends on the nodes around it",
     "Whether the node is taken depends on the nodes that produce its operands or read its results.",
     "Look at the reasons of the nodes around it.",
@@ -266,7 +266,7 @@ PARTITION_MINIMUM = Kind(
 )
 FLOAT16_DEQUANTIZE = Kind(
     "float16-dequantize",
-    Problem.NEIGHBOURS,
+    Problem.NEIGHBORS,
     "DEQUANTIZE of float16 weights",
     "In a model with float16 weights the nodes read the float16 constants directly. The DEQUANTIZE nodes that widen them stay "
     "on the CPU, unless every other node is accepted: then the delegate takes the whole graph.",
@@ -345,10 +345,10 @@ OPERATOR_NOT_REGISTERED = Kind(
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
-"""Why the runtime cannot prepare a node for the CPU."""
+"""The reasons why the runtime cannot prepare a node for the CPU."""
 
 NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
-"""Why the runtime does not load a model."""
+"""The reasons why the runtime does not load a model."""
 
 RUNTIME_KINDS = (
     MALFORMED_OPERANDS,

@@ -51,7 +51,7 @@ _FEWEST: Mapping[tuple[int, int], str] = {
 """By how many operands and results an operator has at least: as its CPU kernel counts them (``kernels/*.cc: Prepare``), which was
 held against that of ai-edge-litert 2.3.0 operator by operator. PAD and PADV2 have one kernel, which takes two operands or three.
 
-Fewer than the kernel's are enough for three operators, of which VX takes nodes as they are before Prepare: ADD_N with 1 and
+Three operators need fewer than their kernels do, since VX takes their nodes as they are before Prepare: ADD_N with 1 and
 UNIDIRECTIONAL_SEQUENCE_RNN with 4 were seen, and its ``Rnn`` hands on as many as there are. Kernels of SPLIT, SPLIT_V and UNPACK
 count results by their options, so that none would do; such a node does nothing."""
 
@@ -65,11 +65,11 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
     """Return the verdict on a node that a delegate's own rules accept; ``is_counted`` if these count its operands."""
-    found = _lacking(node.node, is_counted=is_counted)
-    if found is None:
+    missing = _lacking(node.node, is_counted=is_counted)
+    if missing is None:
         return ACCEPTED
     kind = MALFORMED_OPERANDS
-    return Verdict(False, (Reason(kind.name, kind.name, f"{found}; needs {NEEDED}", found, NEEDED, kind.hint),))
+    return Verdict(False, (Reason(kind.name, kind.name, f"{missing}; needs {NEEDED}", missing, NEEDED, kind.hint),))
 
 
 def is_whole(node: Node) -> bool:

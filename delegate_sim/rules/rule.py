@@ -17,11 +17,11 @@ from .source import Source
 
 T = TypeVar("T")
 TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
-"""What a delegate's rules may depend on besides the node: its options, the release, what it has noted so far."""
+"""The target that a delegate's rules depend on besides the node: options, the release, notes on earlier nodes."""
 
 
 class Reason(NamedTuple):
-    """Why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours if it has none."""
+    """One reason why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours if it has none."""
 
     code: str
     kind: str
@@ -51,7 +51,7 @@ NodeFinder: TypeAlias = Callable[[NodeView], str | None]
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """Which targets a check applies to; ``words`` describe them in documentation, such as "from level 29"."""
+    """A condition on the targets that a check applies to; ``words`` describe them in documentation, such as "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -71,18 +71,18 @@ class Check(Generic[TargetT_contra]):
     native: str = ""
     source: Source | None = None
     applies: str = ""
-    """Which nodes the check applies to, if not all: "if given"."""
+    """The nodes that the check applies to, if not all: "if given"."""
     data: tuple[object, ...] = ()
-    """What is demanded as plain data: its name, the operands, the values allowed; empty for a check of a function of its own."""
+    """The demand as plain data: its name, operands, allowed values; empty for a check with a function of its own."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
     said: Callable[[NodeView, TargetT_contra], str] | None = None
-    """What the delegate itself says of this refusal, where its own name for one is a sentence of its log."""
+    """The delegate's own message for this refusal, where its name for one is a line of its log."""
 
     @property
     def demand(self) -> str:
-        """What is needed and for which nodes, for documentation; a refusal concerns such a node and need not say so."""
+        """The demand and the nodes that it concerns, for documentation; a refusal is about such a node and need not say so."""
         return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
     @overload
@@ -92,7 +92,7 @@ class Check(Generic[TargetT_contra]):
     def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]: ...
 
     def when(self, condition: Condition[Any]) -> Check[Any]:
-        """Return this check for targets of which a condition holds."""
+        """Return this check for the targets that meet a condition."""
         return replace(self, conditions=(*self.conditions, condition))
 
     def from_release(self, release: str) -> Check[TargetT_contra]:
@@ -128,7 +128,7 @@ class Check(Generic[TargetT_contra]):
 
 @dataclass(frozen=True, eq=False)
 class OpRule(Generic[TargetT_contra]):
-    """What a delegate demands of one operator: every check in order, unless ``accepted_early`` accepts the node first."""
+    """The checks of one operator, in the delegate's order, unless ``accepted_early`` accepts the node first."""
 
     checks: tuple[Check[TargetT_contra], ...]
     accepted_early: Check[TargetT_contra] | None = None
@@ -136,7 +136,7 @@ class OpRule(Generic[TargetT_contra]):
     introduced: Release | None = None
     """The release of the runtime from which the delegate knows the operator; None if all known releases do."""
     source: tuple[Source, ...] = ()
-    """Where the rule is upstream; empty if that is the source of the whole rule book."""
+    """The upstream sources of the rule; empty for the source of the whole rule book."""
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
         """Return this rule for releases of the runtime from this one on; before, the operator is not known."""

@@ -53,12 +53,12 @@ def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: 
 
 def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks for nodes that meet a condition, which the words describe."""
-    return tuple(_only_where(condition, words, each, ("where", words)) for each in checks)
+    return tuple(_only_where(condition, words, check, ("where", words)) for check in checks)
 
 
 def where_given(which: Operand, *checks: Check[T]) -> tuple[Check[T], ...]:
     """Return these checks for nodes that have an optional operand."""
-    return tuple(_only_where(which.is_given, "if given", each, ("given", *which.data)) for each in checks)
+    return tuple(_only_where(which.is_given, "if given", check, ("given", *which.data)) for check in checks)
 
 
 def _only_where(condition: Predicate, words: str, inner: Check[T], data: tuple[object, ...]) -> Check[T]:
@@ -94,10 +94,10 @@ def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | 
     inputs_hold, outputs_hold = (None if side is None else allowed_numbers(side).holds for side in (inputs, outputs))
 
     def find(node: NodeView, _: object) -> str | None:
-        found = {"input": len(node.node.inputs), "output": len(node.node.outputs)}
-        if (inputs_hold is None or inputs_hold(found["input"])) and (outputs_hold is None or outputs_hold(found["output"])):
+        counts = {"input": len(node.node.inputs), "output": len(node.node.outputs)}
+        if (inputs_hold is None or inputs_hold(counts["input"])) and (outputs_hold is None or outputs_hold(counts["output"])):
             return None
-        return " and ".join([counted(found[side], side) for _, side in sides])
+        return " and ".join([counted(counts[side], side) for _, side in sides])
 
     needed = " and ".join(
         [f"{numbers.words} {side}{'' if numbers.words in ('1', 'at least 1') else 's'}" for numbers, side in sides]
@@ -119,8 +119,8 @@ def typed(which: Operand, types: Collection[str], *, kind: Kind = TENSOR_TYPE, h
     tensor_of, allowed = which.tensor, frozenset(types)
 
     def find(node: NodeView, _: object) -> str | None:
-        found = tensor_of(node).type
-        return None if found in allowed else f"{which.name} is {found}"
+        name = tensor_of(node).type
+        return None if name in allowed else f"{which.name} is {name}"
 
     return Check(kind, f"{which.name} of type {listed(types)}", find, hint, data=("type", *which.data, sorted(allowed)))
 
@@ -141,8 +141,8 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
     holds = numbers.holds
 
     def find(node: NodeView, _: object) -> str | None:
-        found = len(tensor_of(node).shape)
-        return None if holds(found) else f"{which.name} of rank {found}"
+        count = len(tensor_of(node).shape)
+        return None if holds(count) else f"{which.name} of rank {count}"
 
     return Check(kind, f"{which.name} of rank {numbers.words}", find, hint, data=("rank", *which.data, numbers.data))
 
@@ -187,10 +187,10 @@ def constants(*which: Operand) -> Check[object]:
     """Demand that all of these operands are stored in the model file."""
 
     def find(node: NodeView, _: object) -> str | None:
-        return next((f"{each.name} is not constant" for each in which if not each.tensor(node).is_constant), None)
+        return next((f"{operand.name} is not constant" for operand in which if not operand.tensor(node).is_constant), None)
 
-    names = [each.name for each in which]
-    data = ("constant", *[each.data for each in which])
+    names = [operand.name for operand in which]
+    data = ("constant", *[operand.data for operand in which])
     return Check(CONSTANT, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, data=data)
 
 
@@ -202,7 +202,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
         needed = f"no fused activation, or {listed(names)}"
 
     def find(node: NodeView, _: object) -> str | None:
-        return None if (found := fused_activation(node)) in allowed else f"fused {found}"
+        return None if (name := fused_activation(node)) in allowed else f"fused {name}"
 
     return Check(ACTIVATION, needed, find, hint, data=("activation", sorted(allowed)))
 
@@ -212,8 +212,8 @@ def option(name: str, allowed: int | Numbers, *, hint: str = "") -> Check[object
     numbers = allowed_numbers(allowed)
 
     def find(node: NodeView, _: object) -> str | None:
-        found = getattr(node.options, name)
-        return None if found in numbers else f"{name} {found}"
+        value = getattr(node.options, name)
+        return None if value in numbers else f"{name} {value}"
 
     return Check(ATTRIBUTE, f"{name} {numbers.words}", find, hint, data=("option", name, numbers.data))
 

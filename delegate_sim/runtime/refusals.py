@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..delegates.base import KernelFailure
 from ..graph.graph import Graph, PrepareFailure
 from ..model.model import Model
-from ..releases.wording import NOT_INITIALISED_LINE
+from ..releases.wording import NOT_INITIALIZED_LINE
 from ..rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     NODE_NOT_LOADED,
@@ -47,7 +47,7 @@ def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
         run,
         outcome=REFUSED,
         refusal=_load_refusal(model, loading),
-        log_lines=(*loading.lines, NOT_INITIALISED_LINE) if run.target.defaults == "benchmark" else loading.lines,
+        log_lines=(*loading.lines, NOT_INITIALIZED_LINE) if run.target.defaults == "benchmark" else loading.lines,
         subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.export.model_explorer import COLOURS, node_data
+from delegate_sim.export.model_explorer import COLORS, node_data
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.models import MIXED, chain_model
 
@@ -32,7 +32,7 @@ def test_each_operator_has_the_delegate_or_the_code_of_its_refusal():
         "2": "CPU: nnapi-operator-version",
         "3": "nnapi",
     }
-    assert {result["bgColor"] for result in layer["results"].values()} <= set(COLOURS.values())
+    assert {result["bgColor"] for result in layer["results"].values()} <= set(COLORS.values())
     assert layer["name"] == "nnapi on litert-2.3"
 
 
@@ -82,7 +82,7 @@ class TestAgainstModelExplorer:
         (collection,) = DelegateSimAdapter().convert(str(MODELS / "mobilenet_block.tflite"), {})["graphCollections"]
         styles = [node["style"]["backgroundColor"] for node in collection.graphs[0]["nodes"] if node.get("style")]
         assert len(styles) == 15
-        assert set(styles) <= set(COLOURS.values())
+        assert set(styles) <= set(COLORS.values())
         refused = [each for node in collection.graphs[0]["nodes"] for each in node["attrs"] if each["key"] == "why not"]
         assert len(refused) == 3
 

@@ -92,12 +92,12 @@ def test_the_installation_is_shown_beside_what_users_have():
     page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 5]
     shown = {row[0]: row[1:] for row in rows[1:]}
-    assert set(shown) == {neighbour.title for neighbour in installs.NEIGHBOURS}
+    assert set(shown) == {neighbour.title for neighbour in installs.NEIGHBORS}
     for before, after, works, conflicts, _ in shown.values():
         assert before == after
         assert re.fullmatch(r"[\d.]+", works)
         assert conflicts == "No broken requirements found."
-    wanted = {neighbour.title: " ".join(neighbour.packages) for neighbour in installs.NEIGHBOURS}
+    wanted = {neighbour.title: " ".join(neighbour.packages) for neighbour in installs.NEIGHBORS}
     assert "tensorflow-cpu==2.17" in wanted["TensorFlow 2.17"]
     assert "numpy==1.26" in wanted["TensorFlow 2.17"]
     assert "numpy==1.26" in wanted["numpy 1.26 alone"]
@@ -120,7 +120,7 @@ def test_an_installation_that_replaces_numpy_is_noticed(monkeypatch, tmp_path, c
     monkeypatch.setattr(installs, "make", lambda python, folder: Replacing())
     monkeypatch.setattr(installs, "use", lambda environment, folder: ["0.1.0", "4 nodes"])
     monkeypatch.setattr(installs, "_said", lambda command: "fine")
-    assert installs._row(installs.NEIGHBOURS[0], "python", tmp_path / "a.whl", tmp_path / "new") is kept
+    assert installs._row(installs.NEIGHBORS[0], "python", tmp_path / "a.whl", tmp_path / "new") is kept
     assert f"| 1.26.4 | {after} | fine | fine |" in capsys.readouterr().out
 
 

@@ -31,7 +31,7 @@ class Neighbour(NamedTuple):
     code: str
 
 
-NEIGHBOURS = (
+NEIGHBORS = (
     Neighbour("TensorFlow 2.17", ("tensorflow-cpu==2.17.1", "numpy==1.26.4"), _TENSORFLOW),
     Neighbour("numpy 1.26 alone", ("numpy==1.26.4",), _NUMPY),
     Neighbour("ai-edge-litert", ("ai-edge-litert==2.3.0",), _LITERT),
@@ -48,7 +48,7 @@ def main() -> int:
     print("|---|---|---|---|---|---|")
     with scratch() as folder:
         wheel = build_wheel(folder)
-        kept = [_row(neighbour, python, wheel, folder / str(number)) for number, neighbour in enumerate(NEIGHBOURS)]
+        kept = [_row(neighbour, python, wheel, folder / str(number)) for number, neighbour in enumerate(NEIGHBORS)]
     return 0 if all(kept) else 1
 
 

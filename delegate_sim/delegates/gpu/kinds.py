@@ -46,7 +46,7 @@ KINDS = (
         advice="Set allow_quant_ops (the experimental flag ENABLE_QUANT, on by default).",
         hint="convert a float model",
     ),
-    kinds.NEIGHBOUR.reworded(
+    kinds.NEIGHBOR.reworded(
         title="BOOL tensors between a comparison and what reads it",
         meaning="The GPU has no BOOL tensors of its own: a comparison is accepted only if one node alone reads its result, a "
         "CAST or SELECT that gives float, and a CAST from BOOL only between one producer and one consumer.",

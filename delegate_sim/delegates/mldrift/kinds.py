@@ -42,7 +42,7 @@ KINDS = (
         advice="Quantise activations with one scale, and the weights of matrix products to INT8 or INT4.",
         hint="quantise activations with one scale, and weights to INT8 or INT4",
     ),
-    kinds.NEIGHBOUR.reworded(
+    kinds.NEIGHBOR.reworded(
         title="depends on what the operands are",
         meaning="The node reads one tensor twice, or the result of an operator that ML Drift no longer folds.",
         advice="Replace the operator by one of a single operand, or convert without sparse weights.",

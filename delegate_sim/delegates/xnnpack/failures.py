@@ -167,7 +167,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         "{op} reads {tensor}, the value of a variable, more than once",
         shared_kind(
             "xnnpack-kernel-variable-twice",
-            Problem.NEIGHBOURS,
+            Problem.NEIGHBORS,
             "value of a variable that one node reads twice",
             "XNNPACK leaves out the copy that READ_VARIABLE makes where one node alone reads it, and replaces only the first of "
             "the node's operands. The other is left without a shape.",

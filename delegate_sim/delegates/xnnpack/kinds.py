@@ -62,7 +62,7 @@ KINDS = (
         advice="Quantise activations per tensor and weights per tensor or per output channel, with a representative data set.",
         hint="quantise activations per tensor, with a representative data set",
     ),
-    kinds.NEIGHBOUR.reworded(
+    kinds.NEIGHBOR.reworded(
         meaning="A VAR_HANDLE is accepted together with the nodes that read or assign its variable, which must agree in type and "
         "shape. A DEQUANTIZE or DENSIFY of constants is accepted unless a refused node reads its result.",
         advice="Look at the reasons of the nodes that read the result, or at the other nodes of the variable.",

@@ -172,7 +172,7 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.SHAPE: "change-shape",
         Problem.ATTRIBUTE: "change-attribute",
         Problem.LIMIT: "raise-limit",
-        Problem.NEIGHBOURS: "replace-operator",
+        Problem.NEIGHBORS: "replace-operator",
         Problem.MODEL: "repair-node",
         Problem.RELEASE: "other-release",
     }

@@ -20,7 +20,7 @@ OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSI
 
 _SUBSTANTIAL = 0.01
 """The share of multiply-adds that makes a difference."""
-_OTHERS_OWN = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.LIMIT})
+_OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
 """Problems that depend on other nodes."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 

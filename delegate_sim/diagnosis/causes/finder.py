@@ -26,7 +26,7 @@ from .undelegatable_nodes import special_subject, text_nodes
 from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
-_NOT_CAUSES = frozenset({Problem.NEIGHBOURS, Problem.MODEL, Problem.RELEASE})
+_NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """What goes by itself once other nodes are taken, and what keeps the whole graph on the CPU."""
 
 _MOST_REPAIRS = 16

@@ -13,7 +13,7 @@ from .measures import Measures, measure
 from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
-_CONSEQUENCES = frozenset({Problem.NEIGHBOURS, Problem.LIMIT})
+_CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
 """What would not keep a node on the CPU if the nodes around it were taken."""
 
 

@@ -14,7 +14,7 @@ from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from tests.support.delegates.xnnpack_sketch import SPARSITY, Sketch, codes, delegated
 
-NEIGHBOUR = "xnnpack-neighbouring-node"
+NEIGHBOR = "xnnpack-neighbouring-node"
 OPERATOR = "xnnpack-unsupported-operator"
 
 
@@ -43,7 +43,7 @@ def test_dequantize_of_float16_weights_goes_with_its_reader(bias_type):
 
 def test_dequantize_of_float16_bias_of_float32_weights_is_refused_with_its_reader():
     sketch, _, result = fully_connected(weights_type="FLOAT32")
-    assert codes(sketch.run(result)) == [NEIGHBOUR, "xnnpack-hybrid"]
+    assert codes(sketch.run(result)) == [NEIGHBOR, "xnnpack-hybrid"]
 
 
 def test_dequantize_that_another_operator_reads_too_is_not_elided():
@@ -56,7 +56,7 @@ def test_dequantize_is_left_to_the_cpu_with_a_refused_reader():
     sketch, (weights, _), result = fully_connected(bias_type="FLOAT32")
     power = sketch.node("POW", [weights, weights], options={})
     run = sketch.run(result, power)
-    assert codes(run) == [NEIGHBOUR, None, OPERATOR]
+    assert codes(run) == [NEIGHBOR, None, OPERATOR]
     assert delegated(run) == [1]
     assert "refused node 2 (POW)" in run["subgraphs"][0]["nodes"][0]["reasons"][0]["found"]
 
@@ -105,12 +105,12 @@ def test_a_variable_is_taken_with_its_handle():
 
 
 def test_a_handle_without_accepted_nodes_is_refused():
-    assert variable(("READ_VARIABLE", "INT32", (2,))) == [NEIGHBOUR, "xnnpack-tensor-type"]
+    assert variable(("READ_VARIABLE", "INT32", (2,))) == [NEIGHBOR, "xnnpack-tensor-type"]
 
 
 @pytest.mark.parametrize(("type", "shape"), [("FLOAT16", (2,)), ("FLOAT32", (1, 2))])
 def test_a_variable_has_one_type_and_shape(type, shape):
-    assert variable(("READ_VARIABLE", "FLOAT32", (2,)), ("ASSIGN_VARIABLE", type, shape)) == [None, None, NEIGHBOUR]
+    assert variable(("READ_VARIABLE", "FLOAT32", (2,)), ("ASSIGN_VARIABLE", type, shape)) == [None, None, NEIGHBOR]
 
 
 def test_a_read_scalar_is_refused():
@@ -122,7 +122,7 @@ def test_a_handle_comes_before_its_nodes():
     resource = sketch.graph.tensor("resource", "RESOURCE", ())
     result = sketch.node("READ_VARIABLE", [resource], options={})
     sketch.graph.node("VAR_HANDLE", [], [resource], options={"container": "", "shared_name": "state"})
-    assert codes(sketch.run(result)) == [NEIGHBOUR, NEIGHBOUR]
+    assert codes(sketch.run(result)) == [NEIGHBOR, NEIGHBOR]
 
 
 def test_rules_only_read_what_the_visit_found():

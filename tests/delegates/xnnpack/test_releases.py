@@ -26,7 +26,7 @@ SHAPE = "xnnpack-shape"
 VALUE = "xnnpack-operand-value"
 ATTRIBUTE = "xnnpack-attribute-value"
 QUANTIZATION = "xnnpack-quantization"
-NEIGHBOUR = "xnnpack-neighbouring-node"
+NEIGHBOR = "xnnpack-neighbouring-node"
 
 LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
 
@@ -318,7 +318,7 @@ def test_float16_weights_with_a_float32_bias_are_refused_for_some_releases():
     for release in ("litert-1.3.0", "litert-2.2.0"):
         assert delegated(sketch.run(release=release)) == [0, 1]
     for release in ("litert-1.4.0", "litert-2.1.6"):
-        assert codes(sketch.run(release=release)) == [NEIGHBOUR, HYBRID]
+        assert codes(sketch.run(release=release)) == [NEIGHBOR, HYBRID]
 
 
 def test_variables_need_a_flag_before_they_are_always_taken():

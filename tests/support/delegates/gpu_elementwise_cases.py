@@ -17,7 +17,7 @@ from .gpu_table import (
     INT16,
     INT32,
     MATRIX,
-    NEIGHBOUR,
+    NEIGHBOR,
     QUANTIZATION,
     RANK_3,
     RELU,
@@ -118,8 +118,8 @@ for _op in ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUA
     for _consumer, _kind, _version, _code in (
         ("CAST", "FLOAT32", 2, None),
         ("CAST", "FLOAT16", 1, None),
-        ("CAST", "INT32", 1, NEIGHBOUR),
-        ("LOGICAL_NOT", "BOOL", 1, NEIGHBOUR),
+        ("CAST", "INT32", 1, NEIGHBOR),
+        ("LOGICAL_NOT", "BOOL", 1, NEIGHBOR),
         ("CAST", "FLOAT32", 3, VERSION),
     ):
         _chain = Chain()
@@ -131,13 +131,13 @@ for _op in ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUA
         _chain.add(_op, [_x, _x], [_bool])
         for _ in range(_consumers):
             _chain.add("CAST", [_bool], [_chain.tensor("FLOAT32", 2)])
-        _chain.case(_op, NEIGHBOUR)
+        _chain.case(_op, NEIGHBOR)
 
 for _producer, _casts, _float_reads, _code in (
     ("LESS", 1, 1, None),
-    ("LESS", 2, 1, NEIGHBOUR),
-    ("LESS", 1, 0, NEIGHBOUR),
-    ("LESS", 1, 2, NEIGHBOUR),
+    ("LESS", 2, 1, NEIGHBOR),
+    ("LESS", 1, 0, NEIGHBOR),
+    ("LESS", 1, 2, NEIGHBOR),
     ("LOGICAL_NOT", 1, 1, None),
 ):
     _chain = Chain()
@@ -155,7 +155,7 @@ variant("CAST", None, inputs=[HALF], outputs=[BOOL])
 variant("CAST", TYPE, inputs=[INT32], outputs=[BOOL])
 variant("CAST", TYPE, inputs=[INT8], outputs=[FLOAT])
 variant("CAST", COUNT, inputs=[FLOATS])
-variant("CAST", NEIGHBOUR, inputs=[BOOL], outputs=[FLOAT])
+variant("CAST", NEIGHBOR, inputs=[BOOL], outputs=[FLOAT])
 
 accepted("SOFTMAX", [FLOAT], [FLOAT], version=2, beta=1.0)
 variant("SOFTMAX", VERSION, version=3)

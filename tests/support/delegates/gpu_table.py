@@ -26,7 +26,7 @@ BROADCAST = "gpu-broadcast"
 VALUE = "gpu-attribute-value"
 ACTIVATION = "gpu-activation"
 QUANTIZATION = "gpu-quantization"
-NEIGHBOUR = "gpu-neighbouring-node"
+NEIGHBOR = "gpu-neighbouring-node"
 
 FLOAT = arena("FLOAT32", 1, 4, 4, 2)
 HALF = arena("FLOAT16", 1, 4, 4, 2)

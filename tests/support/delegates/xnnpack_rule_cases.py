@@ -27,7 +27,7 @@ VALUE = "xnnpack-operand-value"
 ATTRIBUTE = "xnnpack-attribute-value"
 ACTIVATION = "xnnpack-activation"
 QUANTIZATION = "xnnpack-quantization"
-NEIGHBOUR = "xnnpack-neighbouring-node"
+NEIGHBOR = "xnnpack-neighbouring-node"
 
 
 def visit_with(flags):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....graph.graph import NodeView
-from ....rules.kinds import BROADCAST, NEIGHBOUR, SHAPE
+from ....rules.kinds import BROADCAST, NEIGHBOR, SHAPE
 from ....rules.number_sets import counted
 from ....rules.operands import operand, result
 from ....rules.rule import Check
@@ -54,7 +54,7 @@ def _consumer_gives_no_float(node: NodeView) -> str | None:
 _COMPARISON = gpu_rule(
     _ELEMENTWISE,
     single_reader(result(0, "result")),
-    check(NEIGHBOUR, "a CAST or SELECT that gives float as the consumer", _consumer_gives_no_float),
+    check(NEIGHBOR, "a CAST or SELECT that gives float as the consumer", _consumer_gives_no_float),
     version_in=UP_TO_2,
     cases=(),
     outputs=BOOL,

@@ -88,4 +88,4 @@ def single_reader(which: Operand) -> Check[object]:
         producers, consumers = len(node.graph.writers.get(index, ())), len(node.graph.readers.get(index, ()))
         return None if producers == consumers == 1 else f"{counted(producers, 'producer')} and {counted(consumers, 'consumer')}"
 
-    return check(kinds.NEIGHBOUR, f"1 producer and 1 consumer of the {which.name}", find)
+    return check(kinds.NEIGHBOR, f"1 producer and 1 consumer of the {which.name}", find)

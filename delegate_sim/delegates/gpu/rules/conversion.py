@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ....graph.graph import NodeView
-from ....rules.kinds import NEIGHBOUR, TENSOR_TYPE
+from ....rules.kinds import NEIGHBOR, TENSOR_TYPE
 from ....rules.number_sets import counted
 from ....rules.operands import operand
 from ....rules.rule import OpRule
@@ -66,7 +66,7 @@ RULES = {
             _is_bool_to_float,
             "from BOOL to float",
             single_reader(operand(0, "input")).from_source(_IN_CAST_PARSER),
-            check(NEIGHBOUR, "1 consumer of the output", _float_consumers).from_source(_IN_CAST_PARSER),
+            check(NEIGHBOR, "1 consumer of the output", _float_consumers).from_source(_IN_CAST_PARSER),
         ),
         *where(
             _is_not_of_comparison,

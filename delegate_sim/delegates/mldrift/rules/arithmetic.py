@@ -8,7 +8,7 @@ from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.kinds import BROADCAST, CONSTANT, NEIGHBOUR, OPERATOR, RANK, TENSOR_TYPE
+from ....rules.kinds import BROADCAST, CONSTANT, NEIGHBOR, OPERATOR, RANK, TENSOR_TYPE
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import arithmetic
@@ -97,7 +97,7 @@ def _reads_one_tensor(node: NodeView) -> bool:
 
 
 _NOT_TWICE = refused_if(
-    NEIGHBOUR,
+    NEIGHBOR,
     "two different operands",
     _reads_one_tensor,
     "one tensor as both operands",

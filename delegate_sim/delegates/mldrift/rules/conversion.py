@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....graph.graph import NodeView
 from ....model import schema
-from ....rules.kinds import NEIGHBOUR, QUANTIZATION, RANK, SHAPE
+from ....rules.kinds import NEIGHBOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
@@ -87,7 +87,7 @@ _DEQUANTIZE = parsed_by(
         *where(
             _is_computed,
             "of a runtime input",
-            asked(NEIGHBOUR, "quantisation parameters, which the output of DENSIFY lacks", _without_parameters),
+            asked(NEIGHBOR, "quantisation parameters, which the output of DENSIFY lacks", _without_parameters),
         ),
     ),
     *where(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....graph.graph import NodeView
-from ....rules.kinds import CONSTANT, NEIGHBOUR, QUANTIZATION, TENSOR_TYPE
+from ....rules.kinds import CONSTANT, NEIGHBOR, QUANTIZATION, TENSOR_TYPE
 from ....rules.rule import OpRule
 from ....rules.vocabulary import check, check_for_target
 from ..datatypes import datatype
@@ -49,7 +49,7 @@ def _refused_reader(node: NodeView, visit: Visit) -> str | None:
 
 _UNPACKING = PREPARATION.with_branch("kTfLiteBuiltinDequantize &&")
 _ACCEPTED_READERS = check_for_target(
-    NEIGHBOUR,
+    NEIGHBOR,
     "no refused node that reads the result, if made from constants",
     _refused_reader,
     "look at the reason of the node that reads the result",

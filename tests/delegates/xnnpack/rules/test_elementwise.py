@@ -21,7 +21,7 @@ from tests.support.delegates.xnnpack_rule_cases import (
     HYBRID,
     INT8,
     INT16,
-    NEIGHBOUR,
+    NEIGHBOR,
     NO_8_BITS,
     PER_CHANNEL,
     QUANTIZATION,
@@ -69,7 +69,7 @@ WITH_REFUSED_READER = Visit()
 WITH_REFUSED_READER.unpacking.refused_readers[0] = node_view("POW", [FLOAT], [FLOAT]).node
 accepted("DEQUANTIZE", [INT8], [FLOAT])
 variant("DEQUANTIZE", None, inputs=[UINT8], outputs=[FLOAT16])
-variant("DEQUANTIZE", NEIGHBOUR, target=WITH_REFUSED_READER)
+variant("DEQUANTIZE", NEIGHBOR, target=WITH_REFUSED_READER)
 variant("DEQUANTIZE", COUNT, outputs=[FLOAT, FLOAT])
 variant("DEQUANTIZE", RANK, inputs=[RANK_7])
 variant("DEQUANTIZE", SHAPE, inputs=[EMPTY])
