@@ -84,6 +84,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.language
 
 conformance: setup  ## the whole comparison with the recorded verdicts, where ../shared exists
 	$(BIN)/python ../shared/tools/conformance.py $(ARGS)

@@ -1,0 +1,267 @@
+"""Check docstrings, comments, names and pages for American spelling and plain wording.
+
+``python -m tools.language`` (``make lint``) prints each problem and what to write instead. Strings are not checked, since users rely
+on messages and codes. Packages in ``UNCHECKED`` are not clean yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON_FOLDERS = ("delegate_sim", "cli", "tools", "benchmarks", "fixtures", "tests")
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md")
+GENERATED_PAGES = ("docs/suggestions.md",)
+"""Pages that hold messages of the program, as those in ``docs/rules`` do."""
+UNCHECKED: tuple[str, ...] = (
+    "CONTRIBUTING.md",
+    "README.md",
+    "benchmarks/peer_costs.py",
+    "benchmarks/scan.py",
+    "cli/answers.py",
+    "cli/assertions.py",
+    "cli/commands",
+    "cli/delegate_flags.py",
+    "cli/formats",
+    "cli/layout.py",
+    "cli/model_explorer",
+    "cli/models.py",
+    "cli/outputs.py",
+    "cli/pytest_plugin.py",
+    "cli/runner.py",
+    "cli/target_options.py",
+    "cli/terminal.py",
+    "cli/text",
+    "cli/watching.py",
+    "delegate_sim/api",
+    "delegate_sim/bundles",
+    "delegate_sim/conversion",
+    "delegate_sim/delegates/base.py",
+    "delegate_sim/delegates/coreml",
+    "delegate_sim/delegates/driver.py",
+    "delegate_sim/delegates/driver_profile.py",
+    "delegate_sim/delegates/gpu",
+    "delegate_sim/delegates/gpu_compatibility",
+    "delegate_sim/delegates/hexagon",
+    "delegate_sim/delegates/live_traits.py",
+    "delegate_sim/delegates/lowered_model.py",
+    "delegate_sim/delegates/nnapi",
+    "delegate_sim/delegates/npu",
+    "delegate_sim/delegates/options.py",
+    "delegate_sim/delegates/plugin_selection.py",
+    "delegate_sim/delegates/profile_file.py",
+    "delegate_sim/delegates/stage_behind.py",
+    "delegate_sim/delegates/vx",
+    "delegate_sim/delegates/xnnpack",
+    "delegate_sim/device",
+    "delegate_sim/diagnosis",
+    "delegate_sim/gate",
+    "delegate_sim/hypothetical",
+    "delegate_sim/live",
+    "delegate_sim/model",
+    "delegate_sim/nnapi_runtime",
+    "delegate_sim/page",
+    "delegate_sim/prepare",
+    "delegate_sim/results",
+    "delegate_sim/runtime",
+    "delegate_sim/scan",
+    "delegate_sim/sweeping",
+    "delegate_sim/versions",
+    "docs/advice.md",
+    "docs/api.md",
+    "docs/architecture.md",
+    "docs/checks.md",
+    "docs/decides.md",
+    "docs/devices.md",
+    "docs/fix.md",
+    "docs/learnt.md",
+    "docs/mldrift.md",
+    "docs/model-types.md",
+    "docs/mutation.md",
+    "docs/npu.md",
+    "docs/python.md",
+    "docs/reconcile.md",
+    "docs/report.md",
+    "docs/scan.md",
+    "docs/sweep.md",
+    "docs/targets.md",
+    "docs/vx.md",
+    "fixtures",
+    "tests",
+    "tools/corpus_tables",
+    "tools/docs",
+    "tools/driver_profiles.py",
+    "tools/fuzz",
+    "tools/mutation",
+    "tools/packaging",
+    "tools/sweep",
+    "tools/upstream",
+)
+"""Files and folders that are not clean yet; take off those that ``--all`` no longer lists."""
+
+_OPENING = re.compile(r"(?:What|How|Why|Where|Which)\b")
+_LOCAL_NAMES = {"each": "a noun, such as node, check or name", "found": "a noun that says what it is, such as result"}
+_IDIOMS = {
+    r"\bof which\b": "two sentences, or 'whose'",
+    r"\bis made of\b|\bmade of what\b|\bof what is\b": "a noun, or a verb that says who does it",
+    r"\bis said of\b|\bwhat there is of\b": "'says that', or a noun",
+    r"\bas far as\b": "'where', 'if' or 'up to'",
+    r"\bforetell|\bforetold\b": "'predict'",
+}
+_VERBS = (
+    "custom capital categor character final general initial item local material maximal memor minim model_ national normal "
+    "optim organ parallel parametr penal personal priorit quant rational real_ recogn reorgan serial special standard summar "
+    "symbol synchron token util vector visual author emphas"
+)
+_BRITISH = {
+    r"(behavi|col|fav|flav|hon|hum|lab|neighb|rum|harb|endeav)our": "-or",
+    r"\b(cent|fib|lit|met|theat)re[sd]?\b": "-er",
+    r"\b(defen|offen|licen)ce[sd]?\b": "-se",
+    r"judgement|acknowledgement": "-dgment",
+    r"\banalys(e[dr]?|ing)\b": "analyz-",
+    r"\b(de|re|un|dis)?("
+    + "|".join(word.rstrip("_") for word in _VERBS.split())
+    + r")is(e[sdr]?|ers|ing|able|ations?)\b": "-iz-",
+    r"(model|label|cancel|travel|signal|marshal|tunnel|level|channel|fuel|pencil|total)l(ed|ing|er|ers)\b": "-l-",
+    r"\b(learnt|spelt|burnt|dreamt|leant)\b": "-ed",
+    r"\bgrey": "gray",
+    r"artefact": "artifact",
+    r"\bwhilst\b|\bamongst\b": "while, among",
+    r"\bfulfil(s|ment)?\b": "fulfill",
+    r"\bprogrammes?\b": "program",
+}
+_CODE = re.compile(r"``.*?``|`[^`\n]*`|https?://\S+|\]\([^)]*\)", re.DOTALL)
+_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line and what is wrong with it."""
+
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+def problems_of_module(path: str, text: str) -> Iterator[Problem]:
+    """Yield the problems of a Python module."""
+    tree = ast.parse(text)
+    for line, docstring in docstrings(tree):
+        if opening := _OPENING.match(docstring.lstrip()):
+            yield Problem(path, line, f"a docstring opens with {opening[0]}: open with a verb or a noun")
+        yield from problems_of_prose(path, line, docstring)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield from problems_of_prose(path, token.start[0], token.string)
+    fields = {
+        id(statement.target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    }
+    for line, name, is_local in names(tree, fields):
+        if is_local and name in _LOCAL_NAMES:
+            yield Problem(path, line, f"the local name {name}: use {_LOCAL_NAMES[name]}")
+        yield from spelling(path, line, re.sub(r"([a-z])([A-Z])", r"\1 \2", name.replace("_", " ")), "the name ")
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings of a module, of its classes and functions, and of variables, with their first lines."""
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS)):
+            continue
+        for statement in node.body:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                text = statement.value.value
+                if isinstance(text, str):
+                    yield statement.lineno, text
+
+
+def names(tree: ast.Module, fields: set[int]) -> Iterator[tuple[int, str, bool]]:
+    """Yield the names that a module defines, with their lines, and whether each is a variable outside of a class body."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
+            yield node.lineno, node.name, False
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg, False
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id, id(node) not in fields
+
+
+def problems_of_prose(path: str, line: int, text: str) -> Iterator[Problem]:
+    """Yield British spellings and idioms in text, outside of quoted code."""
+    prose = _CODE.sub(_blank, text)
+    yield from spelling(path, line, prose, "")
+    for idiom, instead in _IDIOMS.items():
+        for place in re.finditer(idiom, prose, re.IGNORECASE):
+            yield Problem(path, line + prose.count("\n", 0, place.start()), f"{place[0]!r}: write {instead}")
+
+
+def spelling(path: str, line: int, text: str, prefix: str) -> Iterator[Problem]:
+    """Yield British spellings in a text."""
+    for british, american in _BRITISH.items():
+        for place in re.finditer(british, text, re.IGNORECASE):
+            number = line + text.count("\n", 0, place.start())
+            yield Problem(path, number, f"{prefix}{place[0]!r} is British spelling: {american} in American")
+
+
+def problems_of_page(path: str, text: str) -> Iterator[Problem]:
+    """Yield the problems of a Markdown page, outside of its code."""
+    yield from problems_of_prose(path, 1, _BLOCK.sub(_blank, text))
+
+
+def _blank(code: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", code[0])
+
+
+def problems() -> Iterator[Problem]:
+    """Yield the problems of all modules and pages."""
+    for folder in PYTHON_FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield from problems_of_module(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+    for pattern in PAGES:
+        for path in sorted(ROOT.glob(pattern)):
+            name = path.relative_to(ROOT).as_posix()
+            if name not in GENERATED_PAGES:
+                yield from problems_of_page(name, path.read_text(encoding="utf-8"))
+
+
+def is_checked(path: str) -> bool:
+    """Whether a file is in no unchecked package."""
+    return not any(path == unchecked or path.startswith(f"{unchecked}/") for unchecked in UNCHECKED)
+
+
+def main() -> int:
+    """Print the problems; the exit code is 1 if there are any."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true", help="also count the problems of each package, checked or not")
+    arguments = parser.parse_args()
+    everything = list(problems())
+    checked = [problem for problem in everything if is_checked(problem.path)]
+    print("".join([f"{problem}\n" for problem in checked]), end="")
+    if arguments.all:
+        counts: dict[str, int] = defaultdict(int)
+        for problem in everything:
+            counts["/".join(problem.path.split("/")[: 3 if "/delegates/" in problem.path else 2])] += 1
+        print("".join([f"{count:5}  {path}\n" for path, count in sorted(counts.items())]), end="")
+    return 1 if checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
