@@ -1,8 +1,8 @@
 """Android's NNAPI runtime around the drivers, as of Android 13 (feature level 8).
 
-Three things, each without a device: whether an operand or an operation is accepted and from which feature level on, whether a
-model as a whole is (``builder.ModelBuilder``), and what it is compiled to on a set of devices (``compilation.compile_model``).
-``rules`` lists what can be refused. The functions here answer cases that are plain data.
+It simulates, without a device, the checks of operands and operations with the feature level that they need, the checks of a whole
+model (``builder.ModelBuilder``), and compilation on a set of devices (``compilation.compile_model``). ``rules`` lists all checks.
+The functions here answer cases that are plain data.
 
 Upstream: packages/modules/NeuralNetworks of Android 13.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Whoever builds models needs no cases, nor the planner that they bring along.
+# Callers that build models need neither cases nor the planner that cases import.
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The NNAPI calls that build a model; each raises NnRefused where the runtime returns an error.
+"""Builder with the NNAPI calls that build a model; each raises NnRefused if the runtime returns an error.
 
 Upstream: runtime/ModelBuilder.cpp.
 """
@@ -13,7 +13,7 @@ from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, ru
 from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value
 from .refusal import Call, NnRefusal, NnRefused, Rule, refuse
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
-from .validation import judge, key_of, needed_of, operand_key, operand_refusal, value_refusal
+from .validation import key_of, operand_key, operand_refusal, validate_with_operands, value_refusal, version_or_raise
 
 OPERAND_INDEX = Rule(
     "operand-index", "The index is that of an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"
@@ -33,8 +33,8 @@ BOUNDARY_OPERAND = Rule(
 class ModelBuilder:
     """A model while it is built. After a refusal other calls can follow, as with the runtime.
 
-    With ``on_refusal`` a refusal is handed to it instead of being raised, and the call has its effect nonetheless, so that
-    all refusals of a model can be found. ``finish`` always raises.
+    With ``on_refusal``, refusals are passed to that function instead of being raised, and the call takes effect nonetheless, so
+    that all refusals of a model are reported. ``finish`` always raises.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class ModelBuilder:
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
         self._verdicts: list[Version | NnRefusal] = []
-        """Those on the operations with their operands, as long as no operand changes afterwards."""
+        """Verdicts on the operations with their operands; outdated if an operand changes afterwards."""
         self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []
@@ -67,18 +67,18 @@ class ModelBuilder:
 
     @property
     def inputs(self) -> Sequence[int]:
-        """The model's inputs, once they were named."""
+        """The model's inputs, once they are named."""
         return self._inputs
 
     @property
     def outputs(self) -> Sequence[int]:
-        """The model's outputs, once they were named."""
+        """The model's outputs, once they are named."""
         return self._outputs
 
     def add_operand(
         self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
     ) -> int:
-        """Add an operand and return its index. ``has_pointer``: a pointer is given even where there are no dimensions."""
+        """Add an operand and return its index. ``has_pointer``: with a pointer to dimensions even if there are none."""
         shape = tuple(dimensions)
         scale = float32(scale) if scale else 0.0
         key = operand_key(code, shape, scale, zero_point)
@@ -110,7 +110,7 @@ class ModelBuilder:
         operand.value = value if is_copied else None
 
     def omit(self, index: int, length: int = 0) -> None:
-        """Leave an operand out, which is to give it a null pointer."""
+        """Omit an operand by giving it a null pointer."""
         operand = self._operand(index, Call.SET_VALUE)
         check_no_value(length)
         if operand is None:
@@ -134,13 +134,13 @@ class ModelBuilder:
         self._has_changed |= bool(self._operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
-        """Add an operation; ``tag`` is the caller's own mark, which stays with it."""
+        """Add an operation; ``tag`` is a label of the caller's."""
         try:
             self._check_indices(inputs, Call.ADD_OPERATION)
             self._check_indices(outputs, Call.ADD_OPERATION)
             given, results = [self._operands[index] for index in inputs], [self._operands[index] for index in outputs]
-            verdict = judge(code, given, results, self._android)
-            needed_of(verdict.own)
+            verdict = validate_with_operands(code, given, results, self._android)
+            version_or_raise(verdict.own)
             whole = verdict.whole
         except NnRefused as refused:
             self._report(refused.refusal)
@@ -151,13 +151,13 @@ class ModelBuilder:
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
     ) -> None:
-        """Name the model's inputs and outputs; ``pointers`` tells of each list whether it has a pointer even if it is empty."""
+        """Name the model's inputs and outputs; ``pointers``: whether each list has a pointer even if it is empty."""
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
                 refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
-        # What was listed before a refusal stays listed.
+        # Operands listed before a refusal stay listed.
         self._inputs = list(inputs)
         self._list(inputs, Lifetime.MODEL_INPUT)
         self._outputs = list(outputs)
@@ -168,7 +168,7 @@ class ModelBuilder:
         self._relaxed = allow
 
     def check(self) -> Version:
-        """Check the model as a whole and return what it needs, as ``finish`` does."""
+        """Check the model as a whole, as ``finish`` does, and return its version."""
         return self._check(None)
 
     def finish(self) -> NnModel:
@@ -183,7 +183,7 @@ class ModelBuilder:
         )
 
     def _check(self, operations: Sequence[NnOperation] | None) -> Version:
-        """Check the model; its operations are put in run order where that matters and is not known yet."""
+        """Check the model; operations are sorted into run order if that matters and they are not sorted yet."""
         if operations is None:
             is_ordered = writes_before_reads(self._operands, self._operations)
             operations = (
@@ -205,7 +205,7 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return an operand; None if there is none, which is reported."""
+        """Return an operand; if there is none, report it and return None."""
         try:
             self._check_indices((index,), call)
         except NnRefused as refused:

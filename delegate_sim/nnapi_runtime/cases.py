@@ -1,4 +1,4 @@
-"""Test cases and answers as plain data, in the form in which records of the real runtime are kept."""
+"""Test cases and answers as plain data, in the form of the records of the real runtime."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
     operand = read_operand(case)
     check_operand_type(operand)
     if "scales" in case:
-        # Only the number of scales is given; their values decide nothing here.
+        # Only the number of scales is given; their values do not matter here.
         operand.channels = ChannelQuantization(case["channel_dim"], (1.0,) * case["scales"])
         check_channels(operand, operand.channels)
     if is_omitted:
@@ -110,7 +110,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 def read_device(case: Mapping[str, Any]) -> DriverDevice:
-    """Return the driver of a case; its operations are told apart by their ids."""
+    """Return the driver of a case; operations are identified by their ids."""
     supported = frozenset(case["supports"])
     broken = case["fail_prepare_id"]
 

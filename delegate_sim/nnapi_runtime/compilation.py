@@ -1,4 +1,4 @@
-"""Compiling a model on devices: planning, compiling the steps, falling back to the CPU.
+"""Compilation of a model on devices: planning, compiling the steps, falling back to the CPU.
 
 Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp CompoundBody::finish, finishStepModel.
 """
@@ -38,7 +38,7 @@ _OUTPUTS_FOUND_SINCE = AndroidRelease.ANDROID_12
 
 
 class Partitioning(IntEnum):
-    """What ``debug.nn.partition`` chooses among; a given list of devices means WITHOUT_FALLBACK."""
+    """The choices of ``debug.nn.partition``; a given list of devices means WITHOUT_FALLBACK."""
 
     CPU_ONLY = 0
     WITH_FALLBACK = 1
@@ -46,7 +46,7 @@ class Partitioning(IntEnum):
 
 
 class PlanKind(Enum):
-    """What came of a plan."""
+    """The state of a plan."""
 
     EMPTY = "EMPTY"
     SIMPLE = "SIMPLE"
@@ -56,7 +56,7 @@ class PlanKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CompilationOptions:
-    """How to compile. ``simulated_failure`` is the code with which the runtime's own tests let a plan fail at the end."""
+    """How to compile. ``simulated_failure`` is the code that the runtime's own tests make a plan fail with."""
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
     partitioning: Partitioning = Partitioning.WITH_FALLBACK
@@ -65,7 +65,7 @@ class CompilationOptions:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What compiling came to. ``refusal`` is what went wrong, also where the CPU took over."""
+    """The result of compiling. ``refusal`` is the failure, also if the CPU took over."""
 
     code: int
     kind: PlanKind
@@ -75,9 +75,9 @@ class Compilation:
 
 
 def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
-    """Compile a finished model on devices, in their order, as the runtime does; raise ProcessAborted where that ends the process.
+    """Compile a finished model on devices, in their order; raise ProcessAborted if the runtime would end the process.
 
-    What differs before Android 13 is read from the sources. Upstream: CompilationBuilder.cpp finish.
+    Differences before Android 13 are read from the sources. Upstream: CompilationBuilder.cpp finish.
     """
     refusal = None
     if options.partitioning != Partitioning.CPU_ONLY:
@@ -97,7 +97,7 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 
 
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
-    """Errors of the caller's request are returned as they are, others only where the CPU may not or cannot take over."""
+    """Return whether the CPU may take over: not after errors in the caller's request, nor if the CPU lacks an operation."""
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
         return False
     return not any(one.type == OperationType.OEM_OPERATION or is_extension(one.type) for one in model.operations)
@@ -165,7 +165,7 @@ def _check_prepared(code: ResultCode, device: Device) -> None:
 
 
 def _check_outputs_read_later(plan: Plan) -> None:
-    """The runtime asserts that a model output which a step reads was written by another step, and is the main model's.
+    """Check the runtime's assertion that a step only reads outputs of the main model, which other steps have written.
 
     Upstream: findModelOutputsThatAreDownstreamInputs.
     """

@@ -1,4 +1,4 @@
-"""Devices as the runtime sees them: what they take, what an operation costs there, whether they compile a model.
+"""Devices as the runtime sees them: operations that they take, their costs, whether they compile a model.
 
 Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp getPerformance.
 """
@@ -17,7 +17,7 @@ from .visible_operations import visible_operations
 
 CPU_NAME = "nnapi-reference"
 
-# The cost of a type that a driver's table lacks.
+# Cost of a type that is missing from a driver's table.
 MAX_COST = 3.4028234663852886e38
 
 
@@ -29,7 +29,7 @@ class DeviceCost:
     power: float
 
     def by(self, preference: Preference) -> float:
-        """Return what counts under a preference."""
+        """Return the cost that counts under a preference."""
         return float32(self.power if preference == Preference.LOW_POWER else self.execution)
 
 
@@ -39,7 +39,7 @@ _CPU_COST = DeviceCost(1.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """A device's performance table; ``default`` stands for types that are not listed."""
+    """A device's performance table; ``default`` is for types that are not listed."""
 
     by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
     default: DeviceCost = _UNKNOWN_COST
@@ -58,7 +58,7 @@ class Costs:
 
 
 class Device(Protocol):
-    """What compilation asks of a device."""
+    """The interface of devices that compilation uses."""
 
     @property
     def name(self) -> str:
@@ -66,7 +66,7 @@ class Device(Protocol):
 
     @property
     def version(self) -> Version:
-        """What the device can take."""
+        """The version that the device has."""
 
     @property
     def costs(self) -> Costs:
@@ -74,14 +74,14 @@ class Device(Protocol):
 
     @property
     def is_cpu(self) -> bool:
-        """Tell whether it is the runtime's own reference device."""
+        """Return whether it is the runtime's own reference device."""
 
     @property
     def is_updatable(self) -> bool:
-        """Tell whether it is updated apart from Android."""
+        """Return whether it is updated apart from Android."""
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Tell for each operation, in run order, whether the device takes it."""
+        """Return for each operation, in run order, whether the device takes it."""
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
         """Compile these operations of a model."""
@@ -92,7 +92,7 @@ _CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
 
 @dataclass(frozen=True, slots=True)
 class CpuDevice:
-    """The runtime's own reference device. It is not sliced for and takes all that is no OEM's or extension's."""
+    """The runtime's own reference device. It sees whole models and takes everything but OEM operations and extensions."""
 
     android: AndroidRelease = AndroidRelease.ANDROID_13
     name: str = CPU_NAME
@@ -102,7 +102,7 @@ class CpuDevice:
 
     @property
     def version(self) -> Version:
-        """The runtime's level, with what no driver may get."""
+        """The runtime's level, with operations that no driver may get."""
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
     def supported(self, model: NnModel) -> list[bool]:
@@ -116,7 +116,7 @@ class CpuDevice:
 
 @dataclass(frozen=True, slots=True)
 class DriverDevice:
-    """A driver, described by what it takes and what it fails at."""
+    """A driver, described by the operations that it accepts and the models that it compiles."""
 
     name: str
     feature_level: int
@@ -133,7 +133,7 @@ class DriverDevice:
         return Version(self.feature_level)
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Ask the driver about the part of the model that it may see. A driver that fails takes nothing."""
+        """Ask the driver about the visible part of the model. A driver that fails takes nothing."""
         visible = visible_operations(model, self.version)
         if visible is None or not self.answers:
             return [False] * len(model.operations)

@@ -1,4 +1,4 @@
-"""A finished model: its operations in run order, what each needs of a device, and the rules of ``finish``.
+"""Finished models: operations in run order, the version that each needs, and the rules of ``finish``.
 
 Upstream: runtime/ModelBuilder.cpp sortIntoRunOrder, finish; common/types/src/Validation.cpp validateModelSubgraph;
 common/ModelUtils.cpp removeDeadOperands.
@@ -14,7 +14,7 @@ from functools import cached_property, reduce
 from .operands import Lifetime, NnOperand, operand_version
 from .refusal import Call, NnRefusal, Rule, refuse
 from .types import AndroidRelease, OperandType, Version, type_name
-from .validation import judge, needed_of
+from .validation import validate_with_operands, version_or_raise
 
 _VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
 
@@ -56,7 +56,7 @@ _PLAIN = Version(1)
 
 @dataclass(frozen=True, slots=True)
 class NnOperation:
-    """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own mark."""
+    """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own label."""
 
     type: int
     inputs: tuple[int, ...]
@@ -75,7 +75,7 @@ class NnModel:
     outputs: tuple[int, ...]
     relaxed: bool = False
     android: AndroidRelease = AndroidRelease.ANDROID_13
-    # What the model needed before trailing inputs were dropped, which is what finish compares with the runtime.
+    # The version needed before trailing inputs were dropped, which finish compares with the runtime's.
     required: Version = _PLAIN
 
     @property
@@ -95,12 +95,12 @@ class NnModel:
 
     @cached_property
     def operation_versions(self) -> tuple[Version, ...]:
-        """What each operation needs, its operands included."""
+        """The version that each operation needs with its operands."""
         return tuple(operation_version(one, self.operands, self.android) for one in self.operations)
 
     @cached_property
     def version(self) -> Version:
-        """What the model needs of a device; operands that nothing uses do not count."""
+        """The version that the model needs of a device; unused operands do not count."""
         used = {*self.inputs, *self.outputs}
         for operation in self.operations:
             used.update(operation.inputs, operation.outputs)
@@ -108,27 +108,27 @@ class NnModel:
 
     @cached_property
     def version_as_submodel(self) -> Version:
-        """What the model needs where another refers to it; there all operands count."""
+        """The version that the model needs if another refers to it; then all operands count."""
         return combine([*self.operation_versions, *map(operand_version, self.operands)])
 
 
 def combine(versions: Iterable[Version]) -> Version:
-    """Return what all together need."""
+    """Return the version that all together need."""
     return reduce(Version.combine, versions, _PLAIN)
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
-    """Return what an operation needs, its operands included. Upstream: validateOperationIncludingOperandVersions."""
+    """Return the version that an operation needs with its operands. Upstream: validateOperationIncludingOperandVersions."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
-    return needed_of(judge(operation.type, inputs, outputs, android).whole)
+    return version_or_raise(validate_with_operands(operation.type, inputs, outputs, android).whole)
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
-    """Return the operations in the order of a stack of those that are ready; what never gets ready is left out.
+    """Return the operations in run order, without those whose inputs are never written.
 
-    The last operation that became ready runs next. ``is_produced`` tells of an operand, by index, whether one of the operations
-    has to write it. Upstream: ModelBuilder.cpp sortIntoRunOrder.
+    The last operation that became ready runs next. ``is_produced`` returns whether an operation has to write an operand, given by
+    index. Upstream: ModelBuilder.cpp sortIntoRunOrder.
     """
     tracker = ReadyTracker(operations, is_produced)
     stack, order = tracker.initially_ready(), []
@@ -140,13 +140,13 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
 
 
 def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
-    """Tell of each operand whether it has its value before any operation runs."""
+    """Return for each operand whether it has its value before any operation runs."""
     temporary, output = Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT
     return [operand.lifetime is not temporary and operand.lifetime is not output for operand in operands]
 
 
 def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
-    """Tell whether the operations, as they stand, write every operand before another reads it; each has then its place."""
+    """Return whether the operations are in run order: none reads an operand before another writes it."""
     known = _known_from_start(operands)
     for operation in operations:
         for index in operation.inputs:
@@ -158,7 +158,7 @@ def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOp
 
 
 class ReadyTracker:
-    """Which operations have all their inputs, as others are done.
+    """Tracks the operations that are ready: all their inputs are written.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker. An input that is used twice counts twice.
     """
@@ -174,11 +174,11 @@ class ReadyTracker:
                 self._readers[index].append(place)
 
     def initially_ready(self) -> list[int]:
-        """Return the operations that need no other's result."""
+        """Return the operations that read no other's result."""
         return [place for place, count in enumerate(self._missing) if count == 0]
 
     def finish(self, place: int) -> list[int]:
-        """Take an operation as done and return those that became ready by it."""
+        """Mark an operation as done and return those that became ready."""
         ready = []
         for index in self._operations[place].outputs:
             for reader in self._readers[index]:
@@ -196,9 +196,9 @@ def check_model(
     android: AndroidRelease,
     verdicts: Iterable[Version | NnRefusal] | None = None,
 ) -> Version:
-    """Check a model whose operations are in run order and return what it needs. Upstream: validateModelSubgraph.
+    """Check a model whose operations are in run order and return its version. Upstream: validateModelSubgraph.
 
-    ``verdicts`` are those on the operations with their operands, in the same order, where they are known.
+    ``verdicts`` are the known verdicts on the operations with their operands, in the same order.
     """
     for subject, present in (("operands", operands), ("operations", operations)):
         if not present:
@@ -207,13 +207,13 @@ def check_model(
     for index, operand in enumerate(operands):
         if operand.type == _MODEL or operand.lifetime is Lifetime.SUBMODEL:
             _check_lifetime(index, operand)
-        # Most operands are of a type that every level has, and nothing more is asked of them.
+        # Most operands have a type that every level has; nothing else is checked for them.
         if operand.type != _TENSOR_FLOAT32 or not operand.dimensions:
             versions.add(operand_version(operand, f"operand {index}"))
     if verdicts is None:
         versions.update([operation_version(operation, operands, android) for operation in operations])
     else:
-        versions.update([needed_of(verdict) for verdict in verdicts])
+        versions.update([version_or_raise(verdict) for verdict in verdicts])
     _check_boundary(operands, inputs, Lifetime.MODEL_INPUT)
     _check_boundary(operands, outputs, Lifetime.MODEL_OUTPUT)
     _check_writers(operands, operations, android)
@@ -256,6 +256,6 @@ def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperati
 
 
 def check_level(version: Version, level: int) -> None:
-    """Check a model's needs against the feature level of the runtime, which itself can do what no driver may."""
+    """Check a model's version against the feature level of the runtime."""
     if not version.fits(Version(level, runtime_only=True)):
         refuse(MODEL_LEVEL, Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")

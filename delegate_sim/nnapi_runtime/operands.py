@@ -22,7 +22,7 @@ _MAX_BYTES = 0xFFFFFFFF
 
 
 class Lifetime(Enum):
-    """Where an operand's value comes from."""
+    """The source of an operand's value."""
 
     TEMPORARY = "temporary"
     MODEL_INPUT = "model input"
@@ -64,11 +64,11 @@ class Submodel(Protocol):
 
     @property
     def version_as_submodel(self) -> Version:
-        """What the model needs of a device."""
+        """The version that the model needs of a device."""
 
 
 class OperandKey:
-    """What validators look at: it stands for all operands of a type, shape and quantisation. Two are equal if they are one."""
+    """The properties that validators read, shared by operands of equal type, shape and quantization; compared by identity."""
 
     __slots__ = ("channel", "dimensions", "scale", "type", "zero_point")
 
@@ -114,12 +114,12 @@ class NnOperand:
 
     @property
     def has_unknown_size(self) -> bool:
-        """Tell whether a tensor's rank or one of its dimensions is not known."""
+        """Return whether a tensor's rank or one of its dimensions is not known."""
         return is_tensor(self.type) and (not self.dimensions or 0 in self.dimensions)
 
     @property
     def is_produced(self) -> bool:
-        """Tell whether an operation has to write the operand before another may read it."""
+        """Return whether an operation has to write the operand before another may read it."""
         return self.lifetime is Lifetime.TEMPORARY or self.lifetime is Lifetime.MODEL_OUTPUT
 
     @property
@@ -173,7 +173,7 @@ VALUE_LENGTH = _rule(
 
 _T = OperandType
 
-# Zero points by type; the types that are listed need a positive scale, all others none at all.
+# Zero points by type; listed types need a positive scale, other types none.
 _ZERO_POINTS: dict[int, tuple[int, int]] = {
     _T.TENSOR_QUANT8_ASYMM: (0, 255),
     _T.TENSOR_QUANT8_ASYMM_SIGNED: (-128, 127),
@@ -181,14 +181,14 @@ _ZERO_POINTS: dict[int, tuple[int, int]] = {
     _T.TENSOR_QUANT8_SYMM: (0, 0),
     _T.TENSOR_QUANT16_SYMM: (0, 0),
 }
-# Quantisation of TENSOR_INT32 is looked at when the model is finished, that of OEM types never.
+# Quantization of TENSOR_INT32 is checked when the model is finished, that of OEM types never.
 _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
-    """Check what addOperand demands. Upstream: Validation.cpp validateOperandTypeImpl.
+    """Make the checks of addOperand. Upstream: Validation.cpp validateOperandTypeImpl.
 
-    ``has_pointer`` tells of an operand without dimensions that a pointer to them is given all the same.
+    ``has_pointer``: there is a pointer to dimensions, even if there are none.
     """
     call = Call.ADD_OPERAND
     if has_pointer and not operand.dimensions:
@@ -218,7 +218,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
         needed = f"{lowest} to {highest} for {name}" if highest else f"0 for {name}"
         refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
     if operand.type in _ZERO_POINTS:
-        # The source compares with 0 only; the records of the runtime refuse an infinite scale too, and they count.
+        # The source compares with 0 only, but in records of the runtime an infinite scale is refused too.
         if not 0 < operand.scale < float("inf"):
             refuse(OPERAND_SCALE, call, "scale", operand.scale, f"more than 0 and finite for {name}")
     elif operand.scale != 0:
@@ -226,7 +226,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
 
 
 def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
-    """Check what setOperandSymmPerChannelQuantParams demands.
+    """Make the checks of setOperandSymmPerChannelQuantParams.
 
     Upstream: Validation.cpp validateOperandSymmPerChannelQuantParamsImpl.
     """
@@ -245,7 +245,7 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
 
 
 def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) -> None:
-    """Check what setOperandValue or setOperandValueFromMemory demands of a value that is not omitted.
+    """Make the checks of setOperandValue or setOperandValueFromMemory for a value that is not omitted.
 
     Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
     """
@@ -267,7 +267,7 @@ def check_no_value(length: int) -> None:
 
 
 def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
-    """Check an operand of a finished model and return what it needs. Upstream: Validation.cpp validateOperand."""
+    """Check an operand of a finished model and return its version. Upstream: Validation.cpp validateOperand."""
     call = Call.FINISH_MODEL
     level = type_level(operand.type)
     if is_tensor(operand.type) and operand.rank == 0:

@@ -36,7 +36,7 @@ class ControlStep(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Interpreted:
-    """An IF, a WHILE or a jump of the plan; of IF and WHILE with the operation of the model numbered ``source``."""
+    """An IF, a WHILE or a jump of the plan; for IF and WHILE with their operation in the model numbered ``source``."""
 
     kind: ControlStep
     source: int = 0
@@ -56,7 +56,7 @@ class PlanStep:
     model: NnModel
     source: int
     operations: list[NnOperation] = field(default_factory=list)
-    # Indices of the operands that the step has, by where their values come from or go to.
+    # Indices of the step's operands, by the source or the use of their values.
     model_inputs: list[int] = field(default_factory=list)
     temporary_inputs: list[int] = field(default_factory=list)
     output_inputs: list[int] = field(default_factory=list)
@@ -89,12 +89,12 @@ class PlanStep:
 
     @property
     def has_inputs(self) -> bool:
-        """Tell whether anything but constants goes in."""
+        """Return whether the step reads anything but constants."""
         return bool(self.model_inputs or self.temporary_inputs or self.output_inputs)
 
     @property
     def has_outputs(self) -> bool:
-        """Tell whether anything that is used later, or a model output, comes out."""
+        """Return whether the step writes a model output or something that is used later."""
         return bool(self.model_outputs or self.temporary_outputs)
 
     @property
@@ -105,7 +105,7 @@ class PlanStep:
 
 @dataclass
 class Plan:
-    """How a model is run. ``device`` alone when one runs all of it, else ``steps``; nothing of both while there is no plan."""
+    """The plan to run a model: ``device`` if one runs all of it, else ``steps``; both are empty until there is a plan."""
 
     device: Device | None = None
     steps: list[PlanStep | Interpreted] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Plan:
 
 
 def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
-    """Fill a plan for a model; where that is refused, what was planned until then remains. Upstream: partitionTheWork."""
+    """Fill a plan for a model; after a refusal the steps planned so far remain. Upstream: partitionTheWork."""
     _StepPartitioner(plan, devices, preference).partition(model)
 
 
@@ -205,7 +205,7 @@ def _is_updated_over(device: Device, best: Device) -> bool:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Tell whether an operand of an IF or WHILE, outside or inside, has unknown size; only the CPU takes these."""
+    """Return whether an operand of an IF or WHILE, outside or inside, has unknown size; only the CPU takes these."""
     operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
     inside = [
         operand

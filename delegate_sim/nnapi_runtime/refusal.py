@@ -1,4 +1,4 @@
-"""Refusals of the runtime: rules with stable codes, and what was found and needed."""
+"""Refusals of the runtime: rules with stable codes, and the violations of these rules."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ RULES: dict[str, Rule] = {}
 
 
 class Rule:
-    """One thing the runtime demands.
+    """One check of the runtime.
 
     ``source`` names the upstream file and function, ``since`` the Android release whose runtime was the first to demand it
-    (10 stands for "10 or earlier": older runtimes are not modelled).
+    (10 means "10 or earlier": older runtimes are not simulated).
     """
 
     __slots__ = ("code", "since", "source", "summary")
@@ -48,7 +48,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What breaks a rule: which part of the case, what it is, and what it would have to be."""
+    """Violation of a rule: the part that breaks it, its value, and the needed value."""
 
     subject: str
     found: str
@@ -71,7 +71,7 @@ class NnRefusal:
 
     @property
     def text(self) -> str:
-        """One sentence for a reader."""
+        """The refusal as one sentence."""
         return f"{self.violation.subject}: found {self.violation.found}, needed {self.violation.needed}"
 
     def to_dict(self) -> dict[str, object]:

@@ -146,7 +146,7 @@ class OperationType(IntEnum):
 
 
 class ResultCode(IntEnum):
-    """What a call returns, as far as this package's rules return it."""
+    """Result codes of calls that this package returns."""
 
     NO_ERROR = 0
     UNEXPECTED_NULL = 3
@@ -179,17 +179,17 @@ MAX_FEATURE_LEVEL = {
     AndroidRelease.ANDROID_13: 8,
 }
 
-# The number that the NNAPI itself and its delegate use for each feature level.
+# The number of each feature level in NNAPI and its delegate.
 API_LEVELS = {1: 27, 2: 28, 3: 29, 4: 30, 5: 31, 6: 1000006, 7: 1000007, 8: 1000008}
 
 
 def feature_level(api_level: int) -> int:
-    """Return the feature level of a number such as 29 or 1000006; numbers between two count as the lower. Below 27 it is 0."""
+    """Return the feature level of a number such as 29 or 1000006, rounded down to a known one; 0 below 27."""
     return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
 
 class Version(NamedTuple):
-    """What a model or an operation needs of a device: a feature level, and whether only the runtime itself can do it.
+    """The version of NNAPI that a model or an operation needs: a feature level, and whether only the runtime has it.
 
     Upstream: common/types/include/nnapi/Types.h, Version.
     """
@@ -198,11 +198,11 @@ class Version(NamedTuple):
     runtime_only: bool = False
 
     def combine(self, other: Version) -> Version:
-        """Return what both together need."""
+        """Return the version that both together need."""
         return Version(max(self.level, other.level), self.runtime_only or other.runtime_only)
 
     def fits(self, available: Version) -> bool:
-        """Tell whether something that has ``available`` can take what needs this."""
+        """Return whether a device with the version ``available`` can take it."""
         return self.level <= available.level and (available.runtime_only or not self.runtime_only)
 
 
@@ -235,17 +235,17 @@ _SCALARS = frozenset({_T.FLOAT32, _T.INT32, _T.UINT32, _T.BOOL, _T.FLOAT16, _T.M
 
 
 def is_known_type(code: int) -> bool:
-    """Tell whether the code is an operand type of the NNAPI itself, not of an extension."""
+    """Return whether the code is an operand type of the NNAPI itself, not of an extension."""
     return code in _TYPES
 
 
 def is_tensor(code: int) -> bool:
-    """Tell whether the type is a tensor's."""
+    """Return whether the type is a tensor's."""
     return code not in _SCALARS
 
 
 def is_extension(code: int) -> bool:
-    """Tell whether the code of an operand type or an operation has the prefix of an extension."""
+    """Return whether the code of an operand type or an operation has the prefix of an extension."""
     return (code & 0xFFFFFFFF) >> 16 != 0
 
 

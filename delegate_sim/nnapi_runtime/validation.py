@@ -17,7 +17,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 @functools.lru_cache(_KEPT)
 def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None) -> OperandKey:
-    """Return what stands for all operands of a type, shape and quantisation, with what addOperand says of them."""
+    """Return the key that all operands of a type, shape and quantization share."""
     return OperandKey(code, dimensions, scale, zero_point, channel)
 
 
@@ -42,7 +42,7 @@ def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
 
 
 def key_of(operand: NnOperand) -> OperandKey:
-    """Return what stands for an operand."""
+    """Return the key of an operand."""
     channel = None if operand.channels is None else operand.channels.dimension
     key = operand.key
     if key is None or key.channel != channel:
@@ -51,47 +51,51 @@ def key_of(operand: NnOperand) -> OperandKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """What an operation by itself needs, and what it needs with its operands; a refusal where it is refused."""
+class OperationVerdict:
+    """The version that an operation needs by itself, and with its operands, or the refusal."""
 
     own: Version | NnRefusal
     whole: Version | NnRefusal
 
 
-def judge(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Judgement:
-    """Judge an operation."""
+def validate_with_operands(
+    code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease
+) -> OperationVerdict:
+    """Validate an operation with its operands."""
     if code in _CONTROL_FLOW:
-        # These look into the models that their operands refer to.
+        # Their verdict depends on the models that their operands refer to, which a key does not hold.
         return _verdict(code, inputs, outputs, android)
     return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
 
 
-def needed_of(verdict: Version | NnRefusal) -> Version:
-    """Return what is needed, or raise the refusal."""
+def version_or_raise(verdict: Version | NnRefusal) -> Version:
+    """Return the version, or raise the refusal."""
     if isinstance(verdict, NnRefusal):
         raise NnRefused(verdict)
     return verdict
 
 
 @functools.lru_cache(_KEPT)
-def _kept(code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease) -> Judgement:
+def _kept(
+    code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease
+) -> OperationVerdict:
     return _verdict(code, [operand_of(one) for one in inputs], [operand_of(one) for one in outputs], android)
 
 
-def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> Judgement:
+def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> OperationVerdict:
     try:
         own = version = validate_operation(code, inputs, outputs, android)
     except NnRefused as refused:
-        return Judgement(refused.refusal, refused.refusal)
+        return OperationVerdict(refused.refusal, refused.refusal)
     try:
         for operand in (*inputs, *outputs):
             version = version.combine(operand_version(operand))
     except NnRefused as refused:
-        return Judgement(own, refused.refusal)
-    return Judgement(own, version)
+        return OperationVerdict(own, refused.refusal)
+    return OperationVerdict(own, version)
 
 
 def operand_of(key: OperandKey) -> NnOperand:
-    """Return an operand that a key stands for."""
+    """Return an operand with this key."""
     channels = None if key.channel is None else ChannelQuantization(key.channel, ())
     return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels, key=key)

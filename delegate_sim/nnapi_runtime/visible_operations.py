@@ -1,4 +1,4 @@
-"""Slice a model to the part that a device of a lower feature level sees.
+"""The part of a model that a device of a lower feature level sees.
 
 Upstream: common/MetaModel.cpp getSlice, makeSlice, invalid.
 """
@@ -15,8 +15,8 @@ from .types import Version
 def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
     """Return the operations that a device is asked about, in run order; None when the slice is not valid.
 
-    A model that the device can take is shown as a whole. Otherwise operations that need more are cut out. The runtime cannot cut
-    models that others refer to, so that a slice which needs one is given up.
+    A model that the device can take is shown as a whole. Otherwise operations that need more are removed. The runtime cannot
+    slice models that others refer to, so a slice with such a reference is not valid.
     """
     if model.version.fits(available):
         return list(model.operations)
@@ -28,7 +28,7 @@ def visible_operations(model: NnModel, available: Version) -> list[NnOperation] 
 
 
 def _has_output(model: NnModel, kept: list[NnOperation]) -> bool:
-    """Tell whether a slice has an output: one of the model, or a result that only operations outside the slice read."""
+    """Return whether a slice has an output: one of the model, or a result that only operations outside the slice read."""
     readers = Counter(index for operation in model.operations for index in operation.inputs)
     read_inside = {index for operation in kept for index in operation.inputs}
     return any(

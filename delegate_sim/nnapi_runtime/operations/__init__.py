@@ -70,7 +70,7 @@ _CODES = frozenset(OperationType)
 def validate_operation(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
-    """Return what an operation needs, its operands' own types aside; raise NnRefused where addOperation fails.
+    """Return the version that an operation needs, not counting its operands' types; raise NnRefused if addOperation fails.
 
     Upstream: runtime/ModelBuilder.cpp addOperation; Validation.cpp validateOperationButNotOperandsImpl.
     """

@@ -11,8 +11,8 @@ from .signature import BOOL, INT32, SAME, SCALAR, OperationRule, OperationView, 
 _O = OperationType
 
 
-def _activation(quantised: dict[int, int]) -> OperationRule:
-    return OperationRule("Activation.cpp: activation::validate", {**FLOAT_1, **quantised}, (form(SAME),), checks=(max_rank(0),))
+def _activation(quantized: dict[int, int]) -> OperationRule:
+    return OperationRule("Activation.cpp: activation::validate", {**FLOAT_1, **quantized}, (form(SAME),), checks=(max_rank(0),))
 
 
 def _rank_4_level(view: OperationView) -> int:

@@ -26,19 +26,19 @@ MUL_SCALE_SIGNED = operation_rule(
 )
 
 
-def _mul_scale(quantised: int) -> SignatureCheck:
+def _mul_scale(code: int) -> SignatureCheck:
     def find(view: OperationView) -> Violation | None:
-        if view.inputs[0].type != quantised:
+        if view.inputs[0].type != code:
             return None
         product = float32(view.inputs[0].scale * view.inputs[1].scale)
         scale = view.outputs[0].scale
         return None if scale > product else Violation("scale of output 0", str(scale), f"more than {product}")
 
-    return SignatureCheck(MUL_SCALE if quantised == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
+    return SignatureCheck(MUL_SCALE if code == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
 
 
 def _ranks_of_both(view: OperationView) -> Violation | None:
-    """The limit counts only where both ranks are known."""
+    """The limit applies only if both ranks are known."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None
@@ -67,7 +67,7 @@ RULES: dict[int, OperationRule] = {
         _mul_scale(_T.TENSOR_QUANT8_ASYMM_SIGNED),
     ),
     _O.SUB: _arithmetic({**FLOAT_2, **QUANT8_3, **levels(INT32=4)}),
-    # The validator refuses quantised operands of DIV only where they are unsigned.
+    # The validator refuses quantized operands of DIV only if they are unsigned.
     _O.DIV: _arithmetic({**FLOAT_2, **levels(QUANT8_ASYMM_SIGNED=4, INT32=4)}),
     _O.MAXIMUM: _MAXIMUM_MINIMUM,
     _O.MINIMUM: _MAXIMUM_MINIMUM,

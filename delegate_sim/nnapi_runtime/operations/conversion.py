@@ -42,7 +42,7 @@ RULES: dict[int, OperationRule] = {
         (form(_CAST_OUTPUT),),
         checks=(SignatureCheck(CAST_SHAPE, _cast_shape),),
     ),
-    # The levels of the quantised types themselves do the rest.
+    # The quantized types have higher levels themselves.
     _O.QUANTIZE: OperationRule(
         "Quantize.cpp: quantize::validate",
         FLOAT_3,

@@ -18,7 +18,7 @@ PACK_RANK = operation_rule(
 
 
 def _pack_rank(view: OperationView) -> Violation | None:
-    """Ranks that are not known are passed over."""
+    """Unknown ranks are skipped."""
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
@@ -28,11 +28,11 @@ def _pack_rank(view: OperationView) -> Violation | None:
 
 
 def _pack_quantization(view: OperationView) -> Violation | None:
-    return next((found for i in range(1, len(view.inputs)) if (found := unequal_quantization(view, i))), None)
+    return next((violation for i in range(1, len(view.inputs)) if (violation := unequal_quantization(view, i))), None)
 
 
 def _concatenation_level(view: OperationView) -> int:
-    """Before level 3 quantised inputs had to have the output's scale and zero point."""
+    """Before level 3 quantized inputs had to have the output's scale and zero point."""
     if view.inputs[0].type != _T.TENSOR_QUANT8_ASYMM:
         return 1
     output = view.outputs[0]

@@ -71,9 +71,9 @@ RULES: dict[int, OperationRule] = {
                 TENSOR_INT32,
                 SAME,  # output state
                 _QUANT16_SYMM,  # cell state
-                *(_QUANT16_SYMM,) * 4,  # layer normalisation
+                *(_QUANT16_SYMM,) * 4,  # layer normalization
                 *(FLOAT32,) * 6,  # clips, and scales of intermediate results
-                INT32,  # quantisation of the hidden state
+                INT32,  # quantization of the hidden state
                 FLOAT32,
             ),
         ),

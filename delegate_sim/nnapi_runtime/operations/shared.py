@@ -36,7 +36,7 @@ def max_rank(*inputs: int) -> SignatureCheck:
 
 
 def unequal_quantization(view: OperationView, index: int) -> Violation | None:
-    """Compare scale and zero point of an input with the first output's, if they are quantised."""
+    """Compare scale and zero point of an input with the first output's, if they are quantized."""
     operand, output = view.inputs[index], view.outputs[0]
     if output.type not in {T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED}:
         return None
@@ -75,7 +75,7 @@ def product_level(view: OperationView, scale: float) -> int:
 
 
 def unequal_rank(view: OperationView) -> Violation | None:
-    """Compare the output's rank with the input's, where both are known."""
+    """Compare the output's rank with the input's, if both are known."""
     rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
     if rank and output_rank and rank != output_rank:
         return Violation("rank of output 0", str(output_rank), f"the input's, {rank}")

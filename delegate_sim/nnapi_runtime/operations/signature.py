@@ -1,8 +1,8 @@
-"""The parts of an operation's rule: the forms that its operands may take, by the type of the tensor that decides.
+"""Parts of an operation's rule: the forms that its operands may take, by the type of the deciding tensor.
 
 Most operations have one tensor whose type decides what the others must be. ``OperationRule.levels`` lists the types it may
-have with the feature level each needs, ``inputs`` and ``outputs`` the forms the operands may take. What is not a matter of
-types and counts is a ``SignatureCheck``; what raises the level beyond type and form is a ``raises`` function.
+have with the feature level each needs, ``inputs`` and ``outputs`` the forms the operands may take. Other checks are
+``SignatureCheck``; functions in ``raises`` return levels that depend on more than type and form.
 
 Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
 """
@@ -51,7 +51,7 @@ def one_of(*types: int) -> Slot:
 
 
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
-    """Return a slot with one type for each deciding type; ``otherwise`` None stands for the deciding type itself."""
+    """Return a slot with one type for each deciding type; without ``otherwise``, the deciding type itself is the default."""
     return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
 
 
@@ -61,14 +61,14 @@ BOOL = one_of(T.BOOL)
 FLOAT32 = one_of(T.FLOAT32)
 TENSOR_INT32 = one_of(T.TENSOR_INT32)
 TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
-# A number of the tensor's own kind: half precision beside half precision, an integer beside integers.
+# A scalar of the tensor's own kind: half precision beside half precision, an integer beside integers.
 SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
-# Accumulators of quantised operations are 32 bits wide.
+# Accumulators of quantized operations are 32 bits wide.
 BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
 FILTER = Slot(
     lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}),
 )
-# Coordinates beside quantised scores have 16 bits.
+# Coordinates beside quantized scores have 16 bits.
 BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 
@@ -90,7 +90,7 @@ class Form:
 
     @property
     def number(self) -> str:
-        """The number of operands, for a reader."""
+        """The number of operands, as text."""
         return str(len(self.head)) if self.repeated is None else f"{len(self.head) + len(self.tail) + 1} or more"
 
 
@@ -101,7 +101,7 @@ def form(*slots: Slot, level: int = 1) -> Form:
 
 @dataclass(frozen=True, slots=True)
 class SignatureCheck:
-    """A demand beyond counts and types; ``find`` returns what breaks it."""
+    """A check beyond counts and types; ``find`` returns the violation."""
 
     rule: Rule
     find: Callable[[OperationView], Violation | None]
@@ -109,7 +109,7 @@ class SignatureCheck:
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Which operand's type decides."""
+    """The operand whose type decides."""
 
     index: int = 0
     is_output: bool = False
@@ -120,7 +120,7 @@ class Decider:
 
     @property
     def subject(self) -> str:
-        """Name of the operand, for a reader."""
+        """Name of the operand in messages."""
         return f"{'output' if self.is_output else 'input'} {self.index}"
 
 
@@ -139,7 +139,7 @@ OUTPUT_TYPE = Rule("operation-output-type", "The type of each output fits the te
 
 @dataclass(frozen=True, slots=True)
 class OperationRule:
-    """What the runtime demands of one operation."""
+    """The runtime's checks of one operation."""
 
     source: str
     levels: Mapping[int, int]
@@ -151,7 +151,7 @@ class OperationRule:
     optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return what the operation needs, its operands' own types aside, or raise NnRefused at the first broken rule."""
+        """Return the version needed, not counting the operands' types; raise NnRefused at the first broken rule."""
         inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
         outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
         decider = self.decider.operand(view).type
@@ -184,7 +184,7 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 
 
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
-    """Return the level of the form that the types match; where none does, refuse by the form that matches furthest."""
+    """Return the level of the form that the types match; if none does, refuse by the form that matches furthest."""
     furthest, needed = -1, ""
     for slots, level in candidates:
         wrong = next((i for i, slot in enumerate(slots) if operands[i].type not in slot.allowed(decider)), None)
