@@ -12,10 +12,8 @@ from delegate_sim.delegates.xnnpack.target import FLAGS
 from delegate_sim.errors import OptionError
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
+from tests.support.delegates.xnnpack_rule_cases import NEIGHBOR, OPERATOR
 from tests.support.delegates.xnnpack_sketch import SPARSITY, Sketch, codes, delegated
-
-NEIGHBOR = "xnnpack-neighbouring-node"
-OPERATOR = "xnnpack-unsupported-operator"
 
 
 def fully_connected(weights_type="FLOAT16", bias_type="FLOAT16"):

@@ -14,30 +14,32 @@ from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, XnnpackT
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
+from tests.support.delegates.xnnpack_rule_cases import (
+    ATTRIBUTE,
+    COUNT,
+    EMPTY,
+    FLOAT,
+    FLOAT16,
+    HYBRID,
+    INT8,
+    NEIGHBOR,
+    OPERATOR,
+    QUANTIZATION,
+    RANK,
+    RANK_7,
+    SCALAR,
+    SHAPE,
+    TYPE,
+    UINT8,
+    VALUE,
+    weights,
+)
 from tests.support.delegates.xnnpack_sketch import Sketch, codes, delegated
 from tests.support.graphs import arena, constant, node_view, quantized
-
-OPERATOR = "xnnpack-unsupported-operator"
-COUNT = "xnnpack-operand-count"
-TYPE = "xnnpack-tensor-type"
-HYBRID = "xnnpack-hybrid"
-RANK = "xnnpack-rank"
-SHAPE = "xnnpack-shape"
-VALUE = "xnnpack-operand-value"
-ATTRIBUTE = "xnnpack-attribute-value"
-QUANTIZATION = "xnnpack-quantization"
-NEIGHBOR = "xnnpack-neighbouring-node"
 
 LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
 
 IMAGE = (1, 4, 4, 2)
-FLOAT = arena("FLOAT32", *IMAGE)
-FLOAT16 = arena("FLOAT16", *IMAGE)
-INT8 = quantized(arena("INT8", *IMAGE), 0.5)
-UINT8 = quantized(arena("UINT8", *IMAGE), 0.5, zero_point=128)
-EMPTY = arena("FLOAT32", 1, 0, 4, 2)
-RANK_7 = arena("FLOAT32", 1, 1, 1, 1, 1, 1, 2)
-SCALAR = arena("FLOAT32")
 ROW = arena("FLOAT32", 3, 4)
 RESULT = arena("FLOAT32", 3, 2)
 INT8_ROW = quantized(arena("INT8", 3, 4), 0.5)
@@ -57,13 +59,6 @@ def code(node, release):
     """The code that a node is refused with in a release, None if it is accepted."""
     reasons = RULES.validate(node, visit(release)).reasons
     return reasons[0].code if reasons else None
-
-
-def weights(*shape, kind="FLOAT32", scales=(), zero_point=0, dimension=0):
-    """A constant of ones, quantised if there are scales."""
-    value = np.ones(shape)
-    tensor = arena(kind, *shape)._replace(allocation=constant(value).allocation, value=value)
-    return quantized(tensor, *scales, zero_point=zero_point, dimension=dimension) if scales else tensor
 
 
 def blocks(scales_tensor=0):

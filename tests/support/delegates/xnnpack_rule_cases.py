@@ -64,12 +64,10 @@ def scaled(scale, kind="INT8"):
 
 
 def weights(*shape, kind="FLOAT32", scales=(), zero_point=0, dimension=0):
-    """A constant of ones, quantised if there are scales."""
-    tensor = constant(np.ones(shape), kind)
-    if not scales:
-        return tensor
-    tensor = quantized(tensor, *scales, zero_point=zero_point)
-    return tensor._replace(quantization=tensor.quantization._replace(dimension=dimension))
+    """A constant of ones, quantized if there are scales."""
+    value = np.ones(shape)
+    tensor = arena(kind, *shape)._replace(allocation=constant(value).allocation, value=value)
+    return quantized(tensor, *scales, zero_point=zero_point, dimension=dimension) if scales else tensor
 
 
 class FamilyCases(CaseTable):
@@ -88,6 +86,17 @@ class FamilyCases(CaseTable):
             if op not in others
         }
         self.assert_complete(replace(RULES, families=(newest,), custom={}))
+
+
+def add_float_cases(table, op):
+    """Add the cases of an operator with one operand that may be a float."""
+    table.accepted(op, [FLOAT], [FLOAT])
+    table.variant(op, None, inputs=[FLOAT16], outputs=[FLOAT16])
+    table.variant(op, COUNT, inputs=[FLOAT, FLOAT])
+    table.variant(op, RANK, inputs=[RANK_7])
+    table.variant(op, SHAPE, inputs=[EMPTY])
+    table.variant(op, TYPE, inputs=[INT16])
+    table.variant(op, TYPE, outputs=[INT16])
 
 
 def assert_verdict(case):
