@@ -1,7 +1,7 @@
 """Check docstrings, comments, names and pages for American spelling and plain wording.
 
-``python -m tools.language`` (``make lint``) prints each problem and what to write instead. Strings are not checked, since users rely
-on messages and codes. Packages in ``UNCHECKED`` are not clean yet.
+``python -m tools.language`` (``make lint``) prints each problem and what to write instead. Strings are not checked, since users
+rely on messages and codes. Packages in ``UNCHECKED`` are not clean yet.
 """
 
 from __future__ import annotations
