@@ -25,7 +25,7 @@ from .rules import RULES
 from .target import COREML_2, COREML_3, CoreMlTarget
 
 DEFAULT_MINIMUM = 2
-"""``kMinNodesPerCoreMlDelegate``."""
+"""Default minimum of nodes per partition (``kMinNodesPerCoreMlDelegate``)."""
 NO_LIMIT = (1 << 31) - 1
 
 DEVICES_WITH_NEURAL_ENGINE = "devices_with_neural_engine"
@@ -41,7 +41,7 @@ _DEVICES = {
 
 
 def devices(value: Any) -> str:
-    """Parse on which devices the delegate is to exist: a name of ours or upstream's, or upstream's number."""
+    """Parse the devices to create the delegate on: a name, ours or upstream's, or upstream's number."""
     name = str(value).strip().lower()
     if isinstance(value, bool) or name not in _DEVICES:
         raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")
@@ -79,7 +79,7 @@ OPTIONS = (
 
 
 class CoreMlDelegate(Delegate):
-    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """The ``coreml`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "coreml"
     kernel_name = "TfLiteCoreMlDelegate"
@@ -96,21 +96,21 @@ class CoreMlDelegate(Delegate):
     known_since = "litert-1.1.0"
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Judge every node, and take all accepted ones or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-        found = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        complete = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
         if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = replace(found, nodes=graph.execution_plan)
+            decision = replace(complete, nodes=graph.execution_plan)
         else:
-            decision = keep_largest(self, found, _limit(options), minimum_of_nodes(self, options))
+            decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
         remapped = remapping.apply(graph, decision.nodes)
         return replace(
             decision,
             graph=remapped,
-            # The operands change after the preview, which then need not stand.
+            # The operands change after the preview, so the partitions may change too.
             preview=decision.preview if remapped is graph else (),
             warnings=(*decision.warnings, *_missing_bias_warning(decision), *_computed_value_warning(decision)),
             log_lines=(_log_line(decision),),
@@ -123,7 +123,7 @@ class CoreMlDelegate(Delegate):
         return build_partition(decision.graph, subset, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Models for Core ML 2 may have operators that the delegate leaves to the CPU from version 3 on."""
+        """Yield options that avoid refusals with this code: some operators require Core ML 3."""
         if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
             yield {"coreml_version": COREML_2}
         yield from super().remedies(code, options)
@@ -139,26 +139,26 @@ def _limit(options: OptionValues) -> int:
 
 
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
-    """Nodes that name a bias and leave it out are accepted, and the kernel uses whatever lies before the array of tensors."""
+    """Warn of accepted nodes with an omitted bias: the kernel reads memory before the array of tensors."""
     graph = decision.graph
-    found = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
-    if not found:
+    nodes = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
+    if not nodes:
         return ()
     return (
-        f"subgraph {graph.index}: {len(found)} delegated FULLY_CONNECTED nodes (first: node {found[0]}) leave their bias out, "
+        f"subgraph {graph.index}: {len(nodes)} delegated FULLY_CONNECTED nodes (first: node {nodes[0]}) leave their bias out, "
         "where the delegate's kernel reads beyond its memory: it may crash, fail, or compute with a wrong bias",
     )
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
-    """Paddings by a value that is not constant are accepted, and the kernel takes what its memory holds beforehand."""
+    """Warn of accepted paddings with a computed value: the kernel reads its memory before it is computed."""
     graph = decision.graph
-    found = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
-    if not found:
+    indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
+    if not indices:
         return ()
-    nodes = "1 delegated node pads" if len(found) == 1 else f"{len(found)} delegated nodes pad"
+    nodes = "1 delegated node pads" if len(indices) == 1 else f"{len(indices)} delegated nodes pad"
     return (
-        f"subgraph {graph.index}: {nodes} (first: node {found[0]}) with a value that is computed at run time, where the "
+        f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a value that is computed at run time, where the "
         "delegate's kernel takes what stands in its memory when the kernel is made",
     )
 

@@ -52,6 +52,6 @@ WORDINGS: Mapping[str, FailureWording] = {
         is_crash=True,
     ),
 }
-"""How each failure is told."""
+"""The wording of each failure."""
 
 kernel_failure = functools.partial(base.kernel_failure, WORDINGS)

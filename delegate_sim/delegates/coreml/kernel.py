@@ -1,8 +1,7 @@
 """Conditions for initializing the delegate's kernel of one partition.
 
-Source: ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and what ``RegisterInputs``
-and ``RegisterOutputs`` of the layers demand (``delegates/coreml/builders``). That Core ML compiles the model is taken for
-granted.
+Source: ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and the checks in
+``RegisterInputs`` and ``RegisterOutputs`` of the layers (``delegates/coreml/builders``). Core ML is assumed to compile the model.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from .failures import kernel_failure
 
 MAX_RANK = 4
 
-_BORDER_RANK_IS_CHECKED = parse_release("litert-2.2.0")
-"""Since when the kernel fails if more dimensions go in or out; before, it goes on without them."""
+_BOUNDARY_RANK_IS_CHECKED = parse_release("litert-2.2.0")
+"""Since this release, the kernel fails if tensors with more dimensions go in or out; before, it ignores that."""
 
 _ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
 _INPUT_COUNTS = {
@@ -50,7 +49,7 @@ _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTE
 
 
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:
-    """Return why the kernel of a partition cannot be initialized; None if it can."""
+    """Return the failure of initializing a partition's kernel; None if it succeeds."""
     read: set[int] = set()
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
@@ -60,7 +59,7 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
         if _reads_value(node) and node.node.input(2) < 0:
             return kernel_failure("coreml-kernel-value", index, op=node.op)
         read.update(layer_inputs(node))
-    if not release.is_at_least(_BORDER_RANK_IS_CHECKED):
+    if not release.is_at_least(_BOUNDARY_RANK_IS_CHECKED):
         return None
     border = (*subset.outputs, *(index for index in subset.inputs if index in read))
     for index in border:
@@ -71,7 +70,7 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
 
 
 def _miscounted(node: NodeView) -> KernelFailure | None:
-    """The operands and results that ``RegisterInputs`` and ``RegisterOutputs`` count."""
+    """Return the failure of a wrong number of operands or results (``RegisterInputs``, ``RegisterOutputs``)."""
     inputs, outputs = len(node.node.inputs), len(node.node.outputs)
     allowed = _INPUT_COUNTS.get(node.op)
     if allowed is not None and inputs not in allowed:
@@ -81,13 +80,13 @@ def _miscounted(node: NodeView) -> KernelFailure | None:
     return None
 
 
-def _count_failure(node: NodeView, side: str, found: int, allowed: Iterable[int]) -> KernelFailure:
+def _count_failure(node: NodeView, side: str, count: int, allowed: Iterable[int]) -> KernelFailure:
     needed = listed(map(str, allowed))
-    return kernel_failure("coreml-kernel-operands", node.node.index, op=node.op, found=f"{found} {side}", needed=needed)
+    return kernel_failure("coreml-kernel-operands", node.node.index, op=node.op, found=f"{count} {side}", needed=needed)
 
 
 def layer_inputs(node: NodeView) -> Iterator[int]:
-    """Return the tensors that the layer reads at run time; the others become part of it, or are not used at all."""
+    """Yield the tensors that the layer reads at run time; the others become part of it, or are unused."""
     inputs = node.node.inputs
     if node.op in _FIRST_OPERAND_ONLY:
         yield node.node.input(0)
@@ -107,7 +106,7 @@ def is_constant_number(node: NodeView, position: int) -> bool:
 
 
 def has_computed_value(node: NodeView) -> bool:
-    """Return whether this is a padding by a value that is computed at run time, which the kernel reads when it is made."""
+    """Return whether a node is a padding by a runtime value, which the kernel reads when it is created."""
     return _reads_value(node) and node.node.input(2) >= 0 and not node.input(2).is_constant
 
 
@@ -116,6 +115,6 @@ def _reads_value(node: NodeView) -> bool:
 
 
 def has_missing_bias(node: NodeView) -> bool:
-    """Return whether this is a FULLY_CONNECTED that names a bias and leaves it out."""
+    """Return whether a node is a FULLY_CONNECTED with an omitted bias."""
     inputs = node.node.inputs
     return node.op == "FULLY_CONNECTED" and len(inputs) > 2 and inputs[2] < 0

@@ -1,4 +1,4 @@
-"""The kinds of problem that Core ML's rules report, in the words of that delegate where they differ."""
+"""The kinds of problem that Core ML's rules report, with the delegate's wording where it differs."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ KINDS = (
     ),
     COREML_VERSION,
 )
-"""Every kind of problem of the rules, in words that fit Core ML."""
+"""Every kind of problem in the rules, with Core ML's wording."""

@@ -11,7 +11,7 @@ COREML_3 = 3
 
 
 class CoreMlTarget(NamedTuple):
-    """The version of Core ML that models are made for, and the release of the runtime that the delegate comes with."""
+    """The Core ML version of created models, and the release of the runtime."""
 
     coreml_version: int = COREML_3
     release: Release = NEWEST

@@ -23,14 +23,14 @@ from .rules import RULES
 from .target import GpuTarget
 
 OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
-"""Operators that are left out where OpenCL cannot be loaded and the delegate falls back to OpenGL."""
+"""Operators that stay on the CPU if OpenCL cannot be loaded and the delegate falls back to OpenGL."""
 
 _BACKENDS = {"opencl": "opencl", "cl": "opencl", "opengl": "opengl", "gl": "opengl"}
 _LAST_INDEX = (1 << 31) - 1
 
 
 def backend(value: Any) -> str:
-    """Parse the name of a backend, also as benchmark_model spells it; without one, OpenCL is tried first."""
+    """Parse the name of a backend, also in benchmark_model's spelling; by default, OpenCL is tried first."""
     name = text(value)
     if name is None:
         return "opencl"
@@ -42,11 +42,11 @@ def backend(value: Any) -> str:
 def operators(value: Any) -> tuple[str, ...]:
     """Parse names of builtin operators."""
     known = set(schema.enum_names("BuiltinOperator").values())
-    found = tuple(name.upper() for name in names(value))
-    for name in found:
+    op_names = tuple(name.upper() for name in names(value))
+    for name in op_names:
         if name not in known:
             raise ValueError(f"takes builtin operators, and {name!r} is not one")
-    return found
+    return op_names
 
 
 OPTIONS = (
@@ -102,7 +102,7 @@ NODE_RANGE = Kind(
 
 
 class GpuDelegate(Delegate):
-    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """The ``gpu`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "gpu"
     kernel_name = "TfLiteGpuDelegateV2"
@@ -125,11 +125,11 @@ class GpuDelegate(Delegate):
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """Apple's delegate chooses nodes as this one does."""
+        """Kernel names, Apple's included: its delegate chooses the same nodes."""
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Ask about every node, and take all of them or the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Judge every node, and take all accepted ones or the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
@@ -144,16 +144,16 @@ class GpuDelegate(Delegate):
         remapped = remapping.apply(graph, decision.nodes)
         if remapped is graph:
             return decision
-        # The operands change after the preview, so its partitions may no longer hold.
+        # The operands change after the preview, so the partitions may change too.
         return replace(decision, graph=remapped, preview=())
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the delegate's own model of one partition.
+        """Build the delegate's own model of one partition; return its failure.
 
-        How it is built is read from the newest sources. What older releases accept is measured; whether they could then build it
-        is not: a failure is predicted there.
+        The build follows the newest sources. The rules of older releases are measured, but not whether their builds fail: there
+        the failure is only predicted.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
@@ -161,7 +161,7 @@ class GpuDelegate(Delegate):
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Return changes to the options that may end refusals of this code: no limit on partitions, or on the range of nodes."""
+        """Yield options that avoid refusals with this code: no limit on partitions, or on the range of nodes."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
@@ -177,7 +177,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 def _within_range(
     verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
 ) -> tuple[tuple[int, ...], dict[int, Reason]]:
-    """Return the supported nodes from the first to the last node to delegate, and why the others are left out."""
+    """Return the supported nodes from the first to the last node to delegate, and the reasons for leaving out the others."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
     outside = [index for index in supported if not first <= index <= last]

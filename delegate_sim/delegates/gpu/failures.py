@@ -280,11 +280,11 @@ _WORDINGS = (
 )
 
 WORDINGS: Mapping[str, FailureWording] = {wording.kind.name: wording for wording in _WORDINGS}
-"""How each failure is told, by its code."""
+"""The wording of each failure, by its code."""
 
 
 def is_crash(code: str) -> bool:
-    """Return whether the process ends at this failure."""
+    """Return whether the failure ends the process."""
     return WORDINGS[code].is_crash
 
 

@@ -1,4 +1,4 @@
-"""The kinds of problem that the GPU delegate's rules report, in the words of that delegate where they differ."""
+"""The kinds of problem that the GPU delegate's rules report, with its wording where it differs."""
 
 from __future__ import annotations
 
@@ -54,4 +54,4 @@ KINDS = (
         hint="cast the comparison to float once for each consumer",
     ),
 )
-"""Every kind of problem of the rules, in words that fit the GPU."""
+"""Every kind of problem in the rules, with the GPU's wording."""

@@ -11,7 +11,7 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class GpuTarget(NamedTuple):
-    """True if nodes quantized to 8 bits are accepted, which operators are left to the CPU, and the release of the runtime."""
+    """Whether 8-bit quantized nodes are accepted, the operators to leave to the CPU, and the runtime's release."""
 
     allow_quant_ops: bool
     excluded_ops: frozenset[str]

@@ -22,7 +22,7 @@ ADD_OPERANDS, ADD_N, MUL_OPERANDS = case(
 
 
 def is_broadcastable(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """``CheckIsBroadcastable``: whether shapes fit from the last dimension on, sizes of 1 being repeated."""
+    """Return whether shapes are equal from the last dimension on, or 1 (``CheckIsBroadcastable``)."""
     pairs = zip(reversed(first), reversed(second), strict=False)
     return all(one == other or 1 in (one, other) for one, other in pairs)
 
@@ -46,17 +46,17 @@ def _broadcast(needed: str, fits: Callable[[tuple[int, ...], tuple[int, ...]], b
         first, second = joined(node.input(0).shape), joined(node.input(1).shape)
         return f"Doesn't support broadcasting - input0: {first}, input1: {second}"
 
-    found = check(BROADCAST, needed, find).saying(say)
-    return found.from_source(COMPATIBILITY.with_symbol("CheckAddMulBroadcastCompatibility"))
+    demand = check(BROADCAST, needed, find).saying(say)
+    return demand.from_source(COMPATIBILITY.with_symbol("CheckAddMulBroadcastCompatibility"))
 
 
 PLAIN_BROADCAST = _broadcast(
     "operands of one rank, one of rank 0 or 1, [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
     _fits_older_delegate,
 )
-"""Without the flag for enhanced broadcast, which the older delegate does not set."""
+"""The check without the flag for enhanced broadcast, which the older delegate does not set."""
 ENHANCED_BROADCAST = _broadcast("operands whose sizes are equal or 1, from the last dimension on", is_broadcastable)
-"""With that flag (``kEnhancedBroadcast``), which ML Drift sets."""
+"""The check with the flag ``kEnhancedBroadcast``, which ML Drift sets."""
 
 # Selection
 
@@ -73,7 +73,7 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
 
 
 def selected_value(position: int) -> Check[object]:
-    """Demand of one of the two values between which SELECT chooses that it has the output's shape, or is a scalar."""
+    """Require that a value between which SELECT chooses has the output's shape, or is a scalar."""
     return check(
         BROADCAST,
         f"input {position} of the output's shape, or a scalar",

@@ -1,4 +1,4 @@
-"""Conditions of ``CheckGpuDelegateCompatibility`` that several operators share, and its messages."""
+"""Checks of ``CheckGpuDelegateCompatibility`` that several operators share, and its messages."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 outpu
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a node has instead of what is demanded, in our words, and what the runtime says of it in its log."""
+    """The actual value of a failed check, in our words, and the runtime's log message."""
 
     found: str
     said: str
 
 
 def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], hint: str = "") -> Check[object]:
-    """Demand something, with a finder that also gives what the runtime says."""
+    """Return a check whose finder also gives the runtime's message."""
 
     def find(node: NodeView) -> str | None:
         problem = finder(node)
@@ -46,58 +46,58 @@ def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], h
     return check(kind, needed, find, hint).saying(say)
 
 
-def case(*checks: Check[T], of: Source = COMPATIBILITY) -> tuple[Check[T], ...]:
-    """Return the conditions of an operator, with their place unless they have one: a function of ``gpu_compatibility.cc``."""
-    return tuple([each if each.source else each.from_source(of) for each in checks])
+def case(*checks: Check[T], source: Source = COMPATIBILITY) -> tuple[Check[T], ...]:
+    """Return the checks of an operator; those without a source get a function of ``gpu_compatibility.cc``."""
+    return tuple([check if check.source else check.from_source(source) for check in checks])
 
 
-def saying(said: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:
-    """Return conditions of which the runtime says the same."""
-    return tuple([each.saying(said) for each in checks])
+def saying(message: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:
+    """Return the checks with the same message."""
+    return tuple([check.saying(message) for check in checks])
 
 
 def joined(shape: Iterable[int]) -> str:
-    """Return a shape as the runtime's messages list it."""
+    """Return a shape in the form of the runtime's messages."""
     return f"[{','.join(map(str, shape))}]"
 
 
 def shapes(node: NodeView) -> str:
-    """Say the shapes of a node's two operands."""
+    """Return the shapes of a node's two operands as text."""
     return f"shapes {list(node.input(0).shape)} and {list(node.input(1).shape)}"
 
 
 def constant_input_count(node: NodeView) -> int:
-    """Return how many operands are stored in the model file."""
+    """Return the number of operands that are stored in the model file."""
     tensors = node.graph.tensors
     return sum(1 for index in node.node.inputs if index >= 0 and tensors[index].is_constant)
 
 
-def expected_runtime_inputs(expected: int, found: int) -> str:
-    """Return what the runtime says of a wrong number of runtime inputs."""
-    return f"Expected {expected} runtime input tensor(s), but node has {found} runtime input(s)."
+def expected_runtime_inputs(expected: int, count: int) -> str:
+    """Return the runtime's message about a wrong number of runtime inputs."""
+    return f"Expected {expected} runtime input tensor(s), but node has {count} runtime input(s)."
 
 
-def expected_constant_inputs(expected: int, found: int) -> str:
-    """Return what the runtime says of a wrong number of constant inputs."""
-    return f"Expected {expected} const input tensor(s), but node has {found} const input(s)."
+def expected_constant_inputs(expected: int, count: int) -> str:
+    """Return the runtime's message about a wrong number of constant inputs."""
+    return f"Expected {expected} const input tensor(s), but node has {count} const input(s)."
 
 
-def expected_outputs(expected: int, found: int) -> str:
-    """Return what the runtime says of a wrong number of outputs."""
-    return f"Expected {expected} output tensor(s), but node has {found} output(s)."
+def expected_outputs(expected: int, count: int) -> str:
+    """Return the runtime's message about a wrong number of outputs."""
+    return f"Expected {expected} output tensor(s), but node has {count} output(s)."
 
 
 def runtime_operands(runtime: int, outputs: int) -> Check[object]:
-    """``CheckInputsOutputs``: demand numbers of runtime operands and of results."""
+    """Require these numbers of runtime operands and of results (``CheckInputsOutputs``)."""
     needed = f"{counted(runtime, 'runtime input')} and {counted(outputs, 'output')}"
-    found = asked(kinds.OPERAND_COUNT, needed, lambda node: _other_runtime_operands(node, runtime, outputs))
-    return found.from_source(COMPATIBILITY.with_symbol("CheckInputsOutputs"))
+    demand = asked(kinds.OPERAND_COUNT, needed, lambda node: _other_runtime_operands(node, runtime, outputs))
+    return demand.from_source(COMPATIBILITY.with_symbol("CheckInputsOutputs"))
 
 
 def _other_runtime_operands(node: NodeView, runtime: int, outputs: int) -> Found | None:
-    found, results = runtime_input_count(node), len(node.node.outputs)
-    if found != runtime:
-        return Found(counted(found, "runtime input"), expected_runtime_inputs(runtime, found))
+    count, results = runtime_input_count(node), len(node.node.outputs)
+    if count != runtime:
+        return Found(counted(count, "runtime input"), expected_runtime_inputs(runtime, count))
     return None if results == outputs else Found(counted(results, "output"), expected_outputs(outputs, results))
 
 
@@ -105,12 +105,12 @@ _CONSTANTS_TOO = COMPATIBILITY.with_symbol("CheckInputsConstsOutputs")
 
 
 def operands(runtime: int, constant: int, outputs: int) -> Check[object]:
-    """``CheckInputsConstsOutputs``: demand numbers of runtime operands, of constants and of results."""
+    """Require these numbers of runtime operands, constants and results (``CheckInputsConstsOutputs``)."""
 
     def find(node: NodeView) -> Found | None:
-        found = constant_input_count(node)
-        if found != constant:
-            return Found(counted(found, "constant input"), expected_constant_inputs(constant, found))
+        count = constant_input_count(node)
+        if count != constant:
+            return Found(counted(count, "constant input"), expected_constant_inputs(constant, count))
         return _other_runtime_operands(node, runtime, outputs)
 
     parts = (counted(runtime, "runtime input"), counted(constant, "constant input"), counted(outputs, "output"))
@@ -118,12 +118,12 @@ def operands(runtime: int, constant: int, outputs: int) -> Check[object]:
 
 
 def one_or_two_operands() -> Check[object]:
-    """``CheckInputsConstsOutputs``, asked for two runtime operands, and for one with a constant."""
+    """Require two runtime operands, or one with a constant (``CheckInputsConstsOutputs``)."""
     return operand_pairs(((2, 0), (1, 1)), TWO_OPERANDS)
 
 
 def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[object]:
-    """``CheckInputsConstsOutputs``, asked for several numbers of runtime operands and constants."""
+    """Require one of several numbers of runtime operands and constants (``CheckInputsConstsOutputs``)."""
 
     def find(node: NodeView) -> str | None:
         runtime, constant, outputs = runtime_input_count(node), constant_input_count(node), len(node.node.outputs)
@@ -131,12 +131,12 @@ def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[obje
             return None
         return f"{counted(runtime, 'runtime input')}, {counted(constant, 'constant input')} and {counted(outputs, 'output')}"
 
-    found = check(kinds.OPERAND_COUNT, needed, find).from_source(_CONSTANTS_TOO)
-    return found.saying("Op can only handle 1 or 2 operand(s).")
+    demand = check(kinds.OPERAND_COUNT, needed, find).from_source(_CONSTANTS_TOO)
+    return demand.saying("Op can only handle 1 or 2 operand(s).")
 
 
 def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
-    """``CheckTensorIsAvailable``: return a demand for a number of operands as that for the operand at a position."""
+    """Return a check of operand counts as one of an operand's presence (``CheckTensorIsAvailable``)."""
 
     def say(node: NodeView) -> str:
         return f"Requested index goes beyond array size: {position} vs {len(node.node.inputs)}"
@@ -145,7 +145,7 @@ def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
 
 
 def convolution_operands() -> tuple[Check[object], Check[object]]:
-    """``CheckConvolutionInputOutput``: weights may be constant or computed at run time."""
+    """Require an input, and weights that are constant or computed (``CheckConvolutionInputOutput``)."""
     return (
         _convolution_operands(0, "at most 2 runtime inputs").before_release("litert-2.1.6"),
         _convolution_operands(1, "1 or 2 runtime inputs").from_release("litert-2.1.6"),
@@ -156,47 +156,47 @@ def _convolution_operands(fewest: int, needed: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         runtime, outputs, inputs = runtime_input_count(node), len(node.node.outputs), len(node.node.inputs)
         if not fewest <= runtime <= 2:
-            said = f"Expected 1 or 2 input tensor(s), but node has {runtime} runtime inputs."
-            return Found(counted(runtime, "runtime input"), said)
+            message = f"Expected 1 or 2 input tensor(s), but node has {runtime} runtime inputs."
+            return Found(counted(runtime, "runtime input"), message)
         if outputs != 1:
             return Found(counted(outputs, "output"), f"Expected 1 output tensor(s), but node has {outputs} runtime outputs.")
         if inputs < 2:
             return Found("no input 1", f"Requested index goes beyond array size: 1 vs {inputs}")
         return None
 
-    found = asked(kinds.OPERAND_COUNT, f"{needed}, weights and 1 output", find)
-    return found.from_source(COMPATIBILITY.with_symbol("CheckConvolutionInputOutput"))
+    demand = asked(kinds.OPERAND_COUNT, f"{needed}, weights and 1 output", find)
+    return demand.from_source(COMPATIBILITY.with_symbol("CheckConvolutionInputOutput"))
 
 
 Sizes = Callable[[NodeView], tuple[int, int]]
 
 
 def strides(sizes: Sizes = lambda node: (node.options.stride_h, node.options.stride_w)) -> Check[object]:
-    """``CheckStrides``."""
+    """Require strides of at least 1 (``CheckStrides``)."""
     return _at_least_1x1("strides", "stride", sizes, "CheckStrides")
 
 
 def dilation() -> Check[object]:
-    """``CheckDilation``."""
+    """Require dilations of at least 1 (``CheckDilation``)."""
     return _at_least_1x1(
         "dilation", "dilation", lambda node: (node.options.dilation_h_factor, node.options.dilation_w_factor), "CheckDilation"
     )
 
 
 def window(sizes: Sizes = lambda node: (node.options.filter_height, node.options.filter_width)) -> Check[object]:
-    """``CheckKernels``."""
+    """Require a window of at least 1x1 (``CheckKernels``)."""
     return _at_least_1x1("filter", "kernel", sizes, "CheckKernels")
 
 
 def _at_least_1x1(name: str, own_name: str, sizes: Sizes, symbol: str) -> Check[object]:
-    """Demand that height and width are at least 1."""
+    """Require that height and width are at least 1."""
 
     def find(node: NodeView) -> Found | None:
         height, width = sizes(node)
         if height > 0 and width > 0:
             return None
-        said = f"Incorrect {own_name} values: {own_name}_height = {height}, {own_name}_width = {width}"
-        return Found(f"{name} {height}x{width}", said)
+        message = f"Incorrect {own_name} values: {own_name}_height = {height}, {own_name}_width = {width}"
+        return Found(f"{name} {height}x{width}", message)
 
     return asked(kinds.ATTRIBUTE, f"{name} of at least 1x1", find).from_source(COMPATIBILITY.with_symbol(symbol))
 
@@ -206,18 +206,18 @@ KNOWN_ACTIVATION = (
     .from_source(COMPATIBILITY.with_symbol("IsActivationSupported"))
     .saying("TfLiteFusedActivation.kTfLiteActSignBit")
 )
-"""Any fused activation but SIGN_BIT."""
+"""Require any fused activation but SIGN_BIT."""
 
 
 def _axes(node: NodeView) -> Found | None:
     axes = node.input(1)
     if axes.is_constant and axes.type == "INT32":
         return None
-    said = f"{node.op} is only supported with constant axes."
+    message = f"{node.op} is only supported with constant axes."
     if axes.is_constant:
-        said = f"{node.op} supports int32 tensor for axes. But node has {axes.type}"
-    return Found(f"axes are {axes.type} and {'constant' if axes.is_constant else 'not constant'}", said)
+        message = f"{node.op} supports int32 tensor for axes. But node has {axes.type}"
+    return Found(f"axes are {axes.type} and {'constant' if axes.is_constant else 'not constant'}", message)
 
 
 CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)
-"""Axes whose values the shader is made for."""
+"""Require constant axes, since the shader depends on their values."""

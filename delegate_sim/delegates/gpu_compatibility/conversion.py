@@ -1,4 +1,4 @@
-"""Operators that change types and quantise."""
+"""Operators that change types and quantize."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def _other_depth(node: NodeView) -> str | None:
 def _other_bias_size(node: NodeView) -> str | None:
     if len(node.node.inputs) <= 2:
         return None
-    found, result = node.input(2).element_count, node.output(0).shape[3]
-    return None if found == result else f"bias of {found} elements, output depth {result}"
+    count, result = node.input(2).element_count, node.output(0).shape[3]
+    return None if count == result else f"bias of {count} elements, output depth {result}"
 
 
 def _multiplied_channels(node: NodeView) -> str | None:
@@ -47,6 +47,6 @@ DEPTHWISE_CONV_2D = case(
     check(SHAPE, "output depth = input depth * depth_multiplier", _other_depth).saying("output.c != input.c * depth_multiplier"),
     check(SHAPE, "a bias with as many elements as the output is deep", _other_bias_size).saying("bias.size != output.c"),
     check(SHAPE, "depth_multiplier 1, or 1 input channel", _multiplied_channels).before_release("litert-2.1.0"),
-    of=COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility"),
+    source=COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility"),
 )
 TRANSPOSE_CONV = (*convolution_operands(), strides())

@@ -26,19 +26,19 @@ _OPTIONS = (
 
 def _pool(node: NodeView) -> PoolParameters:
     parameters = custom_pool_parameters(node)
-    assert parameters is not None  # the check before makes sure that there are options
+    assert parameters is not None  # ensured by the check before
     return parameters
 
 
 def _transposed_strides(node: NodeView) -> tuple[int, int]:
-    found = custom_strides(node)
-    assert found is not None  # as above
-    return found
+    strides = custom_strides(node)
+    assert strides is not None  # ensured by the check before
+    return strides
 
 
 def _pool_activation(node: NodeView) -> str | None:
-    found = _pool(node).activation
-    return None if found in ACTIVATIONS else f"fused {found}"
+    activation = _pool(node).activation
+    return None if activation in ACTIVATIONS else f"fused {activation}"
 
 
 _WINDOW = window(lambda node: (_pool(node).filter_height, _pool(node).filter_width))
@@ -65,21 +65,21 @@ def _warp_depth(node: NodeView) -> str | None:
     return None if shape[3] >= 2 else f"warp of shape {list(shape)}"
 
 
-TRANSPOSE_CONV = case(operands_available(operand_count(at_least(2)), 1), _OPTIONS, strides(_transposed_strides), of=_FUNCTION)
-"""Convolution2DTransposeBias."""
+TRANSPOSE_CONV = case(operands_available(operand_count(at_least(2)), 1), _OPTIONS, strides(_transposed_strides), source=_FUNCTION)
+"""Checks of Convolution2DTransposeBias."""
 MAX_POOLING_WITH_ARGMAX = case(
     _OPTIONS.saying("Unable to retrieve builtin_data."),
     runtime_operands(1, 2),
     _WINDOW,
     _STRIDES,
     _ACTIVATION,
-    of=_POOL_FUNCTION,
+    source=_POOL_FUNCTION,
 )
-MAX_UNPOOLING = case(runtime_operands(2, 1), _OPTIONS, _WINDOW, _STRIDES, of=_FUNCTION)
+MAX_UNPOOLING = case(runtime_operands(2, 1), _OPTIONS, _WINDOW, _STRIDES, source=_FUNCTION)
 RESAMPLER = case(
     runtime_operands(2, 1),
     check(RANK, "source and warp of rank 4", _resampler_ranks).from_release("litert-2.1.6").saying("src or warp dims size != 4"),
     check(SHAPE, "source and warp of one batch size", _resampler_batches).from_release("litert-2.1.6").saying("src.b != warp.b"),
     check(SHAPE, "a warp of depth 2 or more", _warp_depth).from_release("litert-2.1.6").saying("warp.c < 2"),
-    of=_FUNCTION,
+    source=_FUNCTION,
 )

@@ -11,16 +11,16 @@ from .checks import COMPATIBILITY, INT32, case, saying
 
 
 def _wrong_counts_both(node: NodeView) -> str | None:
-    found = len(node.node.inputs), len(node.node.outputs)
-    if found[0] == 4 or found[1] == 1:
+    counts = len(node.node.inputs), len(node.node.outputs)
+    if counts[0] == 4 or counts[1] == 1:
         return None
-    return f"{counted(found[0], 'input')} and {counted(found[1], 'output')}"
+    return f"{counted(counts[0], 'input')} and {counted(counts[1], 'output')}"
 
 
 def _one_hot_axis(node: NodeView) -> str | None:
-    """The runtime compares the axis with the last size of the indices, not with their rank.
+    """Return an axis other than the indices' last size, which the runtime uses in place of their rank.
 
-    Before LiteRT 2.1.6 it looked for that size in scalars too, where there is none: what it found is not known.
+    Before LiteRT 2.1.6 it read that size of scalars too, from unknown memory.
     """
     axis, shape = node.options.axis, node.input(0).shape
     return None if axis == -1 or (shape and axis == shape[-1]) else f"axis {axis} with indices of shape {list(shape)}"
@@ -66,5 +66,5 @@ ONE_HOT = case(
             check(CONSTANT, "constant scalars as on and off value", _one_hot_values),
         ),
     ),
-    of=COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility"),
+    source=COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility"),
 )

@@ -11,8 +11,8 @@ from .questions import runtime_input_count
 
 
 def _too_many_runtime_inputs(node: NodeView) -> str | None:
-    found = runtime_input_count(node)
-    return counted(found, "runtime input") if found > 2 else None
+    count = runtime_input_count(node)
+    return counted(count, "runtime input") if count > 2 else None
 
 
 def _changes_kept_rank(node: NodeView) -> str | None:

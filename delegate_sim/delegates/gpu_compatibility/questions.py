@@ -1,4 +1,4 @@
-"""Properties of a node that the rules of the GPU delegates read, and the models that they build."""
+"""Properties of a node that the rules of the GPU delegates, and the models that they build, depend on."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from ...graph.graph import NodeView
 
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
-"""Fused activations that the GPU has (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot say SIGMOID."""
+"""Fused activations that the GPU supports (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot store SIGMOID."""
 
 _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT", "SIGMOID")
-"""By the values of ``TfLiteFusedActivation``."""
+"""Activations by the values of ``TfLiteFusedActivation``."""
 
 
 def runtime_input_count(node: NodeView) -> int:
-    """``GetNumberOfRuntimeInputs``: operands that are given and not stored in the model file."""
+    """Return the number of operands that are present and not stored in the model file (``GetNumberOfRuntimeInputs``)."""
     tensors = node.graph.tensors
     return len([index for index in node.node.inputs if index >= 0 and not tensors[index].is_constant])
 
 
 @dataclass(frozen=True, slots=True)
 class PoolParameters:
-    """The fields of ``TfLitePoolParams`` that matter here."""
+    """The fields of ``TfLitePoolParams`` that the rules use."""
 
     stride_width: int
     stride_height: int
@@ -32,7 +32,7 @@ class PoolParameters:
 
 
 def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
-    """``TfLitePoolParams`` as MediaPipe's custom operators carry it; None without custom options."""
+    """Return the ``TfLitePoolParams`` of MediaPipe's custom operators; None without custom options."""
     words = _custom_words(node, 6)
     if words is None:
         return None
@@ -43,13 +43,13 @@ def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
 
 
 def custom_strides(node: NodeView) -> tuple[int, int] | None:
-    """Height and width of the strides in the ``TfLiteTransposeConvParams`` of a custom operator; None without options."""
+    """Return the height and width of a custom operator's strides (``TfLiteTransposeConvParams``); None without options."""
     words = _custom_words(node, 3)
     return None if words is None else (words[2], words[1])
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """The first 32-bit words of the custom options; past their end everything reads as 0."""
+    """Return the first 32-bit words of the custom options; missing ones read as 0."""
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options
@@ -58,9 +58,9 @@ def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
 
 
 def is_full_lstm(node: NodeView) -> bool:
-    """``kTfLiteLSTMFullKernel``: the LSTM with an operand for each gate, as its options say."""
+    """Return whether an LSTM's options give it one operand for each gate (``kTfLiteLSTMFullKernel``)."""
     return node.op == "LSTM" and node.options.kernel_type != 1
 
 
 OUTPUT_STATE, CELL_STATE = 18, 19
-"""The operands of an LSTM in its full form that it gives new values."""
+"""The state operands of a full LSTM, to which it writes."""

@@ -18,7 +18,7 @@ CUMSUM = case(
     operand_count(2, 1).saying("Expects 2 inputs and 1 output"),
     check(TENSOR_TYPE, "input and output of one float type", _cumsum_types).saying(_CUMSUM_SAYS),
     CONSTANT_INT32_AXES.saying(_CUMSUM_SAYS),
-    of=COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility"),
+    source=COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility"),
 )
 AXES = CONSTANT_INT32_AXES.from_source(COMPATIBILITY.with_symbol("CheckAxesAreInt32Const"))
 MEAN = (operands(1, 1, 1), AXES)

@@ -16,4 +16,4 @@ BLOCKS = case(
     runtime_operands(1, 1),
     option("block_size", at_least(2), hint="remove the operator: blocks of 1 change nothing").saying(_say_blocks),
 )
-"""DEPTH_TO_SPACE and SPACE_TO_DEPTH."""
+"""Checks of DEPTH_TO_SPACE and SPACE_TO_DEPTH."""

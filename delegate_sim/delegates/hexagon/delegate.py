@@ -1,8 +1,7 @@
 """The Hexagon delegate's handling of a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
-It is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), never applied to dynamic tensors but to run
-with varying batch sizes, an experimental setting that is not simulated. What its kernels then build for the DSP is not simulated
-either.
+It is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), which accepts dynamic tensors only with the
+experimental option for varying batch sizes. That option is not simulated, nor are the graphs that its kernels build for the DSP.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from .rules import RULES
 from .target import HexagonTarget
 
 DEFAULT_PARTITIONS = 4
-"""``kMaxHexagonGraphs``."""
+"""Default limit of partitions (``kMaxHexagonGraphs``)."""
 MOST_PARTITIONS = 16
-"""``kMaxMaxHexagonGraphs``."""
+"""Highest limit of partitions (``kMaxMaxHexagonGraphs``)."""
 DEFAULT_MINIMUM = 2
-"""``kMinNodesPerHexagonGraph``."""
+"""Default minimum of nodes per partition (``kMinNodesPerHexagonGraph``)."""
 
 OPTIONS = (
     Option(
@@ -40,7 +39,7 @@ OPTIONS = (
 
 
 class HexagonDelegate(Delegate):
-    """The delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """The ``hexagon`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "hexagon"
     kernel_name = "TfLiteHexagonDelegate"
@@ -55,12 +54,12 @@ class HexagonDelegate(Delegate):
     known_since = "tf-2.14"
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Ask about every node, and take the largest partitions."""
-        found = take_supported(graph, RULES, HexagonTarget(release))
-        decision = keep_largest(self, found, _limit(options), minimum_of_nodes(self, options))
+        """Judge every node, and take the largest partitions."""
+        complete = take_supported(graph, RULES, HexagonTarget(release))
+        decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
         if graph.index > 0:
             return decision
-        # What is said once in a process is said of the first subgraph.
+        # A line that is printed once in a process is printed for the first subgraph.
         return replace(
             decision,
             warnings=(*_capping_warning(options), *decision.warnings),

@@ -1,4 +1,4 @@
-"""The kinds of problem that the Hexagon delegate's rules report, in the words of that delegate where they differ."""
+"""The kinds of problem that the Hexagon delegate's rules report, with its wording where it differs."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ KINDS = (
         advice="Change the layer in the model, for example by padding the filter with zeros.",
     ),
 )
-"""Every kind of problem of the rules, in words that fit the DSP."""
+"""Every kind of problem in the rules, with the DSP's wording."""

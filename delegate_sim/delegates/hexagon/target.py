@@ -8,6 +8,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class HexagonTarget(NamedTuple):
-    """The release of the runtime that the delegate belongs to."""
+    """The release of the runtime on which the rules depend."""
 
     release: Release = NEWEST

@@ -1,6 +1,6 @@
 """The TIM-VX delegate's handling of a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
-It takes every node that it supports, sees graphs as they are in the file, and does not limit partitions. Its kernels always
+It delegates every supported node, sees graphs as they are in the file, and does not limit partitions. Its kernels always
 initialize and prepare: they build their network only when they are first invoked.
 """
 
@@ -25,11 +25,11 @@ OPTIONS = (
     Option("error_during_prepare", boolean, False, "fail when kernels are prepared; has no effect"),
     Option("error_during_invoke", boolean, False, "fail when kernels are invoked; has no effect"),
 )
-"""What ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``) parses."""
+"""The options that ``CreateVxDelegateFromOptions`` parses (``vx_delegate_adaptor.cc``)."""
 
 
 class VxDelegate(Delegate):
-    """VeriSilicon's delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """VeriSilicon's delegate (see ``delegates.base.Delegate``)."""
 
     name = "vx"
     kernel_name = "Vx Delegate"
@@ -39,11 +39,11 @@ class VxDelegate(Delegate):
     log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Ask about every node, and take all that are supported."""
+        """Judge every node, and delegate all supported ones."""
         decision = take_supported(graph, self.rules_for(options), VxTarget(release))
         warnings = tuple(decision_warnings(decision, options, release))
         if graph.index == 0:

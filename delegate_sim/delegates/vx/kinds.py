@@ -1,4 +1,4 @@
-"""The kinds of problem that the TIM-VX delegate's rules report, in the words of that delegate where they differ."""
+"""The kinds of problem that the TIM-VX delegate's rules report, with its wording where it differs."""
 
 from __future__ import annotations
 
@@ -64,4 +64,4 @@ KINDS = (
         "DEQUANTIZE.",
     ),
 )
-"""Every kind of problem of the rules, in words that fit the NPU."""
+"""Every kind of problem in the rules, with the NPU's wording."""

@@ -23,7 +23,7 @@ def release(value: Any) -> str:
 
 
 class NxpVxDelegate(VxDelegate):
-    """NXP's delegate as the runtime meets it (see ``delegates.base.Delegate``)."""
+    """NXP's delegate (see ``delegates.base.Delegate``)."""
 
     name = "vx-nxp"
     options = (
@@ -33,11 +33,11 @@ class NxpVxDelegate(VxDelegate):
     rules = NXP_RULES[NEWEST_RELEASE]
     rule_options = ("release",)
     log = LogTraits()
-    """A log does not tell the variant from upstream, which counts unless this one is asked for."""
+    """A log does not distinguish this variant from upstream, which is assumed unless this one is requested."""
 
     @property
     def rule_books(self) -> tuple[RuleBook[VxTarget], ...]:
-        """The rules of each release, newest first."""
+        """Return the rules of each release, newest first."""
         return tuple(NXP_RULES.values())
 
     def rules_for(self, options: OptionValues) -> RuleBook[VxTarget]:

@@ -21,21 +21,21 @@ NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare
 
 
 def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterator[str]:
-    """Return which of the options that differ from their defaults do nothing."""
-    given = {option.name for option in declared if options[option.name] != option.default}
+    """Yield warnings of changed options that have no effect."""
+    changed = {option.name for option in declared if options[option.name] != option.default}
     for name in NEVER_USED:
-        if name in given:
+        if name in changed:
             yield f"option {name} has no effect: the delegate parses it and never uses it"
-    if "device_id" in given:
+    if "device_id" in changed:
         yield "option device_id has no effect except in builds of the delegate for several devices"
-    if "cache_file_path" in given and "allowed_cache_mode" not in given:
+    if "cache_file_path" in changed and "allowed_cache_mode" not in changed:
         yield "option cache_file_path has no effect without allowed_cache_mode"
-    if "allowed_cache_mode" in given and "cache_file_path" not in given:
+    if "allowed_cache_mode" in changed and "cache_file_path" not in changed:
         yield "option allowed_cache_mode has no effect without cache_file_path"
 
 
 def decision_warnings(decision: Decision, options: OptionValues, release: Release) -> Iterator[str]:
-    """Return what will go wrong when the kernels of a subgraph run."""
+    """Yield warnings of failures when the kernels of a subgraph run."""
     if not decision.nodes:
         return
     graph = decision.graph
@@ -52,12 +52,12 @@ def decision_warnings(decision: Decision, options: OptionValues, release: Releas
 
 @functools.lru_cache(maxsize=2)
 def _prepared(model: Model, release: Release) -> tuple[Graph, ...]:
-    """Prepare a model once for all of its subgraphs, each of which asks."""
+    """Prepare a model once for all of its subgraphs."""
     return prepare(model, False, release)
 
 
 def _dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
-    """A kernel is built when first invoked and never again, and does not resize its results."""
+    """Warn of dynamic shapes: a kernel is built once, when first invoked, and does not resize its results."""
     tensor = graph.tensors[dynamic.tensor]
     where = f"subgraph {graph.index}: the size of tensor {dynamic.tensor} ({tensor.name})"
     if dynamic.node is not None:

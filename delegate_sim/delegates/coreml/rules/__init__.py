@@ -1,4 +1,4 @@
-"""Rules of the Core ML delegate: the conditions of each operator, in the delegate's order.
+"""Rules of the Core ML delegate: the checks of each operator, in the delegate's order.
 
 Source: ``IsNodeSupportedByDelegate`` (``delegates/coreml/coreml_delegate.mm``) and the functions of
 ``delegates/coreml/builders/op_validator.h``.

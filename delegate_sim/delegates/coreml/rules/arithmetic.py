@@ -25,22 +25,23 @@ def _shape_4d(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _not_broadcast(node: NodeView) -> str | None:
-    """Before LiteRT 2.1.6 the delegate reads past shapes of more than four dimensions.
+    """Return the shapes if they are not broadcast.
 
-    What comes of that is not known: it counts as not broadcast, too.
+    Before LiteRT 2.1.6 the delegate reads past shapes of more than four dimensions. The result is unknown, and counts as not
+    broadcast.
     """
     first, second = node.input(0), node.input(1)
-    found = f"shapes {list(first.shape)} and {list(second.shape)}"
+    description = f"shapes {list(first.shape)} and {list(second.shape)}"
     if max(first.rank, second.rank) > MAX_RANK:
-        return found
+        return description
     batch, *area, channels = zip(_shape_4d(first), _shape_4d(second), strict=True)
     has_number = is_constant_number(node, 0) or is_constant_number(node, 1)
     first_area, second_area = zip(*area, strict=True)
     if batch[0] != batch[1] and not has_number:
-        return found
+        return description
     if first_area != second_area and (1, 1) not in (first_area, second_area):
-        return found
-    return found if channels[0] != channels[1] and 1 not in channels else None
+        return description
+    return description if channels[0] != channels[1] and 1 not in channels else None
 
 
 _BINARY = (

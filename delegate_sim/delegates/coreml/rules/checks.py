@@ -1,8 +1,8 @@
 """Checks of the Core ML rules beyond the shared vocabulary (``delegates/coreml``).
 
-The delegate gives no reasons, and stops at the first condition that a node does not meet. Where some of its functions cannot
-find an operand they return an error status, which reads as "supported"; elsewhere the delegate uses such an operand as if the
-node had it, and crashes. A rule demands such an operand with ``given``.
+The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some of its functions return an
+error status, which counts as "supported"; others use the operand all the same, and crash. A rule requires such an operand with
+``given``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def coreml_rule(
 ) -> OpRule[CoreMlTarget]:
     """Return the rule of an operator: its version, the type of its data (the operand at this position), its own checks.
 
-    ``source`` is where its own checks are, if anywhere else than those, and what this passes through.
+    ``source`` is the source of its own checks, if it is not that of the others.
     """
     common = (
         max_version(version).from_source(_VERSIONS),

@@ -21,7 +21,7 @@ def _padding_shape(node: NodeView) -> str | None:
 
 
 def _not_padded(first_word: int, name: str) -> Check[object]:
-    """Demand that one dimension is not padded. Upstream reads words of 32 bits, whatever the type of the padding."""
+    """Require that one dimension is not padded. Upstream reads 32-bit words, whatever the type of the padding."""
 
     def find(node: NodeView) -> str | None:
         padding = node.value(node.input(1))
@@ -38,8 +38,8 @@ def _mode(node: NodeView) -> str | None:
 
 
 _PADDED = tuple(
-    each.from_source(_PAD_SOURCE)
-    for each in (
+    check_.from_source(_PAD_SOURCE)
+    for check_ in (
         *where_given(
             _PADDING, constant(_PADDING), check(SHAPE, "padding of shape [4, 2]", _padding_shape, "pad a tensor of rank 4")
         ),

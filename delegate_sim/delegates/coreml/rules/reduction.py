@@ -10,10 +10,10 @@ from .checks import builder, coreml_rule
 
 
 def _axes_beyond_area(node: NodeView) -> str | None:
-    """Upstream reads the axes whether or not they are constant; in a graph without dynamic tensors they are known."""
+    """Return axes other than height and width. Upstream reads them even if they are computed, but here they are known."""
     axes = node.value(node.input(1))
-    found = [] if axes is None else axes.tolist()
-    return None if all((axis + 4) % 4 in (1, 2) for axis in found) else f"axes {found}"
+    values = [] if axes is None else axes.tolist()
+    return None if all((axis + 4) % 4 in (1, 2) for axis in values) else f"axes {values}"
 
 
 RULES = {

@@ -18,11 +18,11 @@ def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
 
 
 def _rank_in_options(node: NodeView) -> str | None:
-    """Only the shape in the options counts where the node has no operand for it."""
+    """Return an unsupported rank of the shape in the options, which only counts if there is no shape operand."""
     if len(node.node.inputs) != 1:
         return None
-    found = len(node.options.new_shape)
-    return None if found in (3, 4) else f"a new shape of {found} dimensions"
+    count = len(node.options.new_shape)
+    return None if count in (3, 4) else f"a new shape of {count} dimensions"
 
 
 def _shape_type(node: NodeView) -> str | None:

@@ -1,7 +1,7 @@
 """Building the delegate's own model of a partition, which can fail although the rules accept every node.
 
 Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``), which ``DelegateKernelCore`` calls when a kernel is
-initialized (``delegates/gpu/delegate.cc``). The compilation of shaders that follows is assumed to succeed.
+initialized (``delegates/gpu/delegate.cc``). Shader compilation, which follows, is assumed to succeed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["build_partition"]
 
 
 def _parser_of(view: NodeView) -> Parser:
-    """Return the parser of an operator, which stands beside its rule."""
+    """Return the parser of an operator; parsers are defined beside the rules."""
     family = "custom" if view.node.is_custom else FAMILY_OF[view.op]
     parsers: Mapping[str, Parser] = import_module(f"..rules.{family}", __package__).PARSERS
     return parsers[view.op]
 
 
 def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
-    """Build the model of one partition, whose nodes the rules accept; return why that fails, None if it works."""
+    """Build the model of one partition of accepted nodes; return the failure, None if it succeeds."""
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
-        _add_border(model, values, graph, subset)
+        _add_boundary(model, values, graph, subset)
         for current in subset.nodes:
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
@@ -54,8 +54,8 @@ def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
     _update_variables(reader)
 
 
-def _add_border(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:
-    """``PrecreateInputTensors`` and ``PrecreateOutputTensors``."""
+def _add_boundary(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:
+    """Add the values that enter and leave the partition (``PrecreateInputTensors`` and ``PrecreateOutputTensors``)."""
     for index in subset.inputs:
         if not graph.tensors[index].is_constant:
             values.of(index)
@@ -65,7 +65,7 @@ def _add_border(model: GpuModel, values: Values, graph: Graph, subset: Subset) -
 
 
 def _update_variables(reader: NodeReader) -> None:
-    """``CopyVariableTensorOutputs``: only an LSTM in its full form gives variables new values, its two states."""
+    """Let the two states of a full LSTM write their variables (``CopyVariableTensorOutputs``); no other operator does."""
     view = reader.view
     states = [CELL_STATE, OUTPUT_STATE] if is_full_lstm(view) else []
     for position, tensor in enumerate(view.inputs):

@@ -10,16 +10,16 @@ from typing import Any
 from ....model.model import Tensor
 
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
-"""Rounds float values as the quantized tensor would, since all tensors are float here."""
+"""An operation that rounds floats as quantized tensors would, since all tensors are float on the GPU."""
 GATE_SUM = "LSTM_GATE_SUM"
-"""The ADD in each gate of an LSTM, which the original makes without attributes."""
+"""The ADD in each gate of an LSTM, which upstream creates without attributes."""
 
 Shape = tuple[int, int, int, int]
 """Batch, height, width and channels."""
 
 
 class BuildError(Exception):
-    """A step that fails: the code, the tensor and the node to blame, and what was found by the names in the wording."""
+    """Raised by a failed step: the code, the tensor and node at fault, and the values for the wording."""
 
     def __init__(self, code: str, tensor: Tensor | None = None, node: int | None = None, **found: Any) -> None:
         super().__init__(code)
@@ -30,7 +30,7 @@ class BuildError(Exception):
 
 
 class Value:
-    """What an operation reads or writes. ``tensor`` is that of the graph, None for a value in between."""
+    """A value that operations read or write. ``tensor`` is the graph's tensor, None for an intermediate value."""
 
     __slots__ = ("consumers", "is_quantized", "producer", "shape", "tensor")
 
@@ -40,11 +40,11 @@ class Value:
         self.is_quantized = is_quantized
         self.producer: Operation | None = None
         self.consumers: dict[Operation, None] = {}
-        """In order; a dictionary, as there may be very many."""
+        """Ordered; a dictionary, since there may be very many."""
 
 
 class Operation:
-    """One operation, by the delegate's name for it. ``node`` is the index of the node that it comes from."""
+    """One operation, by the delegate's name for it. ``node`` is the index of the original node."""
 
     __slots__ = ("_places", "attributes", "inputs", "kind", "node", "outputs")
 
@@ -57,7 +57,7 @@ class Operation:
         self._places: dict[Value, int] = {}
 
     def reads(self, value: Value) -> bool:
-        """Return whether a value is an operand; none is so twice."""
+        """Return whether a value is an operand; no value is an operand twice."""
         return value in self._places
 
     def read(self, value: Value) -> None:
@@ -71,20 +71,20 @@ class Operation:
         self.inputs[place] = new
 
     def input(self, position: int) -> Value:
-        """Return what it reads at a position; raises BuildError if that is missing."""
+        """Return the operand at a position; raises BuildError if it is missing."""
         if position >= len(self.inputs):
             raise BuildError("gpu-build-missing-operand", node=self.node)
         return self.inputs[position]
 
     def output(self, position: int) -> Value:
-        """Return what it writes at a position; raises BuildError if that is missing."""
+        """Return the result at a position; raises BuildError if it is missing."""
         if position >= len(self.outputs):
             raise BuildError("gpu-build-output-count", node=self.node, found=len(self.outputs))
         return self.outputs[position]
 
 
 class GpuModel:
-    """Operations in running order, and the values that the partition must give."""
+    """Operations in running order, and the values that leave the partition."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
@@ -97,12 +97,12 @@ class GpuModel:
         return operation
 
     def is_output(self, value: Value) -> bool:
-        """``IsGraphOutput``: nothing reads the value, or the partition must give it."""
+        """Return whether nothing reads the value, or it leaves the partition (``IsGraphOutput``)."""
         return not value.consumers or value in self.known_outputs
 
 
 def produce(operation: Operation, value: Value) -> None:
-    """Make a value the result of an operation (``SetProducer``)."""
+    """Set the operation that computes a value (``SetProducer``)."""
     if value.producer is operation:
         raise BuildError("gpu-build-repeated-operand", value.tensor)
     if operation.reads(value):
@@ -114,7 +114,7 @@ def produce(operation: Operation, value: Value) -> None:
 
 
 def consume(operation: Operation, value: Value) -> None:
-    """Make a value an operand (``AddConsumer``)."""
+    """Add a value to the operands of an operation (``AddConsumer``)."""
     if value.producer is operation:
         raise BuildError("gpu-build-in-place", value.tensor)
     if operation.reads(value):
@@ -124,7 +124,7 @@ def consume(operation: Operation, value: Value) -> None:
 
 
 def replace_input(operation: Operation, old: Value, new: Value) -> None:
-    """Let an operation read another value, which it must not read already (``ReplaceInput``)."""
+    """Replace an operand by a value that the operation must not read yet (``ReplaceInput``)."""
     operation.read_instead(old, new)
     new.consumers[operation] = None
     del old.consumers[operation]

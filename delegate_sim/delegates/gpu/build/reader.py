@@ -1,7 +1,7 @@
 """Access of the parsers to a node's operands.
 
-Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` beside it.
-Some reads of the original access memory that does not exist, which crashes the process; here they are failures of their own.
+Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` beside it. Some
+reads in the original access missing memory and crash the process; here they are failures of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produ
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
-"""Types of constants that are made float with their scale and zero point."""
+"""Types of constants that are converted to float with their scale and zero point."""
 
 
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """What a constant is read as, and the types it is read from (``CreateVectorCopyData``)."""
+    """The element type to read a constant as, and the stored types that allow it (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
@@ -45,7 +45,7 @@ _INT32_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout that constants are read in: its name, and the sizes in it; None if a shape does not fit (``SetAllDimensions``)."""
+    """A layout for constants: its name, and a function from a shape to sizes, None if it does not fit (``SetAllDimensions``)."""
 
     name: str
     sizes: Callable[[tuple[int, ...]], tuple[int, ...] | None]
@@ -70,7 +70,7 @@ BHWC = OHWI
 
 
 def bhwc(tensor: Tensor) -> Shape:
-    """Return a shape as the GPU has it (``ExtractTensorShape``)."""
+    """Return a tensor's shape on the GPU (``ExtractTensorShape``)."""
     match tensor.shape:
         case (batch,):
             return batch, 1, 1, 1
@@ -87,7 +87,7 @@ _AXES = {1: (0,), 2: (0, 3), 3: (0, 2, 3), 4: (0, 1, 2, 3)}
 
 
 def gpu_axis(tensor: Tensor, index: int) -> int:
-    """Return which of batch, height, width and channels an axis of a tensor is (``ExtractAxisFromIndex``)."""
+    """Return the GPU's axis (batch, height, width or channels) for a tensor's axis (``ExtractAxisFromIndex``)."""
     position = index + tensor.rank if index < 0 else index
     if not 0 <= position < tensor.rank:
         raise BuildError("gpu-build-axis", tensor, axis=index)
@@ -104,7 +104,7 @@ def with_size(shape: Shape, axis: int, size: int) -> Shape:
 
 
 class Values:
-    """The values of a partition's tensors that are not constant, made when first read."""
+    """The values of a partition's runtime tensors, created when first read."""
 
     def __init__(self, graph: Graph, allow_quant_ops: bool, release: Release = NEWEST) -> None:
         self.graph = graph
@@ -120,7 +120,7 @@ class Values:
         return value
 
     def update(self, index: int, operation: Operation) -> None:
-        """Let an operation write a variable for the operations after it (``AddUpdate``)."""
+        """Let an operation write a variable for later operations (``AddUpdate``)."""
         old = self.of(index)
         self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
         produce(operation, new)
@@ -139,7 +139,7 @@ class Values:
 
 
 def _check_quantization(tensor: Tensor) -> None:
-    """``PopulateQuantParams``."""
+    """Raise BuildError for an unsupported quantization (``PopulateQuantParams``)."""
     if tensor.quantization is None or not tensor.quantization.is_affine:
         raise BuildError("gpu-build-quantization", tensor, found="without scale and zero point")
     if tensor.is_per_channel:
@@ -147,7 +147,7 @@ def _check_quantization(tensor: Tensor) -> None:
 
 
 class NodeReader:
-    """One node of the partition, and the model that its parser adds to."""
+    """One node of the partition, and the model that its parser adds operations to."""
 
     __slots__ = ("model", "values", "view")
 
@@ -165,19 +165,19 @@ class NodeReader:
         return self.values.of(self.view.node.input(position))
 
     def add_input(self, operation: Operation, position: int) -> Value:
-        """Let an operation read an operand (``AddInput``)."""
+        """Add an operand to an operation and return its value (``AddInput``)."""
         value = self.value(position)
         consume(operation, value)
         return value
 
     def add_output(self, operation: Operation, position: int) -> Value:
-        """Let an operation write a result (``AddOutput``)."""
+        """Add a result to an operation and return its value (``AddOutput``)."""
         value = self.values.of(self.view.node.output(position))
         produce(operation, value)
         return value
 
     def add_outputs(self, operation: Operation) -> None:
-        """Let an operation write all results (``AddOutputs``)."""
+        """Add all results to an operation (``AddOutputs``)."""
         for position in range(len(self.view.node.outputs)):
             self.add_output(operation, position)
 
@@ -189,7 +189,7 @@ class NodeReader:
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Let an operation produce a value of this shape, and a RESHAPE make it the result."""
+        """Add an intermediate result of this shape to an operation, and a RESHAPE to the node's result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
@@ -204,14 +204,14 @@ class NodeReader:
         operation.attributes = operation.output(0).shape
 
     def add_constant(self, position: int, shape: Shape) -> Value:
-        """Make a constant operand a value (``NewConstNode``)."""
+        """Add a constant operand as a value (``NewConstNode``)."""
         constant = self.add("CONSTANT", self.view.input(position))
         value = Value(shape)
         produce(constant, value)
         return value
 
     def is_constant(self, position: int) -> bool:
-        """Return whether an operand is in the model file."""
+        """Return whether an operand is stored in the model file."""
         return self.view.input(position).is_constant
 
     def read(self, position: int, layout: Layout, elements: Elements = FLOAT_VALUES) -> tuple[int, ...]:
@@ -226,7 +226,7 @@ class NodeReader:
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. One that cannot be read counts as none, unless reading it crashes."""
+        """Read a bias. An unreadable one counts as missing, unless reading it crashes."""
         try:
             self.read(position, LINEAR)
         except BuildError as error:
@@ -237,22 +237,22 @@ class NodeReader:
         """Read a vector as INT32 and return its elements."""
         self.read(position, LINEAR, INT32_VALUES)
         value = self.view.value(self.view.input(position))
-        assert value is not None  # what has no elements cannot be read
+        assert value is not None  # tensors without elements cannot be read
         is_read_as_is = self.view.input(position).type == "INT32"
-        found: list[int] = value.tolist() if is_read_as_is else np.asarray(value).astype(np.int32).tolist()
-        return found
+        elements: list[int] = value.tolist() if is_read_as_is else np.asarray(value).astype(np.int32).tolist()
+        return elements
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
-        """``MaybeFuseActivation``. The operation that it adds is left out: nothing that can fail depends on it."""
+        """Check a fused activation (``MaybeFuseActivation``); its operation is not added, since it cannot fail."""
         if len(operation.outputs) != 1:
             raise BuildError("gpu-build-output-count", found=len(operation.outputs))
-        found = activation or fused_activation(self.view)
-        if found not in ACTIVATIONS:
-            raise BuildError("gpu-build-activation", found=found)
+        function = activation or fused_activation(self.view)
+        if function not in ACTIVATIONS:
+            raise BuildError("gpu-build-activation", found=function)
 
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
-    """``CreateVectorCopyData``, and the types that sparse constants can have."""
+    """Raise BuildError for an unsupported type (``CreateVectorCopyData``), also of sparse constants."""
     types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
     is_whole = elements is not INT32_VALUES or tensor.byte_size % _INT32_BYTES == 0
     if tensor.type not in types or not is_whole:
@@ -264,9 +264,9 @@ def _check_elements(tensor: Tensor, elements: Elements) -> None:
 
 
 Parser = Callable[[NodeReader], None]
-"""Adds a node to the model; beside the rules of each family, ``PARSERS`` has those of its operators."""
+"""A function that adds a node to the model; beside its rules, each family has ``PARSERS`` for its operators."""
 
 
 def parse_one_to_one(reader: NodeReader) -> None:
-    """Parse an operator that needs nothing but its first operand and its results."""
+    """Parse an operator that only needs its first operand and its results."""
     reader.add_one_to_one(reader.view.op)

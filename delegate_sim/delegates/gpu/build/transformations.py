@@ -1,8 +1,8 @@
-"""The clean-up of the delegate's model, as far as it can fail.
+"""Simplification of the delegate's model; only the transformations that can fail.
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
-transformations beside it. Those that merge two operations of a sequence (padding, additions and multiplications with
-convolutions, upsampling and joining that change nothing) cannot fail. They come after those that can, or do not affect them.
+transformations beside it. Those that merge two consecutive operations (padding, additions and multiplications with convolutions,
+trivial upsampling and joining) cannot fail. They run after those that can, or do not affect them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
 
 
 def _round_quantized_values(model: GpuModel) -> None:
-    """``AddQuantAdjustments``: add an operation that rounds each quantized value that others read."""
+    """Add an operation that rounds each quantized value with readers (``AddQuantAdjustments``)."""
     for operation in tuple(model.operations):
         if operation.kind == QUANTIZE_AND_DEQUANTIZE:
             continue
@@ -53,7 +53,7 @@ def _round_quantized_values(model: GpuModel) -> None:
 
 
 def _remove_identities(model: GpuModel) -> None:
-    """``RemoveIdentityReshape``, then ``RemoveIdentityStridedSlice``."""
+    """Remove operations that change nothing (``RemoveIdentityReshape``, then ``RemoveIdentityStridedSlice``)."""
     for kind in _IDENTITIES:
         for operation in model.operations:
             if operation.kind == kind and is_identity(operation) and not model.is_output(operation.output(0)):
@@ -74,12 +74,12 @@ _IDENTITIES = {"RESHAPE": _is_identity_reshape, "SLICE": _is_identity_slice}
 
 
 def is_identity(operation: Operation) -> bool:
-    """Return whether an operation changes nothing, and is removed unless the partition must give its result."""
+    """Return whether an operation changes nothing; it is then removed unless its result leaves the partition."""
     return operation.kind in _IDENTITIES and _IDENTITIES[operation.kind](operation)
 
 
 def _remove_keeping_input(operation: Operation) -> None:
-    """``RemoveSimpleNodeKeepInput``: its consumers read its operand instead, which none of them may read already."""
+    """Let an operation's consumers read its operand, which they must not read yet (``RemoveSimpleNodeKeepInput``)."""
     if len(operation.outputs) != 1:
         raise BuildError("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
     source, result = operation.input(0), operation.output(0)
@@ -91,7 +91,7 @@ def _remove_keeping_input(operation: Operation) -> None:
 
 
 def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> None:
-    """``MakePaddingFromZerosConcat``: a constant of zeros that is joined to something must have no other consumer."""
+    """Check that joined zeros have no other consumer (``MakePaddingFromZerosConcat``)."""
     if len(operation.inputs) != 2:
         return
     for value in operation.inputs:
@@ -113,7 +113,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
 
 
 def _merge_densify(operation: Operation) -> None:
-    """``MergeDensify``: unpacked weights must have no other consumer than the convolution."""
+    """Check that only the convolution reads unpacked weights (``MergeDensify``)."""
     if len(operation.inputs) != 2:
         return
     producer = operation.input(1).producer
@@ -128,7 +128,7 @@ def _merge_densify(operation: Operation) -> None:
 
 
 def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
-    """``RemovePrecedingNode``."""
+    """Raise BuildError if an operation has other consumers (``RemovePrecedingNode``)."""
     for value in operation.outputs:
         if any(reader is not consumer for reader in value.consumers):
             raise BuildError("gpu-build-shared-constant", value.tensor, operation.node)

@@ -1,9 +1,9 @@
-"""Rules of the GPU delegate: the conditions of each operator, in the delegate's order.
+"""Rules of the GPU delegate: the checks of each operator, in the delegate's order.
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and, around them, ``GetOpsToReplace``
 (``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
-That function also knows operators without a parser, which the delegate never takes. Its demand that a node has builtin options
-at all is always met: the runtime allocates them.
+That function also has operators without a parser, which the delegate never accepts. Its check that a node has builtin options
+always passes: the runtime allocates them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ _LEFT_OUT = Unknown(
 
 
 def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
-    """``NewOperationParser``: all custom operators are left out by the name CUSTOM."""
+    """Return the reason for an operator that the options leave out (``NewOperationParser``).
+
+    All custom operators have the name CUSTOM.
+    """
     name = "CUSTOM" if node.node.is_custom else node.op
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None
 

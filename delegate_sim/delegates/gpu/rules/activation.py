@@ -34,15 +34,15 @@ RULES = {
 
 
 def parse_prelu(reader: NodeReader) -> None:
-    """``PReLUOperationParser``: slopes for each channel, or for each element but the batch."""
+    """Parse PRELU with slopes per channel, or per element without the batch (``PReLUOperationParser``)."""
     operation = reader.add("PRELU")
     _, *sizes = reader.add_input(operation, 0).shape
     slopes = reader.view.input(1)
     layout = LINEAR if LINEAR.sizes(slopes.shape) is not None else HWC
-    found = reader.read(1, layout)
-    wanted = tuple(sizes[-1:] if layout is LINEAR else sizes)
-    if found != wanted:
-        raise BuildError("gpu-build-shape", slopes, needed=f"shape {list(wanted)}")
+    actual = reader.read(1, layout)
+    expected = tuple(sizes[-1:] if layout is LINEAR else sizes)
+    if actual != expected:
+        raise BuildError("gpu-build-shape", slopes, needed=f"shape {list(expected)}")
     reader.add_outputs(operation)
 
 

@@ -26,7 +26,7 @@ _BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVAT
 
 
 def _each_smaller(node: NodeView) -> str | None:
-    """Find operands of one rank of which each is the smaller somewhere, as in the outer product of [n, 1] and [1, n]."""
+    """Return the shapes of operands that broadcast each other, as in the outer product of [n, 1] and [1, n]."""
     first, second = node.input(0).shape, node.input(1).shape
     if len(first) != len(second):
         return None
@@ -72,7 +72,7 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
 
 
 def _selected_value(position: int) -> tuple[Check[object], ...]:
-    """One of the two values between which SELECT chooses."""
+    """Return the checks of one of the two values between which SELECT chooses."""
     value = operand(position)
 
     def is_matrix(node: NodeView, is_constant: bool) -> bool:
@@ -166,13 +166,13 @@ _WITH_ACTIVATION = frozenset({"ADD", "DIV", "MUL", "SUB"})
 
 
 def parse_one_operand(reader: NodeReader) -> None:
-    """``ElementwiseOperationParser`` for operators with one operand."""
+    """Parse a unary operator (``ElementwiseOperationParser``)."""
     _check_operands(reader, runtime=1, constant=0)
     reader.add_one_to_one(reader.view.op)
 
 
 def parse_two_operands(reader: NodeReader) -> None:
-    """``ElementwiseOperationParser`` for operators with two operands, of which one may be constant."""
+    """Parse a binary operator, of which one operand may be constant (``ElementwiseOperationParser``)."""
     operation = reader.add(reader.view.op)
     if _has_operands(reader, runtime=2, constant=0):
         _add_runtime_operands(reader, operation)
@@ -185,32 +185,32 @@ def parse_two_operands(reader: NodeReader) -> None:
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
-    """``VerifyInputsConstsOutputs``: operands left out count as constant."""
-    node, found = reader.view.node, runtime_input_count(reader.view)
-    return found == runtime and len(node.inputs) - found == constant and len(node.outputs) == 1
+    """Return whether the numbers of operands match; omitted ones count as constant (``VerifyInputsConstsOutputs``)."""
+    node, count = reader.view.node, runtime_input_count(reader.view)
+    return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
 
 
 def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
     if not _has_operands(reader, runtime, constant):
-        found = runtime_input_count(reader.view)
-        raise BuildError("gpu-build-operand-count", found=f"{found} of {len(reader.view.node.inputs)} operands are not constant")
+        count = runtime_input_count(reader.view)
+        raise BuildError("gpu-build-operand-count", found=f"{count} of {len(reader.view.node.inputs)} operands are not constant")
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
-    """Read both operands. That the larger one comes first for ADD and MUL is left out: nothing that can fail depends on it."""
+    """Read both operands. Upstream puts the larger one first for ADD and MUL, which cannot cause a failure."""
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
         reader.add_input(operation, 0)
         reader.add_input(operation, 1)
     elif reader.view.op in ("ADD", "ADD_N", "MUL"):
-        # Becomes a square, or a multiplication by two.
+        # Upstream uses a square, or a multiplication by two.
         reader.add_input(operation, 0)
     else:
         raise BuildError("gpu-build-repeated-operand", first)
 
 
 def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
-    """``ParseInputsWithConstTensor``."""
+    """Read a runtime operand and a constant (``ParseInputsWithConstTensor``)."""
     constant = 0 if reader.is_constant(0) else 1
     tensor = reader.view.input(constant)
     reader.add_input(operation, 1 - constant)
@@ -225,7 +225,7 @@ def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
 
 
 def parse_select(reader: NodeReader) -> None:
-    """``SelectV2OperationParser``."""
+    """Parse SELECT or SELECT_V2 (``SelectV2OperationParser``)."""
     operation = reader.add("SELECT_V2")
     reader.add_input(operation, 0)
     for position in (1, 2):

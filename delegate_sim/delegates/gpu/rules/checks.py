@@ -1,7 +1,7 @@
 """Checks of the GPU rules beyond the shared vocabulary and ``gpu_compatibility``.
 
-Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first condition that a node
-does not meet, so the order of a rule's checks decides which reason is given.
+Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check, so the
+order of a rule's checks decides which reason is given.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ def gpu_rule(
 ) -> OpRule[GpuTarget]:
     """Return the rule of an operator: the version, its own checks, and those of all tensors.
 
-    The class ``parser`` is asked first, and then the functions ``cases`` of ``gpu_compatibility.cc``, if any. Checks that name no
-    place are those of the last one. Tensors may have the types ``inputs`` and ``outputs`` besides the usual ones.
+    The class ``parser`` checks first, then the functions ``cases`` of ``gpu_compatibility.cc``, if any. Checks without a source
+    belong to the last one. Tensors may have the types ``inputs`` and ``outputs`` besides the usual ones.
     """
-    asked = SOURCE.with_symbol(f"{parser}::IsSupported")
-    sources = (asked, *cases)
-    versions = () if version_in is None else (version(version_in).from_source(asked),)
-    own = [each if each.source else each.from_source(sources[-1]) for each in checks]
+    parser_source = SOURCE.with_symbol(f"{parser}::IsSupported")
+    sources = (parser_source, *cases)
+    versions = () if version_in is None else (version(version_in).from_source(parser_source),)
+    own = [check if check.source else check.from_source(sources[-1]) for check in checks]
     everywhere = (*_tensor_checks("input", inputs), *_tensor_checks("output", outputs))
     return OpRule((*versions, *own, *everywhere), source=sources)
 
 
 def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[object], Check[GpuTarget]]:
-    """``IsAllAllowedTensors``; only the types of tensors in the arena are looked at."""
+    """Return the checks of all tensors; only the types of tensors in the arena are checked (``IsAllAllowedTensors``)."""
     is_output = side == "output"
     float_types = frozenset((*FLOAT, *further_types))
     all_types = float_types.union(QUANT8)
@@ -77,11 +77,11 @@ def _quant_ops_are_off(_: NodeView, target: GpuTarget) -> str | None:
 ALLOW_QUANT_OPS = check_for_target(
     kinds.QUANTIZATION, "allow_quant_ops", _quant_ops_are_off, "set allow_quant_ops, or convert a float model"
 ).from_source(_NEW_PARSER)
-"""Some operators have a parser only if quantized nodes are accepted."""
+"""Require that quantized nodes are accepted: some operators only then have a parser."""
 
 
 def single_reader(which: Operand) -> Check[object]:
-    """``GetTensorInfo``: demand that one node writes a tensor, and that one reads it."""
+    """Require one node that writes a tensor, and one that reads it (``GetTensorInfo``)."""
 
     def find(node: NodeView) -> str | None:
         index = which.tensor(node).index

@@ -22,7 +22,7 @@ from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule
 _CAST_PARSER = "CastOperationParser"
 _IN_CAST_PARSER = SOURCE.with_symbol(f"{_CAST_PARSER}::IsSupported")
 _COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
-"""``IsLogicalCode`` (``model_builder.cc``)."""
+"""Comparisons and logical operators (``IsLogicalCode``, ``model_builder.cc``)."""
 
 
 def _is_bool_to_float(node: NodeView) -> bool:
@@ -35,7 +35,7 @@ def _float_consumers(node: NodeView) -> str | None:
 
 
 def _is_not_of_comparison(node: NodeView) -> bool:
-    """A CAST of a comparison's result to float is accepted without looking further."""
+    """Return whether further checks apply: a CAST of a comparison's result to float has none."""
     if not _is_bool_to_float(node):
         return True
     producers = node.graph.writers.get(node.node.input(0))
@@ -46,16 +46,16 @@ def _is_not_of_comparison(node: NodeView) -> bool:
 
 
 def _cast_types(node: NodeView) -> str | None:
-    source, wanted = node.input(0).type, node.output(0).type
-    if _is_bool_to_float(node) or (source in FLOAT and wanted == "BOOL"):
+    source, target_type = node.input(0).type, node.output(0).type
+    if _is_bool_to_float(node) or (source in FLOAT and target_type == "BOOL"):
         return None
-    if source in ("FLOAT32", "INT32") and wanted in ("FLOAT32", "INT32"):
+    if source in ("FLOAT32", "INT32") and target_type in ("FLOAT32", "INT32"):
         return None
-    return f"{source} to {wanted}"
+    return f"{source} to {target_type}"
 
 
 def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
-    """Return the rule of an operator that has a parser only if quantized nodes are accepted."""
+    """Return the rule with the check that quantized nodes are accepted."""
     return replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
 
 
@@ -87,14 +87,14 @@ RULES = {
 
 
 def parse_quantize(reader: NodeReader) -> None:
-    """``QuantizeOperationParser``."""
+    """Parse QUANTIZE (``QuantizeOperationParser``)."""
     operation = reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
     if not operation.output(0).is_quantized:
         raise BuildError("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
 
 
 def parse_dequantize(reader: NodeReader) -> None:
-    """``DequantizeOperationParser``."""
+    """Parse DEQUANTIZE (``DequantizeOperationParser``)."""
     if runtime_input_count(reader.view):
         reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
         return
@@ -103,7 +103,7 @@ def parse_dequantize(reader: NodeReader) -> None:
 
 
 def parse_densify(reader: NodeReader) -> None:
-    """``DensifyOperationParser``."""
+    """Parse DENSIFY (``DensifyOperationParser``)."""
     source = reader.view.input(0)
     if source.sparsity is None:
         raise BuildError("gpu-build-sparsity", source)

@@ -28,7 +28,7 @@ RULES = {
 
 
 def parse_conv_2d(reader: NodeReader) -> None:
-    """``Conv2DOperationParser``. Groups become a SPLIT, convolutions and a CONCAT; they count as one operation here."""
+    """Parse CONV_2D (``Conv2DOperationParser``); the SPLIT, convolutions and CONCAT of groups count as one operation."""
     view = reader.view
     channels = bhwc(view.input(0))[3]
     has_runtime_weights = runtime_input_count(view) != 1
@@ -48,7 +48,7 @@ def parse_conv_2d(reader: NodeReader) -> None:
 
 
 def parse_depthwise_conv_2d(reader: NodeReader) -> None:
-    """``DepthwiseConvolutionOperationParser``."""
+    """Parse DEPTHWISE_CONV_2D (``DepthwiseConvolutionOperationParser``)."""
     operation = reader.add_one_to_one("DEPTHWISE_CONVOLUTION")
     if runtime_input_count(reader.view) == 2:
         reader.add_input(operation, 1)
@@ -62,7 +62,7 @@ def parse_depthwise_conv_2d(reader: NodeReader) -> None:
 
 
 def parse_transpose_conv(reader: NodeReader) -> None:
-    """``TransposeConvBuiltinOperationParser``."""
+    """Parse TRANSPOSE_CONV (``TransposeConvBuiltinOperationParser``)."""
     operation = reader.add("CONVOLUTION_TRANSPOSED")
     reader.add_input(operation, 2)
     reader.add_outputs(operation)

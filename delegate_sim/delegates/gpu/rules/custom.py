@@ -29,14 +29,14 @@ RULES = {
 
 
 def parse_transpose_conv_bias(reader: NodeReader) -> None:
-    """``TransposeConvCustomOperationParser``."""
+    """Parse Convolution2DTransposeBias (``TransposeConvCustomOperationParser``)."""
     reader.add_one_to_one("CONVOLUTION_TRANSPOSED")
     reader.read(1, OHWI)
     reader.read_bias(2)
 
 
 def parse_pool_with_argmax(reader: NodeReader) -> None:
-    """``Pooling2DOperationParser`` with indices as the second result."""
+    """Parse pooling with indices as the second result (``Pooling2DOperationParser``)."""
     operation = reader.add("POOLING_2D")
     reader.add_input(operation, 0)
     reader.add_output(operation, 0)
@@ -46,12 +46,12 @@ def parse_pool_with_argmax(reader: NodeReader) -> None:
 
 
 def parse_unpool(reader: NodeReader) -> None:
-    """``Unpooling2DOperationParser``."""
+    """Parse unpooling (``Unpooling2DOperationParser``)."""
     _add_two_operands(reader, "MAX_UNPOOLING_2D")
 
 
 def parse_resampler(reader: NodeReader) -> None:
-    """``ResamplerOperationParser``."""
+    """Parse Resampler (``ResamplerOperationParser``)."""
     _add_two_operands(reader, "RESAMPLER")
 
 

@@ -27,7 +27,7 @@ RULES = {
 
 
 def parse_gather(reader: NodeReader) -> None:
-    """``GatherOperationParser``."""
+    """Parse GATHER (``GatherOperationParser``)."""
     gpu_axis(reader.view.input(0), reader.view.options.axis)
     operation = reader.add("GATHER")
     reader.add_input(operation, 0)

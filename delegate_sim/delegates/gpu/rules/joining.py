@@ -1,4 +1,4 @@
-"""Joining and splitting. PACK, SPLIT, SPLIT_V and UNPACK have no conditions of their own."""
+"""Joining and splitting. PACK, SPLIT, SPLIT_V and UNPACK have no checks of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INT32_BYTES = 4
 
 
 def _joined_values(reader: NodeReader) -> list[Value]:
-    """The operands of a CONCAT, with constants as values of their own."""
+    """Return the operands of a CONCAT, with constants as values of their own."""
     values = []
     for position in range(len(reader.view.node.inputs)):
         if reader.is_constant(position):
@@ -36,7 +36,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
 
 
 def parse_concatenation(reader: NodeReader) -> None:
-    """``ConcatenationOperationParser``: an operand that is joined a second time is copied."""
+    """Parse CONCATENATION; an operand that occurs twice is copied (``ConcatenationOperationParser``)."""
     values = _joined_values(reader)
     joined: set[Value] = set()
     for position, value in enumerate(values):
@@ -55,7 +55,7 @@ def parse_concatenation(reader: NodeReader) -> None:
 
 
 def _joined_axis(values: Sequence[Value], result: Shape) -> int:
-    """The first axis along which an operand has another size than the result; the batch if there is none."""
+    """Return the first axis along which an operand and the result differ in size; the batch if there is none."""
     for value in values:
         for axis in (_HEIGHT, _WIDTH, _CHANNELS):
             if value.shape[axis] != result[axis]:
@@ -64,19 +64,19 @@ def _joined_axis(values: Sequence[Value], result: Shape) -> int:
 
 
 def parse_pack(reader: NodeReader) -> None:
-    """``PackOperationParser``: a CONCAT of operands that are first brought into shape."""
+    """Parse PACK as a CONCAT of reshaped operands (``PackOperationParser``)."""
     if len(reader.view.node.inputs) == 1:
         reader.add_identity(0)
         return
     values = _joined_values(reader)
     result = reader.view.output(0)
     axis = gpu_axis(result, reader.view.options.axis)
-    wanted = with_size(bhwc(result), axis, 1)
+    shape = with_size(bhwc(result), axis, 1)
     for position, value in enumerate(values):
-        if value.shape != wanted:
-            reshape = reader.add("RESHAPE", wanted)
+        if value.shape != shape:
+            reshape = reader.add("RESHAPE", shape)
             consume(reshape, value)
-            values[position] = Value(wanted)
+            values[position] = Value(shape)
             produce(reshape, values[position])
     operation = reader.add("CONCAT", axis)
     reader.add_outputs(operation)
@@ -85,29 +85,29 @@ def parse_pack(reader: NodeReader) -> None:
 
 
 def parse_unpack(reader: NodeReader) -> None:
-    """``UnpackOperationParser``: a SPLIT, whose results are brought into shape."""
+    """Parse UNPACK as a SPLIT with reshaped results (``UnpackOperationParser``)."""
     options = reader.view.options
     if options.num == 1:
         reader.add_identity(0)
         return
     source = reader.view.input(0)
-    wanted = with_size(bhwc(source), gpu_axis(source, options.axis), 1)
+    shape = with_size(bhwc(source), gpu_axis(source, options.axis), 1)
     operation = reader.add("SPLIT")
     reader.add_input(operation, 0)
     for position in range(len(reader.view.node.outputs)):
-        if bhwc(reader.view.output(position)) == wanted:
+        if bhwc(reader.view.output(position)) == shape:
             reader.add_output(operation, position)
         else:
-            reader.add_reshaped_output(operation, wanted, position)
+            reader.add_reshaped_output(operation, shape, position)
 
 
 def parse_split(reader: NodeReader) -> None:
-    """``SplitOperationParser``."""
+    """Parse SPLIT (``SplitOperationParser``)."""
     _split(reader, data=1, axis=0)
 
 
 def parse_split_v(reader: NodeReader) -> None:
-    """``SplitVOperationParser``."""
+    """Parse SPLIT_V (``SplitVOperationParser``)."""
     _split(reader, data=0, axis=2)
 
 
@@ -118,7 +118,7 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
     axes = reader.view.value(reader.view.input(axis))
     if axes is None or axes.nbytes < _INT32_BYTES:
         raise BuildError("gpu-build-runtime-operand", reader.view.input(axis))
-    # The original takes the first bytes as INT32, whatever the type.
+    # Upstream reads the first bytes as INT32, whatever the type.
     gpu_axis(reader.view.input(data), int.from_bytes(axes[:_INT32_BYTES].tobytes()[:_INT32_BYTES], "little", signed=True))
     operation = reader.add("SPLIT")
     reader.add_input(operation, data)

@@ -21,7 +21,7 @@ RULES = {
 
 
 def parse_fully_connected(reader: NodeReader) -> None:
-    """``FullyConnectedOperationParser``."""
+    """Parse FULLY_CONNECTED (``FullyConnectedOperationParser``)."""
     if runtime_input_count(reader.view) == 2:
         _parse_runtime_weights(reader)
         return
@@ -36,13 +36,13 @@ def parse_fully_connected(reader: NodeReader) -> None:
 
 
 def _parse_runtime_weights(reader: NodeReader) -> None:
-    """A convolution, followed by a RESHAPE if the result does not have the shape of a convolution's."""
+    """Parse runtime weights as a convolution, with a RESHAPE if the result has another shape."""
     view = reader.view
     operation = reader.add("CONVOLUTION_2D")
     reader.add_input(operation, 0)
     reader.add_input(operation, 1)
-    result, wanted = with_size(bhwc(view.input(0)), 3, bhwc(view.input(1))[0]), bhwc(view.output(0))
-    if result == wanted:
+    result, shape = with_size(bhwc(view.input(0)), 3, bhwc(view.input(1))[0]), bhwc(view.output(0))
+    if result == shape:
         reader.add_outputs(operation)
     else:
         reader.add_reshaped_output(operation, result, 0)
@@ -51,7 +51,7 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
 
 
 def parse_batch_matmul(reader: NodeReader) -> None:
-    """``BatchedMatMulOperationParser``: a constant second operand makes it a convolution."""
+    """Parse BATCH_MATMUL, as a convolution if the second operand is constant (``BatchedMatMulOperationParser``)."""
     runtime = runtime_input_count(reader.view)
     if runtime == 2:
         operation = reader.add("BATCHED_MATMUL")

@@ -21,7 +21,7 @@ RULES = {
 
 
 def parse_pad(reader: NodeReader) -> None:
-    """``PadOperationParser``."""
+    """Parse PAD and similar operators (``PadOperationParser``)."""
     reader.add_one_to_one("PAD")
     reader.read(1, HW, INT32_VALUES)
 

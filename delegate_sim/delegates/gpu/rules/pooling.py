@@ -28,7 +28,7 @@ RULES = {
 
 
 def parse_pool(reader: NodeReader) -> None:
-    """``Pooling2DOperationParser``."""
+    """Parse pooling (``Pooling2DOperationParser``)."""
     operation = reader.add_one_to_one("POOLING_2D")
     reader.fuse_activation(operation)
 

@@ -25,7 +25,7 @@ _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
 
 _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
-"""Since when the basic form demands a last size of its fourth result that 4 divides."""
+"""Since this release, the basic form requires that 4 divides the last size of its fourth result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ _OUTPUT_GATE = _Gate(4, 8, 11, 15, 23)
 
 
 def parse_lstm(reader: NodeReader) -> None:
-    """Parse one of the two forms."""
+    """Parse an LSTM in one of its two forms."""
     if is_full_lstm(reader.view):
         _parse_full(reader)
     else:
@@ -54,7 +54,7 @@ def parse_lstm(reader: NodeReader) -> None:
 
 
 def _parse_basic(reader: NodeReader) -> None:
-    """``ParseBasic``: CONCAT, FULLY_CONNECTED and the cell."""
+    """Parse the basic form: CONCAT, FULLY_CONNECTED and the cell (``ParseBasic``)."""
     reader.read(2, HW)
     reader.read_bias(3)
     node = reader.view.node
@@ -73,7 +73,7 @@ def _parse_basic(reader: NodeReader) -> None:
 
 
 def _parse_full(reader: NodeReader) -> None:
-    """``ParseLSTMAttributes``."""
+    """Parse the full form (``ParseLSTMAttributes``)."""
     cell_state = reader.value(CELL_STATE)
     if cell_state.shape[0] != 1:
         raise BuildError("gpu-build-shape", reader.view.input(CELL_STATE), needed="a batch of 1")
@@ -91,12 +91,12 @@ def _parse_full(reader: NodeReader) -> None:
 
 
 def _has(reader: NodeReader, position: int) -> bool:
-    """``HasTensor``."""
+    """Return whether an operand is present (``HasTensor``)."""
     return reader.view.input(position).index >= 0
 
 
 def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state: Value) -> None:
-    """``BuildLstmGate``."""
+    """Add the operations of a gate (``BuildLstmGate``)."""
     is_normalized = _has(reader, _FORGET_NORMALIZATION)
     _read_weights(reader, gate.input_weights, bias=None if is_normalized else gate.bias)
     reader.add_input(reader.add("FULLY_CONNECTED"), 0)
@@ -105,7 +105,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
     if _has(reader, _CELL_TO_FORGET_WEIGHTS) and gate.peephole != _NO_PEEPHOLE:
         reader.read(gate.peephole, LINEAR)
         if gate is not _OUTPUT_GATE:
-            # The output gate looks at the new state, which is no tensor of the graph.
+            # The output gate reads the new state, which is not a tensor of the graph.
             consume(reader.add("MUL"), cell_state)
     reader.add(GATE_SUM)
     if is_normalized:
@@ -114,7 +114,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
 
 
 def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
-    """``GetFullyConnectedNode``: 8-bit weights with one scale are copied as they are."""
+    """Read weights and bias; 8-bit weights with one scale are copied as they are (``GetFullyConnectedNode``)."""
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
         raise BuildError("gpu-build-unscaled-constant", weights)

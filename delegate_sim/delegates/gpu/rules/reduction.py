@@ -30,7 +30,7 @@ RULES = {
 
 
 def parse_reduction(reader: NodeReader) -> None:
-    """``ReduceOperationParser``: without keep_dims, a RESHAPE follows."""
+    """Parse a reduction; without keep_dims, a RESHAPE follows (``ReduceOperationParser``)."""
     operation = reader.add(reader.view.op)
     shape = reader.add_input(operation, 0).shape
     for axis in _axes(reader):
@@ -42,14 +42,14 @@ def parse_reduction(reader: NodeReader) -> None:
 
 
 def parse_mean(reader: NodeReader) -> None:
-    """``MeanOperationParser``."""
+    """Parse MEAN (``MeanOperationParser``)."""
     reader.add_one_to_one("MEAN")
     _axes(reader)
 
 
 def _axes(reader: NodeReader) -> list[int]:
     axes = reader.view.value(reader.view.input(1))
-    assert axes is not None  # the rules demand a constant INT32
+    assert axes is not None  # the rules require a constant INT32
     source = reader.view.input(0)
     return [gpu_axis(source, axis) for axis in axes[: reader.view.input(1).element_count].tolist()]
 

@@ -22,12 +22,12 @@ RULES = {
 
 
 def parse_reshape(reader: NodeReader) -> None:
-    """``ReshapeOperationParser``."""
+    """Parse RESHAPE (``ReshapeOperationParser``)."""
     reader.add_identity(0)
 
 
 def parse_transpose(reader: NodeReader) -> None:
-    """``TransposeOperationParser``."""
+    """Parse TRANSPOSE (``TransposeOperationParser``)."""
     reader.add_one_to_one("TRANSPOSE")
     (size,) = reader.read(1, LINEAR, INT32_VALUES)
     if size not in (2, 3, 4):

@@ -30,13 +30,18 @@ _AXIS_NAMES = ("batch", "height", "width", "channels")
 
 
 def parse_slice(reader: NodeReader) -> None:
-    """``SliceOperationParser``. Three starts mean height, width and channels of four, or batch, width and channels."""
+    """Parse SLICE (``SliceOperationParser``).
+
+    Three starts mean height, width and channels of rank 4, or batch, width and channels.
+    """
     operation, shape = _add_slice(reader)
     starts, sizes = reader.integers(1), reader.integers(2)
     rank = reader.view.input(0).rank
     if len(starts) != len(sizes) or (rank, len(starts)) not in ((4, 4), (4, 3), (3, 3)):
-        found = f"{len(starts)} starts and {len(sizes)} sizes for rank {rank}"
-        raise BuildError("gpu-build-slice", found=found, needed="as many starts and sizes as the input has dimensions, 3 or 4")
+        description = f"{len(starts)} starts and {len(sizes)} sizes for rank {rank}"
+        raise BuildError(
+            "gpu-build-slice", found=description, needed="as many starts and sizes as the input has dimensions, 3 or 4"
+        )
     axes = {(4, 4): (0, 1, 2, 3), (4, 3): (1, 2, 3), (3, 3): (0, 2, 3)}[rank, len(starts)]
     begin, extent = [0, 0, 0, 0], list(shape)
     for axis, start, size in zip(axes, starts, sizes, strict=True):
@@ -47,7 +52,10 @@ def parse_slice(reader: NodeReader) -> None:
 
 
 def parse_strided_slice(reader: NodeReader) -> None:
-    """``StridedSliceOperationParser``. Three values mean height, width and channels, whatever the rank."""
+    """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
+
+    Three values mean height, width and channels, whatever the rank.
+    """
     operation, shape = _add_slice(reader)
     count = len(reader.integers(1))
     if count not in (3, 4):
@@ -56,8 +64,10 @@ def parse_strided_slice(reader: NodeReader) -> None:
     first = 4 - count
     values = [reader.integers(position) for position in (1, 2, 3)]
     if min(map(len, values)) < count:
-        found = ", ".join([f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)])
-        raise BuildError("gpu-build-slice", found=found, needed="as many ends and strides as starts")
+        description = ", ".join(
+            [f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)]
+        )
+        raise BuildError("gpu-build-slice", found=description, needed="as many ends and strides as starts")
     starts, ends, strides = ([0] * first + value[:count] for value in values)
     for axis in range(4):
         mask = 1 << (axis - first) if axis >= first else 0
@@ -83,10 +93,10 @@ def _from_end(position: int, size: int) -> int:
 def _finish_slice(operation: Operation, starts: list[int], ends: list[int], strides: list[int]) -> None:
     result = operation.output(0).shape
     for axis, name in enumerate(_AXIS_NAMES):
-        # Division towards zero, as in C++.
-        found = int((ends[axis] - starts[axis] + strides[axis] - 1) / strides[axis])
-        if found != result[axis]:
-            raise BuildError("gpu-build-slice", found=f"{found} of {name}", needed=f"{result[axis]}, the output's")
+        # Division rounds towards zero, as in C++.
+        size = int((ends[axis] - starts[axis] + strides[axis] - 1) / strides[axis])
+        if size != result[axis]:
+            raise BuildError("gpu-build-slice", found=f"{size} of {name}", needed=f"{result[axis]}, the output's")
     operation.attributes = (tuple(starts), tuple(ends), tuple(strides))
 
 

@@ -1,4 +1,4 @@
-"""Rules of the Hexagon delegate: the conditions of each operator, in the delegate's order.
+"""Rules of the Hexagon delegate: the checks of each operator, in the delegate's order.
 
 Source: ``IsNodeSupportedByHexagon`` and ``CheckOpVersion`` (``delegates/hexagon/utils.cc``).
 """

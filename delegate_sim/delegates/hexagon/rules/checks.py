@@ -1,6 +1,6 @@
 """Checks of the Hexagon rules beyond the shared vocabulary (``delegates/hexagon/utils.cc``).
 
-The delegate gives no reasons, and stops at the first condition that a node does not meet.
+The delegate gives no reasons, and stops at the first failed check.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RANKS = (
 
 NO_ACTIVATION = activation(("NONE",))
 RELU_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1"))
-"""``IsActivationReluOrNone``."""
+"""Require no fused activation or RELU (``IsActivationReluOrNone``)."""
 
 
 UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_most(4)
@@ -42,21 +42,21 @@ def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -
 
 
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:
-    """``InputsWithCorrectTypes``: as many operands as given here, each of one of its types or left out.
+    """Require operands of these types, one type tuple each, or omitted ones (``InputsWithCorrectTypes``).
 
-    So many of the last ones may be missing altogether.
+    The last ``optional`` ones may be missing altogether.
     """
     counts = exactly(*range(len(types) - optional, len(types) + 1))
-    each = [where_given(operand(position), typed(operand(position), allowed)) for position, allowed in enumerate(types)]
-    return tuple(one.from_source(_TYPES) for one in (operand_count(counts), *[one for (one,) in each]))
+    operand_checks = [where_given(operand(position), typed(operand(position), allowed)) for position, allowed in enumerate(types)]
+    return tuple(one.from_source(_TYPES) for one in (operand_count(counts), *[one for (one,) in operand_checks]))
 
 
 def all_inputs_quant8() -> tuple[Check[object], Check[object]]:
-    """At least one operand and one result, and every operand of 8 bits."""
+    """Require at least one operand and one result, and 8-bit types of all operands."""
 
     def find_count(node: NodeView) -> str | None:
-        found = len(node.node.inputs), len(node.node.outputs)
-        return None if min(found) > 0 else f"{found[0]} inputs and {found[1]} outputs"
+        counts = len(node.node.inputs), len(node.node.outputs)
+        return None if min(counts) > 0 else f"{counts[0]} inputs and {counts[1]} outputs"
 
     def find_type(node: NodeView) -> str | None:
         for position, tensor in enumerate(node.inputs):

@@ -23,8 +23,8 @@ def _large_padded_window(node: NodeView) -> str | None:
 
 
 def _size_count(node: NodeView) -> str | None:
-    found = node.input(1).element_count
-    return None if found == 2 else f"a size of {found} elements"
+    count = node.input(1).element_count
+    return None if count == 2 else f"a size of {count} elements"
 
 
 _SIZED = (*inputs(QUANT8, INT32), constant(operand(1, "size")))

@@ -1,7 +1,7 @@
-"""Rules of the VX delegate: the conditions of each operator, in the delegate's order.
+"""Rules of the VX delegate: the checks of each operator, in the delegate's order.
 
-Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of mappers with what they ask of a node
-(``op_map.cc``) in VeriSilicon/tflite-vx-delegate. No mapper looks at an operator's version.
+Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of mappers with their checks (``op_map.cc``) in
+VeriSilicon/tflite-vx-delegate. No mapper checks an operator's version.
 """
 
 from __future__ import annotations
@@ -36,4 +36,4 @@ RULES: RuleBook[VxTarget] = RuleBook(
 
 _LF_6_6_3 = lf_6_6_3(RULES)
 NXP_RULES: Mapping[str, RuleBook[VxTarget]] = MappingProxyType({"lf-6.6.3": _LF_6_6_3, "lf-5.15.71": lf_5_15_71(_LF_6_6_3)})
-"""The rules of NXP's variant by its release, newest first."""
+"""The rules of NXP's variant by release, newest first."""

@@ -54,9 +54,9 @@ def _difference_types(node: NodeView) -> str | None:
 
 
 def _difference_scales(node: NodeView) -> str | None:
-    """The first input and the output must have exactly one scale.
+    """Return the scales unless the first input and the output have exactly one.
 
-    Upstream follows the pointer to the parameters whether there are any or not; a tensor without them crashes it.
+    Upstream does not check the pointer to the quantization parameters; a tensor without them crashes it.
     """
     if node.input(0).type == "FLOAT32":
         return None

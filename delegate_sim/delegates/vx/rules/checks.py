@@ -1,11 +1,9 @@
 """Checks of the VX rules beyond the shared vocabulary.
 
-Source: ``OpMapperBase::IsSupported``, which every operator goes through, and what the ``IsOpSupported`` of several mappers
-have in common (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first condition that a node does
-not meet.
+Source: ``OpMapperBase::IsSupported``, which checks every operator, and the common parts of several mappers' ``IsOpSupported``
+(``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first failed check.
 
-An operand that is left out meets every demand that is made of all operands. Upstream looks at it only by reading memory before
-the array of tensors.
+An omitted operand passes every check of all operands; upstream reads memory before the array of tensors for it.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
 
 
 TensorFinder = Callable[[Tensor], str | None]
-"""Returns what was found where one operand or result does not meet a demand, None where it does."""
+"""A function that returns the actual value of a tensor that fails a check, or None."""
 
 EIGHT_BITS = ("INT8", "UINT8")
 MAX_RANK = 6
@@ -40,7 +38,7 @@ AXIS = constant(operand(1, "axis"))
 
 @dataclass(frozen=True, slots=True)
 class TensorDemand:
-    """What is demanded of every operand, or every result, of a node."""
+    """A check of every operand, or every result, of a node."""
 
     kind: Kind
     needed: str
@@ -49,17 +47,17 @@ class TensorDemand:
 
 
 def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[object], ...]:
-    """Demand that each operand (at these positions) meets all of these demands, before the next one is looked at."""
+    """Return the checks of each operand (at these positions); all checks of one operand come before the next one."""
     return tuple(_of_each("input", demand, demands, positions) for demand in demands)
 
 
 def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
-    """Demand that each result meets all of these demands, before the next one is looked at."""
+    """Return the checks of each result; all checks of one result come before the next one."""
     return tuple(_of_each("output", demand, demands, slice(None)) for demand in demands)
 
 
 def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
-    """Make one demand, and leave a node whose first offence is in an earlier tensor to the demand that this tensor offends."""
+    """Return one check of all tensors, which leaves a node to another check if an earlier tensor fails that one."""
     finder, first = demand.finder, positions.start or 0
 
     def find(node: NodeView) -> str | None:
@@ -68,10 +66,10 @@ def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], p
         for position, index in enumerate(indices[positions], first):
             if index < 0:
                 continue
-            found = finder(tensors[index])
-            if found is not None:
+            description = finder(tensors[index])
+            if description is not None:
                 earlier = [tensors[before] for before in indices[first:position] if before >= 0]
-                return None if any(map(offends, earlier)) else f"{side} {position} {found}"
+                return None if any(map(offends, earlier)) else f"{side} {position} {description}"
         return None
 
     def offends(tensor: Tensor) -> bool:
@@ -81,7 +79,7 @@ def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], p
 
 
 def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDemand:
-    """No tensor of these types."""
+    """Return a check that refuses tensors of these types."""
     refused = frozenset(types)
     return TensorDemand(
         kinds.TENSOR_TYPE,
@@ -125,16 +123,16 @@ _COMMON_BUT_INT64 = tuple(one.from_source(SOURCE) for one in (*of_inputs(not_of_
 
 
 def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -> OpRule[VxTarget]:
-    """Return the rule of an operator: what is demanded of all, then its mapper's own checks.
+    """Return the rule of an operator: the checks of all operators, then its mapper's own checks.
 
-    A mapper that demands nothing of its own is named by its class, any other by its ``IsOpSupported``.
+    The source of a mapper without checks is its class, of any other its ``IsOpSupported``.
     """
     source = (SOURCE.with_symbol(mapper), SOURCE)
     return OpRule((*(_COMMON_BUT_INT64 if int64_inputs else _COMMON), *checks), source=source)
 
 
 def _is_without_dimensions(node: NodeView) -> bool:
-    """The delegate tells by a rank other than 0 that it knows a shape."""
+    """Return whether the rank is 0, which the delegate takes for an unknown shape."""
     return not node.output(0).rank
 
 
@@ -147,7 +145,7 @@ SAME_TYPES = same_type(
 
 
 def quantized_8_bits() -> TensorDemand:
-    """8-bit operands have quantization parameters (``kTfLiteNoQuantization``)."""
+    """Require quantization parameters of 8-bit operands (``kTfLiteNoQuantization``)."""
 
     def find(tensor: Tensor) -> str | None:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS
@@ -157,5 +155,5 @@ def quantized_8_bits() -> TensorDemand:
 
 
 def is_affine(tensor: Tensor) -> bool:
-    """``kTfLiteAffineQuantization``."""
+    """Return whether a tensor has affine quantization (``kTfLiteAffineQuantization``)."""
     return tensor.quantization is not None and tensor.quantization.is_affine

@@ -10,9 +10,10 @@ from .checks import OUTPUT_WITH_DIMENSIONS, SAME_TYPES, vx_rule
 
 
 def _grouped_batch(node: NodeView) -> str | None:
-    """Upstream reads past the shapes of tensors with fewer than four dimensions.
+    """Return the batch of a grouped convolution.
 
-    It was seen to accept a node where neither has a fourth, and to refuse one where only the weights have one.
+    Upstream reads past the shapes of tensors with fewer than four dimensions. It accepted a node whose tensors both lacked the
+    fourth, and refused one in which only the weights had it.
     """
     source, weights = node.input(0).shape, node.input(1).shape
     is_grouped = source[3:4] != weights[3:4]

@@ -9,7 +9,7 @@ from .checks import OUTPUT_WITH_DIMENSIONS, vx_rule
 
 
 def _unknown_mirror_mode(node: NodeView) -> bool:
-    """The runtime knows the mode of no node without options."""
+    """Return whether the mode is unknown, because the node has no options."""
     return not node.options.table or node.options.mode not in (0, 1)
 
 

@@ -12,7 +12,7 @@ _RESIZE = vx_rule(
     constant(operand(1, "size")),
     *of_inputs(quantized_8_bits(), positions=slice(0, 1)),
 )
-"""Their mapper also asks whether a constant size has data, which is always so."""
+"""Checks of resizing. The mapper also checks that a constant size has data, which it always has."""
 
 RULES = {
     "AVERAGE_POOL_2D": _POOL,

@@ -12,13 +12,15 @@ _INPUT_WEIGHTS = operand(1, "input weight matrix")
 _OUTPUT_STATE, _CELL_STATE = operand(18, "output state"), operand(19, "cell state")
 """Operands of UNIDIRECTIONAL_SEQUENCE_LSTM (``kernels/lstm_shared.h``)."""
 _PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
-"""Operands of BIDIRECTIONAL_SEQUENCE_LSTM: those of the forward cell that upstream looks at."""
+"""Operands of BIDIRECTIONAL_SEQUENCE_LSTM that upstream checks, those of the forward cell."""
 _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
-"""Operands of BIDIRECTIONAL_SEQUENCE_RNN; upstream reads past the operands of a node that has fewer, so that
-such a node is refused (``rules/malformed.py``)."""
+"""Operands of BIDIRECTIONAL_SEQUENCE_RNN.
+
+Upstream reads past the operands of a node that has fewer, so such a node is refused (``rules/malformed.py``).
+"""
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantisation")
-"""Where the weights are left out, upstream reads memory before the tensors, and was seen to refuse the node."""
+"""Require float weights. If they are omitted, upstream reads memory before the tensors; it refused such a node."""
 
 
 def _without_auxiliary_weights(node: NodeView) -> bool:

@@ -23,7 +23,7 @@ _RANK_4 = rank(INPUT, 4)
 
 
 def _spatial_dimensions(node: NodeView) -> str | None:
-    """Upstream reads past the shape of a block shape without dimensions; it is hardly 2 there."""
+    """Return the number of block sizes unless it is 2; upstream reads past a block shape without dimensions."""
     shape = node.input(1).shape
     return None if shape[:1] == (2,) else f"a block shape of shape {list(shape)}"
 

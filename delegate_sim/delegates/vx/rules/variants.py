@@ -1,4 +1,4 @@
-"""NXP's variants of the delegate, each as what its ``op_map.cc`` (nxp-imx/tflite-vx-delegate-imx) has changed."""
+"""NXP's variants of the delegate, as the differences of their ``op_map.cc`` (nxp-imx/tflite-vx-delegate-imx)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _NO_INT32_IN_INT8 = refused_if(
 
 
 def lf_6_6_3(upstream: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
-    """The rules of lf-6.6.3_1.0.0, by those of upstream."""
+    """Return the rules of lf-6.6.3_1.0.0, derived from upstream's."""
     changes = {
         "BATCH_MATMUL": vx_rule("BatchMatmul::IsOpSupported", NO_INT32_OUTPUT, _NO_INT8_TIMES_FLOAT, NOT_BOTH_ADJOINT),
         "PACK": vx_rule("PackMapper::IsOpSupported", *_PACK),
@@ -86,9 +86,9 @@ def lf_6_6_3(upstream: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
 
 
 def lf_5_15_71(newer: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
-    """The rules of lf-5.15.71_2.2.0, by those of lf-6.6.3_1.0.0.
+    """Return the rules of lf-5.15.71_2.2.0, derived from those of lf-6.6.3_1.0.0.
 
-    BROADCAST_TO, which is missing, is also the one operator that may have INT64 operands later on.
+    BROADCAST_TO, which this release lacks, is also the only operator that accepts INT64 operands in later ones.
     """
     argument = vx_rule("ArgOpMapper::IsOpSupported", _NO_INT32_IN_INT8, ARGUMENT_WITH_DIMENSIONS)
     changes = {
@@ -113,9 +113,9 @@ def _changed(
     without: Collection[str] = (),
     mappers: Mapping[str, str] = MappingProxyType({}),
 ) -> RuleBook[VxTarget]:
-    """Return rules of a repository with some of them changed, and without those of some operators.
+    """Return the rules of a repository, with some changed and some operators removed.
 
-    ``mappers`` are the names of mappers that are called otherwise there.
+    ``mappers`` are the mappers with other names there.
     """
 
     def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:
@@ -132,7 +132,7 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a rule with its place, and that of its checks, in a repository."""
+    """Return a rule with its source, and those of its checks, in another repository."""
 
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)
