@@ -1,13 +1,18 @@
-"""The table that the cases of all operators go into, and the tensors that they are made of."""
+"""Tables of cases for the rules of one family, and tensors for them."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
+from delegate_sim.delegates.gpu.rules import RULES
 from delegate_sim.delegates.gpu.target import GpuTarget
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.rules.rule import Check
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.cases import Case, CaseTable
 from tests.support.graphs import arena, constant, quantized
@@ -57,8 +62,40 @@ class GpuTable(CaseTable):
         return {name: value for name, value in self._accepted[op].items() if name != "target"}
 
 
-TABLE = GpuTable(QUANT)
-accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
+class FamilyCases(GpuTable):
+    """Cases of the rules of one family, as they count in the newest release."""
+
+    def __init__(self, family: ModuleType) -> None:
+        super().__init__(QUANT)
+        self.rules = family.RULES
+
+    def assert_complete(self) -> None:
+        """Every operator has cases, and every check of its own is both met and not met by some."""
+        assert {case.op for case in self.cases} == set(self.rules)
+        refused, met = set(), set()
+        for case, target in itertools.product(self.cases, (QUANT, FLOAT_ONLY)):
+            if target is QUANT or case.target is FLOAT_ONLY:
+                for position, check in enumerate(newest_checks(case.op)):
+                    problem = check.finder(case.node, target)
+                    (met if problem is None else refused).add((case.op, position, check.needed))
+                    if problem is not None:
+                        break
+        # The last four, on all tensors, are the same for every operator.
+        own = {(op, position, check.needed) for op in self.rules for position, check in enumerate(newest_checks(op)[:-4])}
+        assert own - refused == set()
+        assert own - met == set()
+
+
+def newest_checks(op: str) -> list[Check]:
+    """Return the checks of an operator that count in the newest release."""
+    return [check for check in RULES.rules[op].checks if check.counts_in(NEWEST)]
+
+
+def assert_verdict(case: Case) -> None:
+    """A node is refused with the code of its case, or accepted."""
+    verdict = RULES.validate(case.node, case.target)
+    assert [reason.code for reason in verdict.reasons] == ([case.code] if case.code else [])
+    assert verdict.is_supported == (case.code is None)
 
 
 class Chain:
@@ -75,7 +112,7 @@ class Chain:
         self.subgraph.node(op, inputs, outputs, version, options or None)
         return self
 
-    def case(self, op: str, code: str | None, index: int = 0, target: GpuTarget = QUANT) -> None:
+    def case(self, table: GpuTable, op: str, code: str | None, index: int = 0, target: GpuTarget = QUANT) -> None:
         model = load(self.builder.bytes())
         graph = file_graph(model, model.subgraphs[0])
-        TABLE.cases.append(Case(op, code, graph.view(graph.nodes[index]), target))
+        table.cases.append(Case(op, code, graph.view(graph.nodes[index]), target))
