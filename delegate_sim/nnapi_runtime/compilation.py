@@ -56,7 +56,7 @@ class PlanKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CompilationOptions:
-    """How to compile. ``simulated_failure`` is the code that the runtime's own tests make a plan fail with."""
+    """Options of a compilation. ``simulated_failure`` is the code that the runtime's own tests make a plan fail with."""
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
     partitioning: Partitioning = Partitioning.WITH_FALLBACK

@@ -225,8 +225,8 @@ _TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
 
 def _check_lifetime(index: int, operand: NnOperand) -> None:
     if (operand.type == _MODEL) != (operand.lifetime is Lifetime.SUBMODEL):
-        found = f"{type_name(operand.type)}, {operand.lifetime.value}"
-        refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", found, "MODEL that refers to a model, or neither")
+        value = f"{type_name(operand.type)}, {operand.lifetime.value}"
+        refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", value, "MODEL that refers to a model, or neither")
 
 
 def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifetime: Lifetime) -> None:
@@ -236,8 +236,8 @@ def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifeti
     times = Counter(listed)
     for index, operand in enumerate(operands):
         if operand.lifetime is lifetime and times[index] != 1:
-            found = f"listed {times[index]} times"
-            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", found, f"once as {lifetime.value}")
+            value = f"listed {times[index]} times"
+            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", value, f"once as {lifetime.value}")
 
 
 def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperation], android: AndroidRelease) -> None:
@@ -245,8 +245,8 @@ def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperati
     for operation in operations:
         for index in operation.outputs:
             if known[index]:
-                found = f"{operands[index].lifetime.value}, written by operation {operation.index}"
-                refuse(WRITTEN_TWICE, Call.FINISH_MODEL, f"operand {index}", found, "one writer")
+                value = f"{operands[index].lifetime.value}, written by operation {operation.index}"
+                refuse(WRITTEN_TWICE, Call.FINISH_MODEL, f"operand {index}", value, "one writer")
             known[index] = True
     if not all(known) and android >= NEVER_WRITTEN.since:
         index = known.index(False)

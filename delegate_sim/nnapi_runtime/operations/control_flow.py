@@ -78,8 +78,8 @@ def _check_operand_count(view: OperationView) -> None:
 
 def _check_condition(operand: NnOperand, subject: str) -> None:
     if operand.type != OperandType.TENSOR_BOOL8 or operand.dimensions != (1,):
-        found = f"{type_name(operand.type)} {list(operand.dimensions)}"
-        refuse(CONDITION, Call.ADD_OPERATION, subject, found, "TENSOR_BOOL8 [1]")
+        value = f"{type_name(operand.type)} {list(operand.dimensions)}"
+        refuse(CONDITION, Call.ADD_OPERATION, subject, value, "TENSOR_BOOL8 [1]")
 
 
 def _model(view: OperationView, index: int) -> Submodel:

@@ -13,7 +13,7 @@ from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN
 
 @dataclass(frozen=True, slots=True)
 class OperandTraits:
-    """How the operands of an operator become operands of NNAPI."""
+    """Properties of an operator that decide how its tensors become operands."""
 
     takes_scalars: bool = False
     """``IsScalarInputSupported``: scalars become vectors with one element."""

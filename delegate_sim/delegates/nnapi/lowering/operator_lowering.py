@@ -22,7 +22,7 @@ def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """How the nodes of an operator become NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
+    """Lowers the nodes of one operator to NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
 
     operation: str = ""
     """The NNAPI operation of a node, unless its operands or the feature level ask for others; empty if it always has several."""

@@ -44,13 +44,13 @@ def _shape_unlike_condition(node: NodeView) -> str | None:
 
 
 def _large_rank(node: NodeView) -> str | None:
-    found = max(node.input(0).rank, node.input(1).rank)
-    return None if found <= _MAX_RANK else f"inputs of rank up to {found}"
+    highest = max(node.input(0).rank, node.input(1).rank)
+    return None if highest <= _MAX_RANK else f"inputs of rank up to {highest}"
 
 
 def _fused_with_int32(node: NodeView) -> str | None:
-    found = fused_activation(node)
-    return f"fused {found}" if node.input(0).type == "INT32" and found != "NONE" else None
+    function = fused_activation(node)
+    return f"fused {function}" if node.input(0).type == "INT32" and function != "NONE" else None
 
 
 _RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, "fold dimensions with RESHAPE")

@@ -78,12 +78,12 @@ def constant_int32(which: Operand) -> Check[object]:
         tensor = which.tensor(node)
         return None if tensor.type == "INT32" and tensor.is_constant else f"{which.name} is {type_and_storage(tensor)}"
 
-    found = check(kinds.CONSTANT, f"a constant INT32 {which.name}", find, f"store {which.name} as an INT32 constant")
-    return found.reported_as(UNSUPPORTED_INPUT_TYPE)
+    demand = check(kinds.CONSTANT, f"a constant INT32 {which.name}", find, f"store {which.name} as an INT32 constant")
+    return demand.reported_as(UNSUPPORTED_INPUT_TYPE)
 
 
 def type_and_storage(tensor: Tensor) -> str:
-    """Say of what type a tensor is, and whether it is constant."""
+    """Return a tensor's type and whether it is constant, in words."""
     return f"{tensor.type}, {'constant' if tensor.is_constant else 'not constant'}"
 
 
@@ -95,7 +95,7 @@ def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
 
 
 def _unrestricted_scales(node: NodeView) -> str | None:
-    """For UINT8 inputs, in float32 as in the original."""
+    """Return the scales of UINT8 inputs that are not restricted, computed in float32 as in the original."""
     first, weights, output = INPUT.tensor(node), operand(1).tensor(node), OUTPUT.tensor(node)
     if first.type != "UINT8":
         return None
@@ -114,10 +114,10 @@ NO_ACTIVATION = activation(("NONE",))
 
 
 def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[object]:
-    """Demand particular quantisation parameters of a tensor."""
+    """Demand particular quantization parameters of a tensor."""
 
     def find(node: NodeView) -> str | None:
-        found = which.tensor(node)
-        return None if holds(found) else f"{which.name} scale {found.scale:g}, zero point {found.zero_point}"
+        tensor = which.tensor(node)
+        return None if holds(tensor) else f"{which.name} scale {tensor.scale:g}, zero point {tensor.zero_point}"
 
     return check(kinds.QUANTIZATION, f"{which.name} with {needed}", find, hint)
