@@ -24,6 +24,16 @@ class Call(str, Enum):
     FINISH_COMPILATION = "ANeuralNetworksCompilation_finish"
 
 
+class Concern(Enum):
+    """The property of an operation's operands that a rule is about."""
+
+    TYPES = "types"
+    RANK = "rank"
+    SHAPE = "shape"
+    SCALES = "scales"
+    CHANNELS = "channels"
+
+
 RULES: dict[str, Rule] = {}
 
 
@@ -34,15 +44,23 @@ class Rule:
     (10 means "10 or earlier": older runtimes are not simulated).
     """
 
-    __slots__ = ("code", "since", "source", "summary")
+    __slots__ = ("code", "concern", "since", "source", "summary")
 
-    def __init__(self, code: str, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10) -> None:
+    def __init__(
+        self,
+        code: str,
+        summary: str,
+        source: str,
+        since: AndroidRelease = AndroidRelease.ANDROID_10,
+        concern: Concern | None = None,
+    ) -> None:
         if code in RULES:
             raise ValueError(f"the rule {code} is defined twice")
         self.code = code
         self.summary = summary
         self.source = source
         self.since = since
+        self.concern = concern
         RULES[code] = self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...foundation.float32 import float32
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import AndroidRelease, OperandType, OperationType
 from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, NUMBER_3, QUANT8_1, QUANT8_3, levels
 from .shared import RANK_LIMIT, binary, max_rank, unary
@@ -15,11 +15,13 @@ _O = OperationType
 
 MUL_SCALE = operation_rule(
     "mul-output-scale",
+    Concern.SCALES,
     "The output's scale of a TENSOR_QUANT8_ASYMM MUL is more than the product of the inputs' scales.",
     "Broadcast.cpp: broadcast::validate",
 )
 MUL_SCALE_SIGNED = operation_rule(
     "mul-output-scale-signed",
+    Concern.SCALES,
     "The output's scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL is more than the product of the inputs' scales.",
     "Broadcast.cpp: broadcast::validate",
     AndroidRelease.ANDROID_13,

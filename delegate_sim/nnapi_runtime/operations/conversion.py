@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import AndroidRelease, OperandType, OperationType, element_count
 from .levels import FLOAT_3, levels
 from .shared import max_rank
@@ -12,7 +12,11 @@ _T = OperandType
 _O = OperationType
 
 CAST_SHAPE = operation_rule(
-    "cast-shape", "Input and output of CAST have the same shape.", "Cast.cpp: cast::validate", AndroidRelease.ANDROID_11
+    "cast-shape",
+    Concern.SHAPE,
+    "Input and output of CAST have the same shape.",
+    "Cast.cpp: cast::validate",
+    AndroidRelease.ANDROID_11,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..optional_inputs import FALSE, ONE, OptionalInputs
-from ..refusal import ProcessAborted, Rule, Violation
+from ..refusal import Concern, ProcessAborted, Rule, Violation
 from ..types import AndroidRelease, OperandType, OperationType
 from .levels import REAL_1, REAL_3
 from .shared import integers, product_level
@@ -27,15 +27,21 @@ _O = OperationType
 
 
 CONV_RANK = operation_rule(
-    "conv-rank", "Input and filter of CONV_2D have 4 dimensions.", "Conv2D.cpp: conv_2d::validate", AndroidRelease.ANDROID_11
+    "conv-rank",
+    Concern.RANK,
+    "Input and filter of CONV_2D have 4 dimensions.",
+    "Conv2D.cpp: conv_2d::validate",
+    AndroidRelease.ANDROID_11,
 )
 FILTER_CHANNEL = operation_rule(
     "filter-channel",
+    Concern.CHANNELS,
     "The scales of a per-channel filter lie along its first dimension.",
     "Conv2D.cpp, GroupedConv2D.cpp, TransposeConv2D.cpp: validate",
 )
 DEPTHWISE_CHANNEL = operation_rule(
     "depthwise-filter-channel",
+    Concern.CHANNELS,
     "The scales of DEPTHWISE_CONV_2D's per-channel filter lie along its fourth dimension.",
     "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
     AndroidRelease.ANDROID_11,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import OperandType, OperationType
 from .levels import NUMBER_3, REAL_1
 from .shared import QUANTIZATION_EQUAL, RANK_LIMIT, max_rank, unequal_quantization
@@ -13,7 +13,7 @@ _O = OperationType
 
 
 PACK_RANK = operation_rule(
-    "pack-rank", "The inputs of PACK have one rank, the output one dimension more.", "Pack.cpp: pack_op::validate"
+    "pack-rank", Concern.SHAPE, "The inputs of PACK have one rank, the output one dimension more.", "Pack.cpp: pack_op::validate"
 )
 
 

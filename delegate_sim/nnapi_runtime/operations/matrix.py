@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import AndroidRelease, OperationType, element_count
 from .levels import REAL_1, levels
 from .shared import product_level
@@ -12,6 +12,7 @@ _O = OperationType
 
 FULLY_CONNECTED_SHAPE = operation_rule(
     "fully-connected-shape",
+    Concern.SHAPE,
     "FULLY_CONNECTED has an input of rank 2 to 4, weights of rank 2 and a bias of rank 1 that go together.",
     "FullyConnected.cpp: fully_connected::validateShapes",
     AndroidRelease.ANDROID_11,

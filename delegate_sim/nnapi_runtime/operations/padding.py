@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import OperandType, OperationType
 from .levels import NUMBER_7, REAL_2, REAL_3
 from .shared import EQUAL_QUANTIZATION, max_rank, unequal_rank, zero_point_level
@@ -13,6 +13,7 @@ _O = OperationType
 
 MIRROR_PAD_SHAPE = operation_rule(
     "mirror-pad-shape",
+    Concern.SHAPE,
     "The paddings of MIRROR_PAD are two for each dimension, and the output has the input's rank.",
     "MirrorPad.cpp: mirror_pad_op::validate",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..optional_inputs import FALSE, OptionalInputs
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import OperandType, OperationType
 from .levels import FLOAT_1, QUANT8_3, REAL_1, REAL_3
 from .shared import integers
@@ -27,7 +27,10 @@ def _pooling(table: dict[int, int]) -> OperationRule:
 
 
 RESIZE_SIZES = operation_rule(
-    "resize-sizes", "Width and height of a resize are both sizes or both scales.", "ResizeImageOps.cpp: resize_image::validate"
+    "resize-sizes",
+    Concern.TYPES,
+    "Width and height of a resize are both sizes or both scales.",
+    "ResizeImageOps.cpp: resize_image::validate",
 )
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from ...foundation.float32 import float32
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import AndroidRelease
 from .signature import INT32, SAME, OperationRule, OperationView, SignatureCheck, Slot, T, form, operation_rule
 
 RANK_LIMIT = operation_rule(
     "rank",
+    Concern.RANK,
     "A tensor of known rank has no more dimensions than the operation allows.",
     "*.cpp: validate",
     AndroidRelease.ANDROID_11,
 )
 QUANTIZATION_EQUAL = operation_rule(
     "quantization-equal",
+    Concern.SCALES,
     "Quantised input and output have the same scale and zero point.",
     "MirrorPad.cpp, Pack.cpp, Reverse.cpp: validate",
 )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..operands import NnOperand
 from ..optional_inputs import OptionalInputs
-from ..refusal import Call, NnRefusal, NnRefused, Rule, Violation, refuse
+from ..refusal import Call, Concern, NnRefusal, NnRefused, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_name
 
 T = OperandType
@@ -124,9 +124,11 @@ class Decider:
         return f"{'output' if self.is_output else 'input'} {self.index}"
 
 
-def operation_rule(code: str, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10) -> Rule:
+def operation_rule(
+    code: str, concern: Concern, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10
+) -> Rule:
     """Define a rule on operations; ``source`` is relative to common/types/operations/src."""
-    return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since)
+    return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since, concern)
 
 
 _UTILITIES = "common/types/src/OperationsValidationUtils.cpp: validateOperandTypes"

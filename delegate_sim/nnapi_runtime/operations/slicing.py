@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Violation
+from ..refusal import Concern, Violation
 from ..types import OperationType
 from .levels import NUMBER_3, NUMBER_7, REAL_2
 from .shared import EQUAL_QUANTIZATION, max_rank, unequal_rank
@@ -11,7 +11,10 @@ from .signature import INT32, SAME, TENSOR_INT32, OperationRule, OperationView, 
 _O = OperationType
 
 REVERSE_SHAPE = operation_rule(
-    "reverse-shape", "REVERSE has one axis, and the output has the input's rank.", "Reverse.cpp: reverse_op::validate"
+    "reverse-shape",
+    Concern.SHAPE,
+    "REVERSE has one axis, and the output has the input's rank.",
+    "Reverse.cpp: reverse_op::validate",
 )
 
 

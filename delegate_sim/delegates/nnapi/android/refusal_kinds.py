@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ....nnapi_runtime.refusal import Rule
+from ....nnapi_runtime.refusal import Concern, Rule
 from ....nnapi_runtime.rules import RULES
 from ....rules.kinds import Kind, Problem
 from ..kinds import PREFIX
@@ -74,6 +74,15 @@ _DEVICE = Words(
     "choose another accelerator, or allow NNAPI's own CPU",
 )
 
+_WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
+    Concern.TYPES: _TYPES,
+    Concern.RANK: _RANK,
+    Concern.SHAPE: _SHAPE,
+    Concern.SCALES: _SCALE,
+    Concern.CHANNELS: _CHANNELS,
+}
+"""The words for rules on operations that have none of their own."""
+
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,
     "operand-scalar-dimensions": _SHAPE,
@@ -96,15 +105,11 @@ _WORDS: Mapping[str, Words] = {
     "operation-type": _TYPES,
     "operation-input-type": _TYPES,
     "operation-output-type": _TYPES,
-    "operation-conv-rank": _RANK,
-    "operation-filter-channel": _CHANNELS,
-    "operation-depthwise-filter-channel": _CHANNELS,
     "operation-fully-connected-shape": Words(
         Problem.SHAPE,
         "Reshape the input to two dimensions in front of the node. Weights must have two dimensions, the bias one.",
         "reshape the input to 2 dimensions in front of the node",
     ),
-    "operation-rank": _RANK,
     "operation-quantization-equal": Words(
         Problem.QUANTIZATION,
         "Quantise so that the result has the scale and zero point of the operand.",
@@ -121,11 +126,6 @@ _WORDS: Mapping[str, Words] = {
         "not look at it.",
         "widen the output's range when quantising, or leave the node in float",
     ),
-    "operation-cast-shape": _SHAPE,
-    "operation-pack-rank": _SHAPE,
-    "operation-mirror-pad-shape": _SHAPE,
-    "operation-reverse-shape": _SHAPE,
-    "operation-resize-sizes": _TYPES,
     "operation-code": _OPERANDS,
     "operation-pointers": _OPERANDS,
     "model-run-order": _WRITTEN,
@@ -158,5 +158,13 @@ def _kind(rule: Rule, words: Words) -> Kind:
     )
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + code: _kind(RULES[code], words) for code, words in _WORDS.items()})
+def _words() -> Iterator[tuple[Rule, Words]]:
+    for code, words in _WORDS.items():
+        yield RULES[code], words
+    for rule in RULES.values():
+        if rule.concern is not None and rule.code not in _WORDS:
+            yield rule, _WORDS_OF_CONCERNS[rule.concern]
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, words) for rule, words in _words()})
 """The kind of each refusal, by its code. The delegate emits no control flow and simulates no failure."""
