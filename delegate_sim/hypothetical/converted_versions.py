@@ -12,7 +12,7 @@ from .model_editing import Edited, Editor, NodeKey, edited
 
 
 def demanded_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
-    """Return the version of each builtin operator; nodes of which a version is ``supposed`` demand that one."""
+    """Return the version of each builtin operator; a node with a ``supposed`` version demands that one."""
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
         for node in graph.nodes:
@@ -32,5 +32,5 @@ def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
 
 
 def with_converted_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
-    """Give operators the versions that a converter would; nodes of which a version is ``supposed`` demand that one."""
+    """Give operators the versions that a converter would; a node with a ``supposed`` version demands that one."""
     return with_versions(model, demanded_versions(model, supposed))

@@ -1,7 +1,7 @@
 """Simulate converting a model with inputs of known shapes.
 
-A converter then computes the shapes behind the inputs, and what is made of them: SHAPE, STRIDED_SLICE, PACK and their like are
-gone, and a RESHAPE reads a constant.
+A converter then computes the shapes behind the inputs and all that is computed from them: SHAPE, STRIDED_SLICE, PACK and their
+like are gone, and a RESHAPE reads a constant.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OF_SHAPES = ("SHAPE", "RANK")
 
 
 def open_inputs(model: Model) -> tuple[Tensor, ...]:
-    """Return the inputs of which a size is unknown."""
+    """Return the inputs with a size that is unknown."""
     first = model.subgraphs[0]
     return tuple(
         [first.tensors[index] for index in first.inputs if index >= 0 and first.tensors[index].has_unspecified_dimension]

@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Supposition:
-    """What is assumed to be different.
+    """The assumptions about a model and its target.
 
     ``op_versions`` and ``node_versions`` give operators, or single nodes, another version; ``batch`` is the leading size of every
     input, and ``fixed_inputs`` says that the model is converted with the sizes of inputs that the file has in place of open ones;
@@ -62,7 +62,7 @@ class Supposition:
 
     @property
     def changes(self) -> Hashable:
-        """What of it changes the model, on one release: of two suppositions that have the same, both make the same model."""
+        """The part that changes the model, on one release; suppositions that agree in it make the same model."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
         return self.removed_nodes, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
@@ -128,13 +128,15 @@ def _set_versions(editor: Editor, op_versions: Mapping[str, int], node_versions:
 
 
 def _accepted(change: Edited, supposition: Supposition) -> dict[int, frozenset[int]]:
-    found: dict[int, set[int]] = {}
+    nodes_by_subgraph: dict[int, set[int]] = {}
     for key in change.present(supposition.accepted_nodes).values():
-        found.setdefault(key.subgraph, set()).add(key.node)
+        nodes_by_subgraph.setdefault(key.subgraph, set()).add(key.node)
     if supposition.accepted_ops:
         for graph in file_graphs(change.model):
-            found.setdefault(graph.index, set()).update(node.index for node in graph.nodes if node.op in supposition.accepted_ops)
-    return {subgraph: frozenset(nodes) for subgraph, nodes in found.items()}
+            nodes_by_subgraph.setdefault(graph.index, set()).update(
+                node.index for node in graph.nodes if node.op in supposition.accepted_ops
+            )
+    return {subgraph: frozenset(nodes) for subgraph, nodes in nodes_by_subgraph.items()}
 
 
 def refuse_unknown_names(model: Model, supposition: Supposition) -> None:

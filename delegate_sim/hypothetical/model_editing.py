@@ -40,7 +40,7 @@ class Edited:
 
     @functools.cached_property
     def now(self) -> Mapping[NodeKey, NodeKey]:
-        """What the nodes of the first model that are left are now."""
+        """The present key of each node of the first model that is left."""
         return {
             NodeKey(subgraph, origin): NodeKey(subgraph, index)
             for subgraph, origins in enumerate(self.origins)
@@ -87,7 +87,7 @@ class Editor:
         """Changed options of nodes, by the position that the node names."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor as it is now; ``NO_TENSOR`` for the index of what is omitted or missing."""
+        """Return a tensor as it is now; ``NO_TENSOR`` for the index of an omitted or missing one."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     def options_of(self, node: Node) -> Options:
@@ -191,8 +191,8 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
     metadata = {name: span for name, span in model.metadata.items() if name != METADATA_NAME}
     subgraphs = tuple([subgraph for subgraph, _ in finished])
     listed = _listed(model, subgraphs)
-    found = model.with_same_bytes(subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
-    return Edited(found, tuple([origins for _, origins in finished]))
+    new_model = model.with_same_bytes(subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
+    return Edited(new_model, tuple([origins for _, origins in finished]))
 
 
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:

@@ -104,8 +104,8 @@ def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
     editor.remove_unread(orphans)
 
 
-class _Neighbours:
-    """Who writes and who reads each tensor of a subgraph, by the place in the list of nodes."""
+class _Neighbors:
+    """The writer and the readers of each tensor of a subgraph, by the place in the list of nodes."""
 
     def __init__(self, editor: Editor) -> None:
         self.nodes = editor.nodes
@@ -132,13 +132,13 @@ class _Neighbours:
 
 def _add_in_layers(editor: Editor) -> None:
     """A constant added behind FULLY_CONNECTED, or a RESHAPE of it, one value for each unit, becomes the bias of it."""
-    neighbours = _Neighbours(editor)
+    neighbors = _Neighbors(editor)
     replaced, gone = {}, set()
     for origin, node in editor.nodes:
-        place = _layer_before(editor, node, neighbours)
+        place = _layer_before(editor, node, neighbors)
         if place is not None:
             layer_origin, layer = editor.nodes[place]
-            bias = _as_bias(editor, node.input(1), neighbours)
+            bias = _as_bias(editor, node.input(1), neighbors)
             activation = editor.options_of(node).fused_activation_function
             changed = editor.with_options(layer, fused_activation_function=activation) if activation else layer
             editor.nodes[place] = layer_origin, changed._replace(inputs=(*layer.inputs[:2], bias))
@@ -148,15 +148,15 @@ def _add_in_layers(editor: Editor) -> None:
     editor.replace_operands(replaced)
 
 
-def _layer_before(editor: Editor, node: Node, neighbours: _Neighbours) -> int | None:
+def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | None:
     """Return where the FULLY_CONNECTED is that can take the constant of an ADD, None if there is none."""
     if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
     if not _is_fixed(editor, constant) or not editor.graph.tensor(node.output(0)).has_unspecified_dimension:
         return None
-    reshape = neighbours.before(source, "RESHAPE")
-    place = neighbours.before(source if reshape is None else editor.nodes[reshape][1].input(0), "FULLY_CONNECTED")
+    reshape = neighbors.before(source, "RESHAPE")
+    place = neighbors.before(source if reshape is None else editor.nodes[reshape][1].input(0), "FULLY_CONNECTED")
     if place is None:
         return None
     layer = editor.nodes[place][1]
@@ -180,17 +180,17 @@ def _widens(editor: Editor, index: int) -> int | None:
     return None
 
 
-def _as_bias(editor: Editor, index: int, neighbours: _Neighbours) -> int:
+def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
     """Give a constant one dimension, and the type of a bias; return it, or a copy if others read it as it is."""
     own = editor.tensors[index]
     biased = _biased(own)
     if (own.shape, own.type) == (biased.shape, biased.type):
         return index
-    if own.is_constant and neighbours.is_shared(index):
+    if own.is_constant and neighbors.is_shared(index):
         return editor.add_tensor(biased)
-    for each in (index, _widens(editor, index)):
-        if each is not None:
-            editor.tensors[each] = _biased(editor.tensors[each])
+    for tensor in (index, _widens(editor, index)):
+        if tensor is not None:
+            editor.tensors[tensor] = _biased(editor.tensors[tensor])
     return index
 
 
@@ -201,13 +201,13 @@ def _biased(tensor: Tensor) -> Tensor:
 
 def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
     """A FULLY_CONNECTED or a reduction keeps dimensions by itself that a RESHAPE behind it would put back."""
-    neighbours = _Neighbours(editor)
+    neighbors = _Neighbors(editor)
     unread, gone = set(), set()
     for origin, node in editor.nodes:
         if node.op != "RESHAPE" or not _was_unknown(editor, node, constants):
             continue
-        place = neighbours.before(node.input(0), "FULLY_CONNECTED", *_REDUCTIONS)
-        source = None if place is None else _source_with_dimensions(editor, place, node, neighbours)
+        place = neighbors.before(node.input(0), "FULLY_CONNECTED", *_REDUCTIONS)
+        source = None if place is None else _source_with_dimensions(editor, place, node, neighbors)
         if place is None or source is None:
             continue
         layer_origin, layer = editor.nodes[place]
@@ -215,7 +215,7 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
         outputs = node.outputs
         if layer.op == "FULLY_CONNECTED":
             changes = {"keep_num_dims": True}
-            behind = neighbours.behind(node.output(0), *_ACTIVATIONS)
+            behind = neighbors.behind(node.output(0), *_ACTIVATIONS)
             if behind is not None and not editor.options_of(layer).fused_activation_function:
                 activation_origin, activation = editor.nodes[behind]
                 changes["fused_activation_function"] = _ACTIVATIONS[activation.op]
@@ -234,12 +234,12 @@ _ACTIVATIONS: Mapping[str, int] = MappingProxyType({"RELU": 1, "RELU_N1_TO_1": 2
 _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
-def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbours: _Neighbours) -> int | None:
+def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors: _Neighbors) -> int | None:
     """Return what a layer would read if it kept dimensions as the RESHAPE behind it gives them, None if it cannot."""
     layer = editor.nodes[place][1]
     shape = editor.tensor(reshape.output(0)).shape
     if layer.op == "FULLY_CONNECTED":
-        before = neighbours.before(layer.input(0), "RESHAPE")
+        before = neighbors.before(layer.input(0), "RESHAPE")
         first = None if before is None else editor.nodes[before][1].input(0)
         units = editor.tensor(layer.output(0)).shape[-1:]
         depth = editor.tensor(layer.input(0)).shape[-1:]

@@ -1,7 +1,7 @@
 """Simulate another conversion of a model: to float, or quantized to eight-bit integers.
 
-Foretold is what the converter decides by itself: types, where QUANTIZE and DEQUANTIZE stand, versions, and whether there is one
-scale or one for each channel. Which scales a data set would give is not known; all results have the same where nothing fixes
+This predicts what the converter decides by itself: types, where QUANTIZE and DEQUANTIZE stand, versions, and whether there is one
+scale or one for each channel. The scales that a data set would give are not known; all results have the same where nothing fixes
 theirs.
 """
 
@@ -56,7 +56,7 @@ ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL ELU EQUAL EXP GELU GREATER GREATER_EQUAL HA
 NOT_EQUAL POW PRELU RSQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
 """
 _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
-"""Operators that the converter quantises where it has the ranges of their operands."""
+"""Operators that the converter quantizes where it has the ranges of their operands."""
 
 
 _OF_ANY_TYPE = ("SHAPE", "RANK")
@@ -64,7 +64,7 @@ _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 @functools.lru_cache(maxsize=2)
 def as_float(model: Model) -> Edited:
-    """Return the model converted without quantisation: converter.optimizations left empty."""
+    """Return the model converted without quantization: converter.optimizations left empty."""
     if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
         return unchanged(model)
     return _with_versions(edited(model, lambda editor: _widen(editor, model)))
@@ -72,7 +72,7 @@ def as_float(model: Model) -> Edited:
 
 @functools.lru_cache(maxsize=2)
 def as_int8(model: Model) -> Edited:
-    """Return the model converted with full integer quantisation: a representative data set, float inputs and outputs."""
+    """Return the model converted with full integer quantization: a representative data set, float inputs and outputs."""
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
 
 
@@ -86,7 +86,7 @@ def as_int8_per_tensor(model: Model) -> Edited:
 CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
     {"float": as_float, "int8": as_int8, "int8-per-tensor": as_int8_per_tensor}
 )
-"""What a model can be converted to."""
+"""The conversions of a model, by name."""
 
 
 def _is_narrowed(tensor: Tensor) -> bool:
@@ -148,20 +148,20 @@ def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> Non
 
 
 class _Quantizer:
-    """Quantises the float tensors of one subgraph, node by node."""
+    """Quantizes the float tensors of one subgraph, node by node."""
 
     def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
         self.editor = editor
         self.has_scale_for_each_channel = has_scale_for_each_channel
         self.quantized: dict[int, int] = {}
-        """For a float tensor that is kept beside its quantised twin: the twin."""
+        """For a float tensor that is kept beside its quantized twin: the twin."""
         self.floating: dict[int, int] = {}
-        """For a quantised tensor: its float twin."""
+        """For a quantized tensor: its float twin."""
         self.parameters: dict[tuple[float, int], Quantization] = {}
         """By scale and zero point; most results have the same."""
 
     def run(self) -> None:
-        """Quantise all nodes that can be, with QUANTIZE and DEQUANTIZE between them and those that cannot."""
+        """Quantize all nodes that can be, with QUANTIZE and DEQUANTIZE between them and those that cannot."""
         nodes, self.editor.nodes = self.editor.nodes, []
         for origin, node in nodes:
             if node.op in _QUANTIZABLE and not node.is_custom:
@@ -230,7 +230,7 @@ class _Quantizer:
         if tensor.type != "INT8" or (tensor.scale, tensor.zero_point) == (scale, zero_point):
             return index
         if tensor.is_constant:
-            # The constant was quantised for this node alone: the converter gives it the scale that the node demands.
+            # The constant was quantized for this node alone: the converter gives it the scale that the node demands.
             self.editor.tensors[index] = self._quantized(tensor, scale, zero_point)._replace(allocation=tensor.allocation)
             return index
         result = self.editor.add_tensor(self._quantized(tensor, scale, zero_point))

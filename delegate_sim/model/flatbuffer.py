@@ -29,7 +29,7 @@ _SMALLEST_TABLE = 8
 """Bytes: the reference to it and its own reference to a vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""How many times the size of the file its parts may claim in all, since a writer may store equal parts only once."""
+"""The parts of a file may claim this many times its size in all, since a writer may store equal parts only once."""
 _GREATEST_STRUCTURE = 1 << 27
 """Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
@@ -38,7 +38,7 @@ _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """What is wrong with a file, worded to follow its name."""
+    """A problem of a file, worded to follow its name."""
 
 
 def _outside(what: str) -> Malformed:

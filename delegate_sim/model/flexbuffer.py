@@ -44,13 +44,13 @@ class FlexbufferMap:
 
     def part(self, key: str) -> FlexbufferMap:
         """Return the map under a key; every key is absent where there is none."""
-        found = FlexbufferMap(b"")
+        entries = FlexbufferMap(b"")
         try:
             value: Any = self._map[key]
-            found._map = value.AsMap if value.IsMap else {}
+            entries._map = value.AsMap if value.IsMap else {}
         except _READING_ERRORS:
             pass
-        return found
+        return entries
 
     def integers(self, key: str) -> list[int]:
         """Return the integers of the vector under a key, none where there is no vector."""

@@ -24,7 +24,7 @@ _BLOCK = 1 << 20
 
 
 class Allocation(Enum):
-    """Where a tensor's data lives (``TfLiteAllocationType``)."""
+    """The place of a tensor's data (``TfLiteAllocationType``)."""
 
     CONSTANT = "constant"
     """In the model file (kTfLiteMmapRo)."""
@@ -43,9 +43,9 @@ class Allocation(Enum):
 
 
 class Quantization(NamedTuple):
-    """Quantisation parameters of a tensor.
+    """Quantization parameters of a tensor.
 
-    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. ``scales`` and ``zero_points`` are those of affine quantisation,
+    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. ``scales`` and ``zero_points`` are those of affine quantization,
     one for the tensor or one per slice along ``dimension``; the other two keep theirs in tensors of their own.
     """
 
@@ -70,7 +70,7 @@ class Quantization(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sparsity:
-    """How a sparse constant is stored: order of its dimensions, blocks, and (is it dense?, dense size) of each dimension."""
+    """The storage of a sparse constant: order of its dimensions, blocks, and (is it dense?, dense size) of each dimension."""
 
     traversal_order: tuple[int, ...]
     block_map: tuple[int, ...]
@@ -101,7 +101,7 @@ class Tensor(NamedTuple):
     zero_point: int
     sparsity: Sparsity | None
     value: FlatNumbers | None = None
-    """What Prepare computed, for a persistent tensor: ``StoredNumbers``, or an array of any shape."""
+    """The value that Prepare computed, for a persistent tensor: ``StoredNumbers``, or an array of any shape."""
 
     @property
     def rank(self) -> int:
@@ -115,7 +115,7 @@ class Tensor(NamedTuple):
 
     @property
     def is_per_channel(self) -> bool:
-        """Whether affine quantisation has more than one scale."""
+        """Whether affine quantization has more than one scale."""
         return self.quantization is not None and self.quantization.is_affine and self.quantization.is_per_channel
 
     @property
@@ -151,7 +151,7 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""What a rule sees where an operand is omitted or missing, so that rules need not test for it at every step."""
+"""The tensor that a rule sees where an operand is omitted or missing, so that rules need not test for it at every step."""
 
 
 class Node(NamedTuple):
@@ -231,7 +231,7 @@ class Model:
     """(offset, size) in bytes of each entry, by name."""
     content: memoryview
     parts_digest: str = ""
-    """Digest of what was read of a model in a remote store, of which weights were left out; empty for any other."""
+    """Digest of the parts read of a model in a remote store, without its weights; empty for any other."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)

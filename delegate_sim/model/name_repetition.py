@@ -24,6 +24,6 @@ def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
 
 def _said(subgraph: Subgraph) -> int:
     lengths = [len(tensor.name) for tensor in subgraph.tensors]
-    lengths.append(0)  # of what is left out, whose index is -1
+    lengths.append(0)  # of an omitted tensor, whose index is -1
     operands = [tensor for node in subgraph.nodes for tensor in (*node.inputs, *node.outputs)]
     return sum([len(node.op) for node in subgraph.nodes]) + sum(map(lengths.__getitem__, operands))

@@ -25,14 +25,14 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
         "<u8": "Q",
     }
 )
-"""How struct reads numpy's types, but for complex ones."""
+"""The format characters of struct for numpy's types, except complex ones."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
 """Elements beyond which numpy is faster, its import included."""
 
 
 class FlatNumbers(Protocol):
-    """What flat arrays of numpy and ``StoredNumbers`` have in common."""
+    """The common interface of flat numpy arrays and ``StoredNumbers``."""
 
     @property
     def nbytes(self) -> int:
@@ -125,8 +125,8 @@ class StoredNumbers:
         """The elements as Python numbers."""
         form = _FORMATS.get(self.kind)
         if form is None:
-            found: list[Any] = np.asarray(self).tolist()
-            return found
+            elements: list[Any] = np.asarray(self).tolist()
+            return elements
         return list(struct.unpack_from(f"<{self._count}{form}", self._content, self._start))
 
     def tobytes(self) -> bytes:
@@ -166,8 +166,8 @@ class RepeatedNumber(StoredNumbers):
 
 def kind_of(values: Any) -> str:
     """Return numpy's name of the type of elements."""
-    found: str = values.kind if isinstance(values, StoredNumbers) else values.dtype.str.replace("|", "<")
-    return found
+    name: str = values.kind if isinstance(values, StoredNumbers) else values.dtype.str.replace("|", "<")
+    return name
 
 
 def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
@@ -200,5 +200,5 @@ def bounds(values: FlatNumbers) -> tuple[Any, Any]:
 
 def flat(values: Any) -> FlatNumbers:
     """Return the elements of an array of any shape, in C order."""
-    found: FlatNumbers = values if isinstance(values, StoredNumbers) else values.reshape(-1)
-    return found
+    elements: FlatNumbers = values if isinstance(values, StoredNumbers) else values.reshape(-1)
+    return elements

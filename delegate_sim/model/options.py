@@ -19,7 +19,7 @@ class Options:
     """The builtin options of a node, by the schema's field names.
 
     Without an options table (``table`` is None) every field reads as 0, an empty vector or an empty string, as in the
-    runtime's zero-initialised parameters.
+    runtime's zero-initialized parameters.
     """
 
     def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ _STAMP_FIELD = 125
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """What a file says of its compilation; empty for one that was not compiled."""
+    """The compilation that a file records; empty for one that was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
@@ -36,7 +36,7 @@ class Precompiled:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is to be said of such a file."""
+        """The sentences to print about such a file."""
         if not self.is_compiled:
             return ()
         target = (

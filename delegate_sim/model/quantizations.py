@@ -1,4 +1,4 @@
-"""Quantisation parameters, from the columns of their tables."""
+"""Quantization parameters, from the columns of their tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_ZERO_POINTS = StoredNumbers("<i8")
 
 
 class Quantizations(NamedTuple):
-    """How tensors are quantised: ``Tensor.quantization``, ``scale`` and ``zero_point`` of each."""
+    """The quantization of tensors: ``Tensor.quantization``, ``scale`` and ``zero_point`` of each."""
 
     parameters: list[Quantization | None]
     scales: list[float]

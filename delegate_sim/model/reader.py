@@ -36,20 +36,20 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
 
 
 def _content(path: str) -> tuple[memoryview, str]:
-    """Return the bytes at a path, an address or a URL, and what stands for their digest if they are not all there."""
-    found = None
+    """Return the bytes at a path, an address or a URL, and a stand-in for their digest if they are not all there."""
+    member = None
     if SEPARATOR in path:
         from ..bundles.members import member_content
 
-        found = member_content(path)
-    if isinstance(found, memoryview):
-        return found, ""
+        member = member_content(path)
+    if isinstance(member, memoryview):
+        return member, ""
     if not is_url(path):
         return _file_content(path), ""
     from ..bundles.stores import RemoteFile
     from .remote import remote_content
 
-    content, digest, _ = remote_content(RemoteFile(path) if found is None else found)
+    content, digest, _ = remote_content(RemoteFile(path) if member is None else member)
     return content, digest
 
 

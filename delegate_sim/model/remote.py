@@ -31,7 +31,7 @@ class RemoteContent(NamedTuple):
 
 
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
-    """Read a model but for its weights, as far as the store can give parts of files; of a bundle, only the beginning.
+    """Read a model without its weights where the store can give parts of files; of a bundle, read only the beginning.
 
     Raises BundleError, and Malformed of a flatbuffer that cannot be followed.
     """
@@ -99,10 +99,10 @@ class _Parts:
 
     def digest(self) -> str:
         """Return a digest of what was read, where it lies, and the size of the file."""
-        found = hashlib.sha256(f"parts of {self.size}".encode())
+        sha256 = hashlib.sha256(f"parts of {self.size}".encode())
         for first, last in _runs([block for block, has in enumerate(self._has) if has]):
-            found.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
-        return found.hexdigest()
+            sha256.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
+        return sha256.hexdigest()
 
 
 class _RangedFlatbuffer(Flatbuffer):

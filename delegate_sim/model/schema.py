@@ -58,7 +58,7 @@ NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
         "UINT16": "<u2",
     }
 )
-"""How numpy reads the elements of a constant, for the types it can read in place."""
+"""The numpy types of a constant's elements, for the types that numpy can read in place."""
 
 CUSTOM = 32
 """The builtin code of a custom operator."""
@@ -93,7 +93,7 @@ class Field:
 
     @property
     def format(self) -> str | None:
-        """How struct reads a number; None for a reference."""
+        """The struct format of a number; None for a reference."""
         code = _STRUCT_CODES.get(self.type)
         return None if code is None else f"<{code}"
 
@@ -109,7 +109,7 @@ class Field:
 
     @property
     def target(self) -> str | None:
-        """The table that the field refers to, or a vector of which it refers to; None for any other field."""
+        """The table that the field, or each element of its vector, refers to; None for any other field."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 

@@ -1,7 +1,7 @@
 """Constant folding of single operators, as a converter does it.
 
-Only operators that shapes, axes and masks are made of are here, and only on integers, booleans and floats as they are: a
-converter leaves quantised constants alone.
+Only operators that compute shapes, axes and masks are here, and only on integers, booleans and floats as they are: a
+converter leaves quantized constants alone.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequen
         return None
     try:
         with np.errstate(all="ignore"):
-            found = evaluator(options, operands)
+            values = evaluator(options, operands)
     except (ArithmeticError, IndexError, TypeError, ValueError):
         return None
-    results = found if isinstance(found, list) else [found]
+    results = values if isinstance(values, list) else [values]
     if len(results) != len(kinds) or any(np.size(result) > _LARGEST_RESULT for result in results):
         return None
     return [np.asarray(result).astype(np.dtype(kind)) for result, kind in zip(results, kinds, strict=True)]

@@ -27,8 +27,8 @@ _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 class FoldedGraph:
     """A prepared subgraph: ``constants`` are the tensors that became constant, ``open`` those of unknown shape.
 
-    ``zeros`` are those constants that are nothing but zeros. ``dynamic`` are those of the open ones of which only values at run
-    time tell the shape, whatever the file says of it.
+    ``zeros`` are the constants of zeros only. ``dynamic`` are the open tensors whose shape depends on values at run time,
+    whatever the file says of it.
     """
 
     graph: Graph
@@ -76,8 +76,8 @@ class Folding:
 
     def freeze(self) -> FoldedGraph:
         """Return the subgraph in its present state."""
-        found = [frozenset(each) for each in (self.constants, self.open, self.zeros, self.dynamic)]
-        return FoldedGraph(self.subgraph.freeze(), *found)
+        groups = [frozenset(tensors) for tensors in (self.constants, self.open, self.zeros, self.dynamic)]
+        return FoldedGraph(self.subgraph.freeze(), *groups)
 
     def _becomes_constant(self, node: KernelNode) -> bool:
         operands = [index for index in node.node.inputs if index >= 0]
@@ -97,7 +97,7 @@ class Folding:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
-            # A converter folds before it quantises; which values that would give decides nothing.
+            # A converter folds before it quantizes; which values that would give decides nothing.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             values = [np.broadcast_to(np.int8(0), tensor.shape) for tensor in results] if is_known else None
         else:
@@ -116,7 +116,7 @@ class Folding:
             self.zeros.add(tensor.index)
 
     def _passes_zeros_on(self, node: KernelNode) -> bool:
-        """Whether a node whose result is quantised, and so has no value here, gives zeros."""
+        """Whether a node whose result is quantized, and so has no value here, gives zeros."""
         if node.op != "FILL":
             return node.op in _MOVING and node.node.input(0) in self.zeros
         value = node.optional_input(1)
@@ -139,7 +139,7 @@ class Folding:
         return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
     def _product_of_zeros(self, node: KernelNode) -> Array:
-        """Return zeros, or a bias for each row; of a quantised result only whether there is anything but zeros counts."""
+        """Return zeros, or a bias for each row; of a quantized result only whether there is anything but zeros counts."""
         result = node.output(0)
         bias = None
         if self._has_bias(node):

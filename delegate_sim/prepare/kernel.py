@@ -2,7 +2,7 @@
 
 A Prepare function is written like the kernel's own: it reads operands, may refuse with ``KernelNode.ensure``, and sets the
 type, shape and allocation of the results. Only what a delegate or the report can see is carried over; temporaries and
-quantisation multipliers are not.
+quantization multipliers are not.
 """
 
 from __future__ import annotations
@@ -78,17 +78,17 @@ class KernelTensor:
 
     @property
     def quantization(self) -> Quantization | None:
-        """The quantisation parameters."""
+        """The quantization parameters."""
         return self.source.quantization
 
     @property
     def scale(self) -> float:
-        """The scale of a per-tensor quantised tensor, else 0."""
+        """The scale of a per-tensor quantized tensor, else 0."""
         return self.source.scale
 
     @property
     def zero_point(self) -> int:
-        """The zero point of a per-tensor quantised tensor, else 0."""
+        """The zero point of a per-tensor quantized tensor, else 0."""
         return self.source.zero_point
 
     @property
@@ -113,10 +113,10 @@ class KernelTensor:
 
     def value(self) -> FlatNumbers:
         """The elements, flat, in C order; raises PrepareError if they are not known or their type cannot be read."""
-        found = self.known_value()
-        if found is None:
+        elements = self.known_value()
+        if elements is None:
             raise PrepareError(f"the value of tensor {self.index} is not known")
-        return found
+        return elements
 
     def known_value(self) -> FlatNumbers | None:
         """The elements, flat, in C order, None if they are not known; those in the file are read as the type of the moment."""
@@ -158,8 +158,8 @@ class KernelTensors(dict[int, KernelTensor]):
     def __missing__(self, index: int) -> KernelTensor:
         if index < 0:
             return self[index + len(self._tensors)]
-        found = self[index] = KernelTensor(self._model, self._tensors[index])
-        return found
+        tensor = self[index] = KernelTensor(self._model, self._tensors[index])
+        return tensor
 
 
 class KernelSubgraph:
@@ -187,7 +187,7 @@ class KernelSubgraph:
     def freeze(self) -> Graph:
         """Return the graph in its present state."""
         own = self.graph.tensors
-        others = {index: found for index, tensor in self.tensors.items() if (found := tensor.freeze()) is not own[index]}
+        others = {index: frozen for index, tensor in self.tensors.items() if (frozen := tensor.freeze()) is not own[index]}
         tensors = list(own)
         for index, tensor in others.items():
             tensors[index] = tensor
@@ -206,7 +206,7 @@ class KernelSubgraph:
 
 
 class Interpreter(Protocol):
-    """What kernels that call other subgraphs ask of the interpreter that prepares them."""
+    """The interface of the interpreter for kernels that call other subgraphs."""
 
     def subgraph_count(self) -> int:
         """The number of subgraphs."""
@@ -222,7 +222,7 @@ class Interpreter(Protocol):
 
 
 class ComputedElements:
-    """How many elements of results are still computed in a preparation: what later kernels read are shapes, axes and the like.
+    """The number of elements that a preparation still computes: later kernels only read shapes, axes and the like.
 
     A hostile file would have far more computed than it holds.
     """
@@ -259,7 +259,7 @@ class KernelNode:
         self.release = release
         """The release of the runtime whose kernel this is."""
         self.elements = elements or ComputedElements()
-        """What may still be computed of results."""
+        """The elements of results that may still be computed."""
         self.cause: int | None = None
         """The operand that would have to be constant for the results not to be dynamic."""
         self.has_open_result = False

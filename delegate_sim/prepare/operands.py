@@ -30,17 +30,17 @@ def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
 
 def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
     """Return the elements of a constant or persistent tensor, flat; None where they cannot be read."""
-    found = tensor.known_value()
-    if found is None or len(found) < tensor.element_count:
+    values = tensor.known_value()
+    if values is None or len(values) < tensor.element_count:
         return None
-    elements: FlatNumbers = found[: tensor.element_count]
+    elements: FlatNumbers = values[: tensor.element_count]
     return elements
 
 
 def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
     """Return a constant or persistent tensor as an array of its shape; None where its elements cannot be read."""
-    found = known_elements(tensor)
-    return None if found is None else np.asarray(found).reshape(tensor.shape)
+    elements = known_elements(tensor)
+    return None if elements is None else np.asarray(elements).reshape(tensor.shape)
 
 
 def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:

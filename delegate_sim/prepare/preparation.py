@@ -75,15 +75,15 @@ def _prepared(
 
 
 def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
+    nodes_by_subgraph: dict[int, set[int]] = {}
     for subgraph, node in nodes:
-        found.setdefault(subgraph, set()).add(node)
-    return found
+        nodes_by_subgraph.setdefault(subgraph, set()).add(node)
+    return nodes_by_subgraph
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What delegates took of a subgraph: the nodes whose CPU kernels are not asked, and the order that this left."""
+    """The nodes of a subgraph that delegates took, whose CPU kernels are not asked, and the order that this left."""
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
@@ -101,8 +101,8 @@ def prepare_rest(
 ) -> PrepareFailure | None:
     """Prepare the first subgraph once delegates have taken nodes; return the first failure before any dynamic result.
 
-    ``taken`` has the subgraphs of which delegates took nodes. What shapes the delegate gives their results is not known: those
-    of the CPU kernel where it would not refuse, else those of the file.
+    ``taken`` has the subgraphs with nodes that delegates took. The shapes that a delegate gives their results are not known:
+    those of the CPU kernel are used where it would not refuse, else those of the file.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
@@ -143,7 +143,7 @@ class Repreparation:
 
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
-    """Whether the runtime's own kernels include this operator and its Prepare is modelled here."""
+    """Whether the runtime's own kernels include this operator and its Prepare is modeled here."""
     return find_kernel(_kernel_name(op, is_custom)) is not None
 
 

@@ -38,7 +38,7 @@ def dequantized_types(release: Release) -> tuple[str, ...]:
 
 
 def affine_quantization(tensor: KernelTensor) -> Quantization | None:
-    """Return the parameters of affine quantisation, None for a tensor without any or with those of another kind."""
+    """Return the parameters of affine quantization, None for a tensor without any or with those of another kind."""
     quantization = tensor.quantization
     return quantization if quantization is not None and quantization.is_affine else None
 

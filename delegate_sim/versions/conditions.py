@@ -90,7 +90,7 @@ def quantized_scales(*positions: int) -> VersionCondition:
     """One of the operands has scales.
 
     Upstream asks for a table of parameters, even an empty one. The converter writes one for every tensor, so that its INT16
-    tensors always count as quantised; here a table counts only with scales in it.
+    tensors always count as quantized; here a table counts only with scales in it.
     """
     return lambda node: any(_scale_count(node.input(position)) > 0 for position in positions)
 
@@ -155,9 +155,9 @@ def integer_weights(activations: str, *weights: str) -> VersionCondition:
 
 
 def hybrid_weights(weights: int, *types: str) -> VersionCondition:
-    """Quantised weights between float operands and results."""
+    """Quantized weights between float operands and results."""
     return all_of(both_are("FLOAT32"), input_is("INT8", *types, at=weights))
 
 
 hybrid_recurrent = all_of(input_is("INT8", at=1), output_is("FLOAT32"))
-"""What the rule tests for most recurrent operators: not the type of the operand."""
+"""The test of the rule for most recurrent operators, which leaves out the type of the operand."""

@@ -5,7 +5,7 @@ Each operator has a table of demands in the order in which ``GetBuiltinOperatorV
 a node is what ``GetOpSignature`` (``op_signature.cc``) collects.
 
 Not every tool that writes files marks versions by this rule. Measured on models converted with TensorFlow 2.15 and 2.21, it
-gives every version except those of two quantisers (``quantize_model.cc``: 16-bit activations, and
+gives every version except those of two quantizers (``quantize_model.cc``: 16-bit activations, and
 ``converter.experimental_new_quantizer = False``). They mark the version that INT8 data needs (``operator_property.cc``) whatever
 the type is, and keep a higher one of the float model. Models of the AI Edge Quantizer have the versions of the float model.
 """
@@ -110,7 +110,7 @@ def _asymmetric(version: int, hybrid: VersionCondition) -> Demand:
 
 
 def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: VersionCondition) -> tuple[Demand, ...]:
-    """Demands of an operator with two ways to quantise float operands at run time."""
+    """Demands of an operator with two ways to quantize float operands at run time."""
     return (_asymmetric(asymmetric, hybrid), Demand(symmetric, "hybrid-weights", hybrid))
 
 
@@ -310,7 +310,7 @@ _DEQUANTIZE = (
     *_INT8_DATA,
 )
 
-# The quantisers that mark versions by operator (see above) give version 2 to INT8 as well: older INT8 models have it.
+# The quantizers that mark versions by operator (see above) give version 2 to INT8 as well: older INT8 models have it.
 _QUANTIZE = (
     Demand(5, "uint4-type", either_is("UINT4")),
     Demand(4, "int4-type", either_is("INT4")),
@@ -427,6 +427,6 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         **dict.fromkeys(("PAD", "PADV2"), _PAD),
     }
 )
-"""What each operator's versions stand for, in the order of the rule. An operator not listed has version 1 only."""
+"""The demands behind each operator's versions, in the order of the rule. An operator not listed has version 1 only."""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
 """The version without any feature, where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""

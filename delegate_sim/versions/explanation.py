@@ -34,7 +34,7 @@ class NodePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionCause:
-    """Why the operator of a node has a version above a given one.
+    """The reason why the operator of a node has a version above a given one.
 
     ``features`` are those that must go from ``nodes``, the nodes that share the operator's entry and demand more. Both are empty
     if ``is_explained`` is false: the rule does not explain the version, or no feature's absence lowers it far enough.
@@ -70,17 +70,17 @@ def version_cause(node: NodeView, version: int) -> VersionCause:
     There are no features and nodes either where the operator has no more than the version; then that is explained.
     """
     lowest, sharers = _lowest(node), _sharers(node)
-    found: dict[str, Feature] = {}
-    while above := [met for met in sharers if _version(lowest, met, found) > version]:
+    causes: dict[str, Feature] = {}
+    while above := [met for met in sharers if _version(lowest, met, causes) > version]:
         for met in above:
-            features = _features_above(lowest, tuple([demand for demand in met if demand.remains_without(found)]), version)
+            features = _features_above(lowest, tuple([demand for demand in met if demand.remains_without(causes)]), version)
             if features is None:
                 return VersionCause((), (), False)
             for feature in features:
-                found[feature.code] = max(feature, found.get(feature.code, feature))
+                causes[feature.code] = max(feature, causes.get(feature.code, feature))
     demanding = [positions for met, positions in sharers.items() if _version(lowest, met, ()) > version]
     nodes = tuple(sorted(position for positions in demanding for position in positions))
-    return VersionCause(tuple(found.values()), nodes, bool(nodes) or node.version <= version)
+    return VersionCause(tuple(causes.values()), nodes, bool(nodes) or node.version <= version)
 
 
 def _known(codes: Collection[str]) -> Collection[str]:
@@ -105,10 +105,10 @@ def _version(lowest: int, met: _Met, without: Collection[str]) -> int:
 
 
 def _features(met: Iterable[Demand]) -> tuple[Feature, ...]:
-    found: dict[str, int] = {}
+    versions: dict[str, int] = {}
     for demand in met:
-        found.setdefault(demand.code, demand.version)
-    return tuple([Feature(code, version) for code, version in found.items()])
+        versions.setdefault(demand.code, demand.version)
+    return tuple([Feature(code, version) for code, version in versions.items()])
 
 
 def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...] | None:
@@ -140,9 +140,9 @@ def _sharers(node: NodeView) -> _Sharers:
 
 @functools.lru_cache(maxsize=1)
 def _sharers_by_entry(model: Model) -> Mapping[tuple[str, int, int], _Sharers]:
-    found: dict[tuple[str, int, int], dict[_Met, list[NodePosition]]] = {}
+    entries: dict[tuple[str, int, int], dict[_Met, list[NodePosition]]] = {}
     for graph in file_graphs(model):
         for node in graph.nodes:
-            kinds = found.setdefault((node.op, node.builtin_code, node.version), {})
+            kinds = entries.setdefault((node.op, node.builtin_code, node.version), {})
             kinds.setdefault(_met(graph.view(node)), []).append(NodePosition(graph.index, node.index))
-    return {entry: {met: tuple(nodes) for met, nodes in kinds.items()} for entry, kinds in found.items()}
+    return {entry: {met: tuple(nodes) for met, nodes in kinds.items()} for entry, kinds in entries.items()}

@@ -120,7 +120,7 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""How weights and data are quantised."""
+"""Features of how weights and data are quantized."""
 
 TYPES: Mapping[str, Explanation] = MappingProxyType(
     {

@@ -93,7 +93,7 @@ def prepare_sub(node: KernelNode) -> None:
 def _check_int16_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Where the options say so and all scales are powers of two, one operand is shifted; else all is rescaled."""
+    """Shift one operand if the options say so and all scales are powers of two; else rescale all."""
     check_symmetric(node, first, second, result)
     has_powers_of_two = all(power_of_two_exponent(tensor) is not None for tensor in (first, second, result))
     if node.options.pot_scale_int16 and has_powers_of_two:

@@ -200,8 +200,8 @@ def prepare_where(node: KernelNode) -> None:
     if not condition.is_constant_or_persistent:
         node.set_dynamic(result, condition)
         return
-    found = int(np.count_nonzero(condition.value()[: condition.element_count]))
-    node.resize(result, (found, condition.rank))
+    count = int(np.count_nonzero(condition.value()[: condition.element_count]))
+    node.resize(result, (count, condition.rank))
 
 
 @kernel("UNIQUE")

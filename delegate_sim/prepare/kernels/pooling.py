@@ -50,7 +50,7 @@ def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
 
 
 def _resized_to(node: KernelNode) -> list[int] | None:
-    """What both kernels demand: return height and width, None if they are known only at run time."""
+    """Check the demands of both kernels; return height and width, None if they are known only at run time."""
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(source, 4)

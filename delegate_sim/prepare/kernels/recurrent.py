@@ -92,7 +92,7 @@ def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
 def _check_rnn_cell(
     node: KernelNode, source: KernelTensor, input_size: int, cell: tuple[KernelTensor, KernelTensor, KernelTensor]
 ) -> None:
-    """What RNN and UNIDIRECTIONAL_SEQUENCE_RNN demand of weights, recurrent weights and bias."""
+    """Check weights, recurrent weights and bias as RNN and UNIDIRECTIONAL_SEQUENCE_RNN do."""
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
     node.ensure(weights.shape[:2] == (units, input_size), "the weights do not have the shape that the other operands require")
@@ -376,7 +376,7 @@ def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _C
 
 
 def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
-    """Layer normalisation is used where there are coefficients for the forget gate."""
+    """Layer normalization is used where there are coefficients for the forget gate."""
     if node.optional_input(_FORGET_NORM) is None:
         return
     positions = [_FORGET_NORM, _CELL_NORM, _OUTPUT_NORM]
@@ -394,7 +394,7 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
-    """What the integer kernels need to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
+    """Check the needs of folding zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
     node.ensure(count in intermediate_counts, "the integer kernel does not have as many intermediates as it needs")
     if count == 12:

@@ -43,7 +43,7 @@ _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
 """Since when reductions refuse an axis out of range with keep_dims too; before, they ignored it: measured."""
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
-"""Since when REDUCE_PROD checks the type of quantised operands: measured, with UINT8 ones in 2.1.4."""
+"""Since when REDUCE_PROD checks the type of quantized operands: measured, with UINT8 ones in 2.1.4."""
 
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))

@@ -70,7 +70,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """How STRIDED_SLICE cuts one dimension of its input, the added dimensions of size 1 included."""
+    """The cut of STRIDED_SLICE along one dimension of its input, including added dimensions of size 1."""
 
     size: int
     start: int = 0
@@ -230,7 +230,7 @@ def _strided_slice(
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
     if math.prod(map(len, taken)) < count:
         return None
-    positions = positions_in([(axis.size, each) for axis, each in zip(axes, taken, strict=True)]) if count else ()
+    positions = positions_in([(axis.size, indices) for axis, indices in zip(axes, taken, strict=True)]) if count else ()
     return picked(elements, itertools.islice(positions, count))
 
 

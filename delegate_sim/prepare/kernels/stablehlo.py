@@ -171,7 +171,7 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
 
 
 def _windowed_input(node: KernelNode) -> KernelTensor:
-    """What both kinds of windows demand of the operand; return it."""
+    """Check the operand as both kinds of windows do, and return it."""
     source, initial_value, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type == initial_value.type, "the initial value has a type other than that of the input")
