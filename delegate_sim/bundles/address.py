@@ -1,4 +1,4 @@
-"""Names of models inside bundles: ``bundle.task!/model.tflite``, nested as needed."""
+"""Addresses of models inside bundles: ``bundle.task!/model.tflite``, nested as needed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def join_address(*parts: str) -> str:
 
 
 def split_address(path: str) -> tuple[str, ...]:
-    """Return the file and the members that an address leads through; only the path if it is none.
+    """Return the file and the members on the path of an address; a path that is no address is returned alone.
 
-    What stands before the first separator at which there is a file is that file; the name of a file may hold a separator itself.
-    Of a URL it is the first.
+    The file is the part before the first separator at which a file exists, since a file's name may contain the separator itself.
+    In a URL, the first separator counts.
     """
     if is_url(path):
         return tuple(path.split(SEPARATOR))

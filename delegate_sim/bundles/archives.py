@@ -30,7 +30,7 @@ def read_zip(content: Content) -> Sequence[Member]:
 
 
 def _refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise BundleError if two entries share bytes: a small archive could hold any amount that way."""
+    """Raise BundleError if two entries share bytes, with which a small archive could expand to any size."""
     end, before = 0, ""
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
@@ -47,10 +47,10 @@ def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipIn
             raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside it")
         names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
         start = entry.header_offset + _LOCAL_HEADER + names
-        found = content[start : start + entry.file_size]
-        if len(found) < entry.file_size:
+        data = content[start : start + entry.file_size]
+        if len(data) < entry.file_size:
             raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside it")
-        return found
+        return data
 
     def beginning(count: int) -> bytes:
         view = stored()
@@ -60,7 +60,7 @@ def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipIn
             with archive.open(entry) as file:
                 return file.read(count)
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError):
-            return b""  # encrypted, or damaged: whether it is a model is not known
+            return b""  # encrypted or damaged, so the format is unknown
 
     def whole() -> Content:
         view = stored()
@@ -93,7 +93,7 @@ def _tar_member(content: Content, entry: tarfile.TarInfo) -> Member:
 
 
 def opened_tar_stream(content: Content) -> IO[bytes]:
-    """Return what comes out of a compressed archive."""
+    """Return the decompressed stream of a compressed archive."""
     import bz2
     import gzip
     import lzma

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class BundleError(Exception):
-    """Say what is wrong with a bundle, worded to follow its name."""
+    """Raised if a bundle cannot be read; the message follows the bundle's name."""

@@ -20,12 +20,12 @@ _KNOWN_MAJOR = 1
 _TFLITE_MODEL = 3
 _NAME_KEYS = ("model_type", "name")
 _STRING_VALUE = 9
-"""``VData.StringValue``."""
+"""The union type ``VData.StringValue``."""
 _MOST_SECTIONS = 4096
 
 
 def read_litertlm(content: Content) -> Sequence[Member]:
-    """Return the sections that hold models, each by its ``model_type``, numbered where it has none. Raises BundleError."""
+    """Return the sections with models, named by ``model_type``, or numbered without one. Raises BundleError."""
     try:
         major = int.from_bytes(bytes(content[8:12]), "little")
         if major != _KNOWN_MAJOR:
@@ -65,7 +65,7 @@ def _member(name: str, view: Content) -> Member:
 
 
 def _name(section: Any) -> str:
-    """Return the text of the item that names a section."""
+    """Return the string item that names a section."""
     for item in _vector(section, 0):
         key = item.Offset(4)
         if key and item.String(item.Pos + key).decode("utf-8", "replace") in _NAME_KEYS:

@@ -11,17 +11,17 @@ from .bundle_error import BundleError
 from .ranged import Content
 
 _GREATEST = 1 << 30
-"""Bytes that may come out of compressed content, whatever it claims."""
+"""Largest number of bytes to decompress, whatever the content claims."""
 _ALWAYS = 256 << 20
-"""Bytes that may come out of the smallest content: weights that are all alike, as in models made for tests, shrink to nothing."""
+"""Number of bytes that may always be decompressed: models made for tests have equal weights, which compress to nothing."""
 _RATIO = 100
-"""Number of times larger content may become: trained weights seldom shrink to a half."""
+"""Largest ratio of decompression: trained weights seldom compress to a half."""
 _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in a bundle: its name there, how it begins, and all of it (a view where it is stored as it is)."""
+    """A file in a bundle: its name there, its first bytes, and its content (a view if it is stored uncompressed)."""
 
     name: str
     beginning: Callable[[int], bytes]
@@ -29,7 +29,7 @@ class Member:
 
 
 def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
-    """Copy what comes out of so many bytes of compressed content; raises BundleError if that is too much or cannot be done."""
+    """Copy decompressed content; raises BundleError if it is too large or cannot be decompressed."""
     import lzma
     import zlib
 

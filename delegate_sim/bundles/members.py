@@ -19,27 +19,27 @@ from .ranged import Content, RangedView
 from .stores import RemoteFile, is_url
 
 _DEEPEST = 4
-"""Number of bundles may lie in each other."""
+"""Largest depth of nested bundles."""
 _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
-"""Bytes of the bundles inside one file."""
+"""Largest total size of the bundles inside one file, in bytes."""
 
 _READERS: dict[str, Callable[[Content], Sequence[Member]]] = {ZIP: read_zip, TAR: read_tar, LITERTLM: read_litertlm}
 
 
 def models_in(path: str) -> list[str]:
-    """Return the addresses of the models in a bundle and in the bundles inside it, in the order of the file.
+    """Return the addresses of the models in a bundle and in its nested bundles, in the order of the file.
 
-    Raises BundleError with what is wrong, and OSError.
+    Raises BundleError if the bundle is invalid, and OSError.
     """
-    return list(_addresses(_of_file(path), (path,)))
+    return list(_addresses(_opened_file(path), (path,)))
 
 
 def member_content(path: str) -> Content | None:
-    """Return the bytes of the model at an address, None if the path is not an address.
+    """Return the bytes of the model at an address; None if the path is not an address.
 
-    Nothing is copied of what is stored as it is, and nothing read of that in a remote store. Raises BundleError with what is
-    wrong, and OSError.
+    Uncompressed content is not copied, and not yet read from a remote store. Raises BundleError if the bundle is invalid, and
+    OSError.
     """
     file, *names = split_address(path)
     if not names:
@@ -48,12 +48,12 @@ def member_content(path: str) -> Content | None:
     above: tuple[str, ...] = ()
     while True:
         members = _opened(file, stamp, above).by_name
-        # The longest first: a member's own name may hold what separates names in an address.
-        found = next((end for end in range(len(names), 0, -1) if join_address(*names[:end]) in members), None)
-        if found is None:
+        # The longest name first: a member's own name may contain the separator.
+        longest = next((end for end in range(len(names), 0, -1) if join_address(*names[:end]) in members), None)
+        if longest is None:
             raise BundleError(f"holds no {names[0]}")
-        name = join_address(*names[:found])
-        names = names[found:]
+        name = join_address(*names[:longest])
+        names = names[longest:]
         if not names:
             return members[name].content()
         above = (*above, name)
@@ -86,7 +86,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
 
 
 class _Opened:
-    """The members of a file, or of a bundle inside it, by their names; of several of one name, the first."""
+    """The members of a bundle by name; of several with one name, the first."""
 
     def __init__(self, content: Content, name: str) -> None:
         members = _inside(content, name)
@@ -96,7 +96,7 @@ class _Opened:
             self.by_name.setdefault(member.name, member)
 
 
-def _of_file(path: str) -> _Opened:
+def _opened_file(path: str) -> _Opened:
     opened = _Opened(_file_content(path), path)
     if not opened.is_bundle:
         raise BundleError("is neither an archive nor a bundle")
@@ -115,9 +115,9 @@ def _file_content(path: str) -> Content:
 
 @functools.lru_cache(maxsize=_DEEPEST)
 def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opened:
-    """Return an opened bundle; the last one is kept, since its models are usually asked for one after another."""
+    """Return an opened bundle; the last one is cached, since its models are usually read one after another."""
     if not above:
-        return _of_file(path)
+        return _opened_file(path)
     *outer, name = above
     return _Opened(_opened(path, stamp, tuple(outer)).by_name[name].content(), name)
 
@@ -130,7 +130,7 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 
 def _inside(content: Content, name: str) -> Sequence[Member] | None:
-    """Return the members of a bundle, None if it is none."""
+    """Return the members of a nested bundle; None if the content is no bundle."""
     kind = format_of(bytes(content[:512]), name)
     if kind == COMPRESSED_TAR:
         with tempfile.TemporaryFile() as file:

@@ -1,6 +1,6 @@
-"""Find model files: below folders, by pattern, and inside bundles; symbolic link loops end.
+"""Find model files: below folders, by pattern, and inside bundles; loops of symbolic links end.
 
-``glob`` and ``os.walk`` either do not enter linked folders or go round in a loop of links until the path is too long.
+``glob`` and ``os.walk`` either do not follow linked folders, or follow loops of links until the path is too long.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def models_below(folder: str) -> list[str]:
 
 
 def matching_files(pattern: str, root: str = "") -> list[str]:
-    """Return the files that a pattern matches, sorted, below ``root`` if it is relative; with slashes on every system.
+    """Return the files that match a pattern, sorted, below ``root`` if it is relative, with slashes on every system.
 
-    Hidden files and folders match only a part of the pattern that begins with a dot. Where the last part of the pattern does not
-    say how names end, only models and bundles match.
+    Hidden files and folders only match a part of the pattern that begins with a dot. If the last part of the pattern has no
+    suffix, only models and bundles match.
     """
     pattern = pattern.replace(os.sep, "/")
     parts = pattern.split("/")
@@ -53,12 +53,12 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
     depth = None if "**" in rest else len(rest)
     if rest[-1] == "**":
         rest = [*rest, "*"]
-    found = [
+    files = [
         "/".join([*([start.rstrip("/")] if start else []), *names])
         for names in _walk(os.path.join(root, start) if start else root or ".", depth)
         if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(_SUFFIXES))
     ]
-    return sorted(found)
+    return sorted(files)
 
 
 def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
@@ -74,32 +74,32 @@ def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
-    """Return the positions in a pattern that can be reached with one more name."""
-    found = set()
+    """Return the positions in a pattern that one more name can reach."""
+    positions = set()
     for position in _skipped(reached, pattern):
         if position == len(pattern):
             continue
         if pattern[position] == "**":
             if not name.startswith("."):
-                found.add(position)
+                positions.add(position)
         elif fnmatchcase(name, pattern[position]) and (not name.startswith(".") or pattern[position].startswith(".")):
-            found.add(position + 1)
-    return found
+            positions.add(position + 1)
+    return positions
 
 
 def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the positions and those behind every ``**`` that matches no folder."""
-    found = set(reached)
+    """Return the positions, and those after every ``**`` that matches no folder."""
+    positions = set(reached)
     for position, part in enumerate(pattern):
-        if position in found and part == "**":
-            found.add(position + 1)
-    return found
+        if position in positions and part == "**":
+            positions.add(position + 1)
+    return positions
 
 
 def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
-    """Return the parts of the path of each file below a folder, at most ``depth`` parts; no folder is entered in itself.
+    """Yield the parts of the path of each file below a folder, at most ``depth`` parts; no folder is entered inside itself.
 
-    A folder that many links lead to is entered a few times only, and one that cannot be read is passed over.
+    A folder with many links to it is entered a few times only, and an unreadable one is skipped.
     """
     entered: Counter[tuple[int, int]] = Counter()
     waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), _above(folder))]
@@ -125,28 +125,28 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
 
 
 def _above(folder: str) -> frozenset[tuple[int, int]]:
-    """Return what identifies the folders that a folder is in, which a link may lead back to."""
-    found = set()
+    """Return the identities of a folder's parents, to which a link may lead back."""
+    folders = set()
     path = os.path.realpath(folder)
     while (parent := os.path.dirname(path)) != path:
         path = parent
         with suppress(OSError):
             status = os.stat(path)
-            found.add((status.st_dev, status.st_ino))
-    return frozenset(found)
+            folders.add((status.st_dev, status.st_ino))
+    return frozenset(folders)
 
 
 def stands_for_many(path: str) -> bool:
-    """Return whether a path is a folder, or a pattern and not the name of a file."""
+    """Return whether a path is a folder, or a pattern that is not the name of a file."""
     if is_url(path):
         return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
 
 
 def files_for(path: str) -> list[str]:
-    """Return the models below a folder, that a pattern matches, or in a bundle; the path itself if there is none.
+    """Return the models below a folder, matching a pattern, or in a bundle; the path itself if there are none.
 
-    A bundle that cannot be read, or holds no model, stands for itself, so that it can be reported.
+    A bundle that cannot be read, or holds no model, is returned itself, so that it can be reported.
     """
     if is_url(path):
         if SEPARATOR in path:
@@ -156,8 +156,8 @@ def files_for(path: str) -> list[str]:
         return [path]
     if not stands_for_many(path):
         return _models_of(path)
-    found = models_below(path) if os.path.isdir(path) else matching_files(path)
-    return [model for file in found for model in _models_of(file)] or [path]
+    files = models_below(path) if os.path.isdir(path) else matching_files(path)
+    return [model for file in files for model in _models_of(file)] or [path]
 
 
 def _models_at(url: str) -> list[str]:

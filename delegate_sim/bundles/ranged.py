@@ -14,9 +14,9 @@ _MOST_BLOCKS = 128
 
 
 class RangedView:
-    """Bytes of a remote file from a start to an end: slices are views as well, and ``bytes(view)`` reads.
+    """A range of a remote file's bytes: slices are views as well, and ``bytes(view)`` reads.
 
-    What is read comes in blocks, of which the last ones are kept for all views of the file.
+    Data is read in blocks; the last ones are cached for all views of the file.
     """
 
     def __init__(self, file: RemoteFile, start: int, end: int, blocks: dict[int, bytes] | None = None) -> None:
@@ -25,7 +25,7 @@ class RangedView:
 
     @property
     def size(self) -> int:
-        """Bytes of the view."""
+        """Number of bytes in the view."""
         return self._end - self._start
 
     def __len__(self) -> int:
@@ -39,19 +39,19 @@ class RangedView:
         if not self.size:
             return b""
         first, last = self._start // _BLOCK, -(-self._end // _BLOCK)
-        found = {number: self._blocks[number] for number in range(first, last) if number in self._blocks}
-        missing = [number for number in range(first, last) if number not in found]
+        cached = {number: self._blocks[number] for number in range(first, last) if number in self._blocks}
+        missing = [number for number in range(first, last) if number not in cached]
         greatest = self._file.size or 0
         ranges = [(number * _BLOCK, min((number + 1) * _BLOCK, greatest)) for number in missing]
-        found.update(zip(missing, self._read(ranges), strict=True))
-        self._blocks.update((number, found[number]) for number in missing[-_MOST_BLOCKS:])
+        cached.update(zip(missing, self._read(ranges), strict=True))
+        self._blocks.update((number, cached[number]) for number in missing[-_MOST_BLOCKS:])
         while len(self._blocks) > _MOST_BLOCKS:
             del self._blocks[next(iter(self._blocks))]
-        content = b"".join([found[number] for number in range(first, last)])
+        content = b"".join([cached[number] for number in range(first, last)])
         return content[self._start - first * _BLOCK : self._end - first * _BLOCK]
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
-        """Read parts of the view, each from a start to an end; raises BundleError."""
+        """Read parts of the view, given by start and end; raises BundleError."""
         return self._read([(self._start + start, self._start + end) for start, end in ranges])
 
     def whole(self) -> bytes:
@@ -70,11 +70,11 @@ class RangedView:
 
 
 Content = memoryview | RangedView
-"""The bytes of a file: in memory, or in a store."""
+"""The bytes of a file, in memory or in a store."""
 
 
 class ContentFile(io.RawIOBase):
-    """A file over bytes, which are not copied, or read, as a whole."""
+    """A file object over bytes, which are neither copied nor read as a whole."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
@@ -89,7 +89,7 @@ class ContentFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position; one before the beginning raises ValueError."""
+        """Move to a position; a negative one raises ValueError."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._content)}[whence]
         if start + offset < 0:
             raise ValueError("negative position")

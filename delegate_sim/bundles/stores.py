@@ -17,27 +17,27 @@ def is_url(path: str) -> bool:
 
 
 def models_at(url: str) -> list[str]:
-    """Return the URLs of the models and bundles that a pattern matches or that lie below a folder of a store, or the URL itself.
+    """Return the URLs of models and bundles that match a pattern or lie below a folder of a store, or the URL itself.
 
-    Raises BundleError if the store cannot be asked.
+    Raises BundleError if the store does not answer.
     """
     if url.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)) and not _has_wildcard(url):
         return [url]
     store, path = _store(url)
     try:
         if _has_wildcard(url):
-            found = store.glob(path)
+            paths = store.glob(path)
         elif not store.isdir(path):
             return [url]
         else:
-            found = store.find(path)
-    except Exception as error:  # every store has errors of its own
+            paths = store.find(path)
+    except Exception as error:  # every store has its own errors
         raise _fault(error) from error
-    return [store.unstrip_protocol(each) for each in sorted(found) if each.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES))]
+    return [store.unstrip_protocol(name) for name in sorted(paths) if name.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES))]
 
 
 class RemoteFile:
-    """A file in a store, of which parts can be read."""
+    """A file in a store that can be read in parts."""
 
     def __init__(self, url: str) -> None:
         self._store, self._path = _store(url)
@@ -49,18 +49,18 @@ class RemoteFile:
             raise BundleError("is a folder, not a model")
         size = details.get("size")
         self.size: int | None = None if size is None else int(size)
-        """Bytes, None if the store does not say."""
+        """Size in bytes; None if the store does not report it."""
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
-        """Read parts, each from a start to an end; raises BundleError. A store that cannot do so may return more."""
-        asked = list(ranges)
+        """Read parts, given by start and end; raises BundleError. A store without range requests may return more."""
+        spans = list(ranges)
         try:
-            found: list[Any] = self._store.cat_ranges(
-                [self._path] * len(asked), [start for start, _ in asked], [end for _, end in asked], on_error="raise"
+            parts: list[Any] = self._store.cat_ranges(
+                [self._path] * len(spans), [start for start, _ in spans], [end for _, end in spans], on_error="raise"
             )
         except Exception as error:
             raise _fault(error) from error
-        return found
+        return parts
 
     def whole(self) -> bytes:
         """Read everything; raises BundleError."""

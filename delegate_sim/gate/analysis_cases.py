@@ -1,4 +1,4 @@
-"""A report as cases, for the output formats that analyzes and checks share."""
+"""Convert a report to cases, for the output formats that analyses and checks share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .results import FAILED, PASSED, Case
 
 
 def analysis_cases(report: Report) -> tuple[Case, ...]:
-    """Return a case for each delegate that was asked for; what the runtime applies by default is left out."""
+    """Return a case for each requested delegate, without those that the runtime applies by default."""
     path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
 
@@ -44,7 +44,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
 
 
 def _findings(run: Run) -> Iterator[Finding]:
-    """Return a finding for the refusal of the whole graph, and a warning for each node with reasons of its own."""
+    """Yield a finding for the refusal of the whole graph, and a warning for each node with its own reasons."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

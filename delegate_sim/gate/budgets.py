@@ -1,4 +1,4 @@
-"""Budgets: how much worse than the baseline a model may get, and absolute limits."""
+"""Budgets: limits on how much worse than the baseline a model may get, and absolute limits."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How far a count may rise: by a number, or by a share of its old value (0.1 for ten per cent)."""
+    """How far a count may rise: by a number, or by a share of its old value (0.1 for 10%)."""
 
     number: int = 0
     share: float = 0.0
 
     def limit(self, base: int) -> int:
-        """Return the highest count that is allowed."""
+        """Return the highest allowed count."""
         return base + max(self.number, int(base * self.share))
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How much worse measures may get before a check fails; None, if not configured, allows nothing."""
+    """How much worse each measure may get before a check fails; None allows nothing."""
 
     partitions: Allowance | None = None
     delegate_kernels: Allowance | None = None
@@ -35,7 +35,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Limits on one model on one target; None, or empty, where there is none."""
+    """Limits for one model on one target; None or empty means no limit."""
 
     max_partitions: int | None = None
     min_delegated_share: float | None = None
@@ -44,13 +44,13 @@ class Budgets:
     tolerance: Tolerance = Tolerance()
 
     def overridden_by(self, other: Budgets) -> Budgets:
-        """Return these budgets, overridden by whatever the other ones set."""
+        """Return these budgets with the values that ``other`` sets."""
         return replace(_joined(self, other), tolerance=_joined(self.tolerance, other.tolerance))
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A measure that is worse than in the baseline. ``limit`` is what the tolerance allows."""
+    """A measure that is worse than in the baseline. ``limit`` is the highest tolerated value."""
 
     code: str
     what: str
@@ -63,21 +63,20 @@ class Regression:
 def regressions(
     base: Measures, now: Measures, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
 ) -> Iterator[Regression]:
-    """Compare each measure with the baseline's.
+    """Yield each measure that is worse than the baseline's.
 
-    Partitions, kernels and bytes are compared only if something was delegated before and is now: otherwise they are 0, which
-    is not success.
+    Partitions, kernels and bytes are compared only if nodes are delegated in both: otherwise they are 0, which is no improvement.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
         yield Regression("worse-outcome", "outcome", base.outcome, now.outcome, base.outcome, False)
-    for code, what, name in _counts(words):
+    for code, title, name in _counts(words):
         if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
             continue
         was, count = getattr(base, name), getattr(now, name)
         if count > was:
             limit = (getattr(tolerance, name) or Allowance()).limit(was)
-            yield Regression(code, what, f"{was:,}", f"{count:,}", f"{limit:,}", count <= limit)
+            yield Regression(code, title, f"{was:,}", f"{count:,}", f"{limit:,}", count <= limit)
     share, now_share = base.delegated_share, now.delegated_share
     if now_share < share:
         least = max(share - (tolerance.delegated_share or 0.0), 0.0)
@@ -86,30 +85,30 @@ def regressions(
 
 
 def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:
-    """Name the measures that are better than in the baseline, each with its old and new value."""
-    found = []
+    """Return the measures that are better than in the baseline, each with its old and new value."""
+    texts = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
-        found.append(f"outcome {base.outcome} -> {now.outcome}")
-    for code, what, name in _counts(words):
+        texts.append(f"outcome {base.outcome} -> {now.outcome}")
+    for code, title, name in _counts(words):
         if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
             continue
         was, count = getattr(base, name), getattr(now, name)
         if count < was:
-            found.append(f"{what} {was:,} -> {count:,}")
+            texts.append(f"{title} {was:,} -> {count:,}")
     if now.delegated_share > base.delegated_share:
-        found.append(f"{words.share} {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
-    return found
+        texts.append(f"{words.share} {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
+    return texts
 
 
 def exceeded(now: Measures, budgets: Budgets, words: OutcomeWords = DELEGATED) -> Iterator[tuple[str, str]]:
-    """Return code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
+    """Yield code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
         yield "budget-fallback", f"{now.fallback_nodes:,} nodes stay {words.left}; max-fallback is {budgets.max_fallback:,}"
     if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
-        found = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are {words.taken}"
-        yield "budget-delegated-share", f"{found}; min-delegated-share is {budgets.min_delegated_share:.2%}"
+        description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are {words.taken}"
+        yield "budget-delegated-share", f"{description}; min-delegated-share is {budgets.min_delegated_share:.2%}"
 
 
 _ROUNDING = 1e-9
@@ -118,11 +117,11 @@ _ROUNDING = 1e-9
 Values = TypeVar("Values", Budgets, Tolerance)
 
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), **dict.fromkeys(TAKEN, 0), **dict.fromkeys(NOT_RUNNING, 2)}
-"""Running on the CPU only is worse than being delegated; not running at all is worse than both."""
+"""Order of outcomes: running on the CPU only is worse than being delegated; not running at all is worse than both."""
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
-    """Return what is counted: the code of a regression, its name in messages, and the measure."""
+    """Return the counted measures: the code of a regression, the name in messages, and the measure."""
     return (
         ("more-partitions", "partitions", "partitions"),
         ("more-delegate-kernels", words.kernels, "delegate_kernels"),
@@ -135,5 +134,5 @@ _KERNELS_ONLY = frozenset({"more-partitions", "more-delegate-kernels", "more-bor
 
 
 def _joined(values: Values, other: Values) -> Values:
-    said = {field.name: getattr(other, field.name) for field in fields(other) if field.name != "tolerance"}
-    return replace(values, **{name: value for name, value in said.items() if value is not None})
+    overriding = {field.name: getattr(other, field.name) for field in fields(other) if field.name != "tolerance"}
+    return replace(values, **{name: value for name, value in overriding.items() if value is not None})

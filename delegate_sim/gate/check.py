@@ -35,7 +35,7 @@ from .source_models import ConfiguredSource, converted
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What happened to the baseline: entries added, changed and removed, and whether the file was written."""
+    """The changes to the baseline: entries added, changed and removed, and whether the file was written."""
 
     added: int
     changed: int
@@ -45,15 +45,15 @@ class Update:
 
 @dataclass(frozen=True, repr=False)
 class Checked(Shown):
-    """What a check found, and what it did to the baseline if that was asked for. ``to_dict`` gives the stable form."""
+    """The result of a check, and its changes to the baseline if requested. ``to_dict`` gives the stable form."""
 
     results: Results
     update: Update | None
     live_reports: tuple[Mapping[str, Any], ...] = ()
-    """Where real delegates decided otherwise: what to send to the project (schema ``delegate-sim/live-difference/1``)."""
+    """Differences of real delegates, to send to the project (schema ``delegate-sim/live-difference/1``)."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain data (schema ``delegate-sim/check/1``)."""
+        """Return the result as plain data (schema ``delegate-sim/check/1``)."""
         return self.results.to_dict()
 
     def _line(self) -> str:
@@ -68,7 +68,7 @@ class Checked(Shown):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One model and the targets that apply to it; ``source`` is what it is converted from, if it is."""
+    """One model and the targets that apply to it; ``source`` is the source model that it is converted from, if any."""
 
     model: str
     path: str
@@ -87,38 +87,37 @@ def check_models(
     begins: Callable[[int, int, str], None] = lambda number, total, model: None,
     fault: Callable[[Exception], str] = fault_text,
 ) -> Checked:
-    """Run the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
+    """Check the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
 
-    ``target_names`` chooses among the targets. ``update`` writes an entry for everything that was run and then checks only the
-    budgets; ``prune`` removes entries without a model or target. Entries without a model are looked for only if no paths
-    are given. ``live`` also runs the real delegates on this host, where there is one; one that differs, or cannot be run, is a
-    finding. ``begins`` is told of each model before it is run: its number, how many there are, and its name. Raises
-    ConfigurationError if there is nothing to check, and BaselineError; a model that cannot be read is a finding, and so is an
-    error of the program itself, in the words that ``fault`` gives it.
+    ``target_names`` selects targets. ``update`` writes an entry for every run and then checks only the budgets; ``prune`` removes
+    entries without a model or target. Entries without a model are only reported if no paths are given. ``live`` also runs the
+    real delegates that this host has; a difference, or a delegate that cannot run, is a finding. ``begins`` is called for each
+    model with its number, the number of models, and its name. A model that cannot be read is a finding, and so is an internal
+    error, with the text that ``fault`` returns for it. Raises ConfigurationError if there is nothing to check, and BaselineError.
     """
     targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets))
     baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
     stale = [] if paths else _stale(baseline, jobs, [target.name for target in targets] if target_names else [])
     if not jobs and not stale:
-        what = "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
-        raise ConfigurationError(f"{configuration.path}: {what}, so there is nothing to check")
+        problem = "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
+        raise ConfigurationError(f"{configuration.path}: {problem}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
     if live:
         _require_engines(configuration, targets)
-    taken: dict[EntryKey, Entry] = {}
+    new_entries: dict[EntryKey, Entry] = {}
     cases: list[Case] = []
     reports: list[Mapping[str, Any]] = []
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
-        cases += _cases(configuration, job, baseline, taken if update else None, reports if live else None, fault)
-    done = None
+        cases += _cases(configuration, job, baseline, new_entries if update else None, reports if live else None, fault)
+    written = None
     if update or prune:
-        done = _write(configuration.baseline or "", baseline, taken, stale if prune else ())
+        written = _write(configuration.baseline or "", baseline, new_entries, stale if prune else ())
     if not prune:
         cases += [_stale_case(configuration, key, baseline.entries[key]) for key in stale]
-    return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), done, tuple(reports))
+    return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), written, tuple(reports))
 
 
 def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[ConfiguredTarget, ...]:
@@ -140,7 +139,7 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
         concerned = tuple(target for target in targets if configuration.concerns(target, source.name))
         if concerned and (not paths or not own.isdisjoint({source.name, source.path})):
             yield _Job(source.name, _from_here(configuration, source.path or source.name), concerned, source)
-    known = {each for source in configuration.sources for each in (source.name, source.path)}
+    known = {text for source in configuration.sources for text in (source.name, source.path)}
     for model in dict.fromkeys([model for model in models if model not in known]):
         concerned = tuple(target for target in targets if configuration.concerns(target, model))
         if concerned:
@@ -160,38 +159,38 @@ def _cases(
     configuration: Configuration,
     job: _Job,
     baseline: Baseline,
-    taken: dict[EntryKey, Entry] | None,
+    new_entries: dict[EntryKey, Entry] | None,
     reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
 ) -> Iterator[Case]:
-    """Check one model; with ``taken``, put its new entries there and check against those; with ``reports``, run it live too."""
+    """Yield the cases of one model; ``new_entries`` collects entries to write, ``reports`` the differences of live runs."""
     try:
-        made = None if job.source is None else converted(job.source)
-        model = load(job.path if made is None else made.path)
+        conversion = None if job.source is None else converted(job.source)
+        model = load(job.path if conversion is None else conversion.path)
         model.sha256  # noqa: B018  # reads the file, which may fail too
     except DelegateSimError as error:
         code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
         for target in job.targets:
             yield _unanswered(job, target, str(error), code)
         return
-    except Exception as error:  # the other models are to have their cases, whatever it is
+    except Exception as error:  # report the error and go on with the other models
         for target in job.targets:
             yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
         return
     for target in job.targets:
         try:
-            case = _case(configuration, job, model, target, baseline, taken)
-            if made is not None:
-                case = replace(case, notes=(_made_note(made), *case.notes))
+            case = _case(configuration, job, model, target, baseline, new_entries)
+            if conversion is not None:
+                case = replace(case, notes=(_made_note(conversion), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
-        except Exception as error:  # the other models are to have their cases, whatever it is
+        except Exception as error:  # report the error and go on with the other models
             yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
 
 
-def _made_note(made: Conversion) -> str:
-    """Return what the model was converted with."""
-    data = f", calibrated with {made.calibration.words}" if made.settings.calibrates else ""
-    return f"converted by {made.route.name} {made.route.version} with {made.settings.name}{data}"
+def _made_note(conversion: Conversion) -> str:
+    """Return a note with the converter and its version."""
+    data = f", calibrated with {conversion.calibration.words}" if conversion.settings.calibrates else ""
+    return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
 
 
 def _unanswered(job: _Job, target: ConfiguredTarget, message: str, code: str = UNREADABLE_MODEL) -> Case:
@@ -206,16 +205,16 @@ def _case(
     model: Model,
     target: ConfiguredTarget,
     baseline: Baseline,
-    taken: dict[EntryKey, Entry] | None,
+    new_entries: dict[EntryKey, Entry] | None,
 ) -> Case:
     """Check one model on one target."""
     key = EntryKey(job.model, target.name)
     run = simulate(model, target.target)
     before = baseline.entries.get(key)
-    entry = before if taken is None else take_entry(run, model)
+    entry = before if new_entries is None else take_entry(run, model)
     case = judge(key, job.path, run, model, entry, configuration.budgets_of(target, job.model))
-    if taken is not None and entry is not None:
-        taken[key] = entry
+    if new_entries is not None and entry is not None:
+        new_entries[key] = entry
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
     if entry is None and configuration.baseline is not None:
         return replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
@@ -225,11 +224,11 @@ def _case(
 def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:
     from .live_targets import check_live
 
-    found = check_live(model, target.target)
-    if found.report is not None:
-        reports.append(found.report)
-    status = FAILED if found.findings else case.status
-    return replace(case, status=status, findings=(*case.findings, *found.findings), notes=(*case.notes, *found.notes))
+    live_check = check_live(model, target.target)
+    if live_check.report is not None:
+        reports.append(live_check.report)
+    status = FAILED if live_check.findings else case.status
+    return replace(case, status=status, findings=(*case.findings, *live_check.findings), notes=(*case.notes, *live_check.notes))
 
 
 def _missing(path: str) -> Finding:
@@ -237,18 +236,21 @@ def _missing(path: str) -> Finding:
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
-    """Warn of a baseline that nothing can be worse than."""
+    """Yield a warning if the baseline is so bad that nothing can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
         yield "warning: the delegate takes nothing of this model, so no later check can find anything worse"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
-    """Return notes on what an update changes."""
+    """Yield notes on the changes by an update."""
     if before is None:
         yield "new in the baseline"
         return
     words = words_of(entry.delegate)
-    worse = [f"{each.what} {each.base} -> {each.now}" for each in regressions(before.measures, entry.measures, words=words)]
+    worse = [
+        f"{regression.what} {regression.base} -> {regression.now}"
+        for regression in regressions(before.measures, entry.measures, words=words)
+    ]
     changed = worse + improvements(before.measures, entry.measures, words)
     if changed:
         yield f"changed in the baseline: {'; '.join(changed)}"
@@ -285,10 +287,10 @@ def _stale_case(configuration: Configuration, key: EntryKey, entry: Entry) -> Ca
     )
 
 
-def _write(path: str, baseline: Baseline, taken: Mapping[EntryKey, Entry], stale: Sequence[EntryKey]) -> Update:
-    is_written = update_baseline(path, taken, stale)
-    added = sum(key not in baseline.entries for key in taken)
-    changed = sum(key in baseline.entries and baseline.entries[key] != entry for key, entry in taken.items())
+def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry], stale: Sequence[EntryKey]) -> Update:
+    is_written = update_baseline(path, new_entries, stale)
+    added = sum(key not in baseline.entries for key in new_entries)
+    changed = sum(key in baseline.entries and baseline.entries[key] != entry for key, entry in new_entries.items())
     return Update(added, changed, len(stale), is_written)
 
 

@@ -46,22 +46,22 @@ _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
 
 
 class ConfigurationError(DelegateSimError):
-    """There is no configuration, or it contains an error; the message names file, line and key."""
+    """Raised if there is no configuration, or it contains an error; the message names file, line and key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredTarget:
     """A target with a name, the models that it applies to, and their budgets.
 
-    A target with several releases becomes one for each, named ``NAME@RELEASE``, and so does one with several releases of the
-    platform behind the delegate; ``group`` is the name in the configuration.
+    A target with several releases becomes one for each, named ``NAME@RELEASE``; so does one with several releases of the platform
+    behind the delegate. ``group`` is the name in the configuration.
     """
 
     name: str
     group: str
     target: Target
     models: tuple[str, ...] | None
-    """Patterns of the models it applies to; None for all."""
+    """Patterns of the models that it applies to; None for all."""
     budgets: Budgets
 
 
@@ -76,7 +76,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What to check. All patterns and paths in it are relative to ``root``, with slashes."""
+    """The content of a configuration. All patterns and paths are relative to ``root``, with slashes."""
 
     path: str
     root: str
@@ -88,19 +88,19 @@ class Configuration:
     budgets: Budgets
     overrides: tuple[Override, ...]
     sources: tuple[ConfiguredSource, ...] = ()
-    """What is converted, and then checked as a model of its own name."""
+    """Source models to convert; each is checked under its own name."""
 
     def find_models(self) -> list[str]:
-        """Return the models that the patterns match, sorted."""
-        found = _matched(self.root, self.models) - _matched(self.root, self.exclude)
-        return sorted(path for path in found if os.path.isfile(os.path.join(self.root, path)))
+        """Return the models that match the patterns, sorted."""
+        paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
+        return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
     def concerns(self, target: ConfiguredTarget, model: str) -> bool:
         """Return whether a target applies to a model."""
         return target.models is None or matches(model, target.models)
 
     def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
-        """Return the budgets of a model on a target: the general ones, the target's, then each override in order."""
+        """Return the budgets of a model on a target: the general ones, overridden by the target's, then by each override."""
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
             for_model = override.models is None or matches(model, override.models)
@@ -110,12 +110,12 @@ class Configuration:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a path with slashes matches one of the patterns; ``**`` matches any number of folders, including none."""
+    """Return whether a path with slashes matches a pattern; ``**`` matches any number of folders, including none."""
     return any(matches_parts(path.split("/"), pattern.split("/")) for pattern in patterns)
 
 
 def find_configuration(folder: str) -> str:
-    """Return the path of the nearest configuration in a folder or above; raises ConfigurationError if there is none."""
+    """Return the nearest configuration in a folder or above it. Raises ConfigurationError if there is none."""
     start = folder = os.path.abspath(folder)
     while True:
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)
@@ -135,7 +135,7 @@ def find_configuration(folder: str) -> str:
 
 
 def read_configuration(path: str) -> Configuration:
-    """Read a configuration; raises ConfigurationError naming the file, the line, the key and what is wrong."""
+    """Read a configuration. Raises ConfigurationError with the file, the line, the key and the problem."""
     text, content = _parsed(path)
     prefix: tuple[str, ...] = ()
     table: Any = content
@@ -164,16 +164,16 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
     targets = table.table("targets")
     if targets is None or not targets.content:
         raise ConfigurationProblem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
-    found = tuple(
+    configured = tuple(
         target
         for name, content in targets.content.items()
         for target in _targets(name, ConfigurationTable(content, (*targets.key, name)), runtime, defaults, root)
     )
-    overrides = tuple(_override(override, found) for override in table.tables("overrides"))
+    overrides = tuple(_override(override, configured) for override in table.tables("overrides"))
     sources = _sources(table.table("sources"), root)
     table.finish()
     baseline_path = None if baseline is None else os.path.join(root, baseline)
-    return Configuration(path, root, models, exclude, baseline_path, found, budgets, overrides, sources)
+    return Configuration(path, root, models, exclude, baseline_path, configured, budgets, overrides, sources)
 
 
 def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSource, ...]:
@@ -191,11 +191,11 @@ def _targets(
         raise ConfigurationProblem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
     defaults = table.take("defaults", parse_defaults, defaults)
     releases = table.take("runtime", parse_releases, runtime)
-    given = table.table("options")
-    if given is not None and without_release(given.content)[1] is not None:
-        releases = given.take(RELEASE, parse_releases)
-        del given.content[RELEASE]
-    options = _options(delegate, given, defaults, root)
+    option_table = table.table("options")
+    if option_table is not None and without_release(option_table.content)[1] is not None:
+        releases = option_table.take(RELEASE, parse_releases)
+        del option_table.content[RELEASE]
+    options = _options(delegate, option_table, defaults, root)
     platforms = table.take(delegate.platform.key, lambda value: platform_options(delegate, value)) if delegate.platform else None
     assume_ops_registered = _assume_ops_registered(table)
     models = table.take("models", parse_patterns)
@@ -215,7 +215,7 @@ def _targets(
 
 
 def _assume_ops_registered(table: ConfigurationTable) -> bool:
-    """Return whether the application registers operators, under the key's name or its former one."""
+    """Return whether the application registers operators, under the current or the former name of the key."""
     former = _FORMER_KEY in table.content
     if former and _ASSUMES_KEY in table.content:
         raise ConfigurationProblem((*table.key, _FORMER_KEY), f"is the former name of {_ASSUMES_KEY}: give only one of them")
@@ -223,17 +223,17 @@ def _assume_ops_registered(table: ConfigurationTable) -> bool:
     return assumed
 
 
-def _options(delegate: Delegate, given: ConfigurationTable | None, defaults: str, root: str) -> Mapping[str, Any]:
+def _options(delegate: Delegate, option_table: ConfigurationTable | None, defaults: str, root: str) -> Mapping[str, Any]:
     paths = {option.name for option in delegate.options if option.is_path}
     values: dict[str, Any] = {}
-    for key, value in ({} if given is None else given.content).items():
+    for key, value in ({} if option_table is None else option_table.content).items():
         name = key.replace("-", "_")
         values[name] = os.path.relpath(os.path.join(root, value)) if name in paths and isinstance(value, str) else value
         try:
             parse_options(delegate.name, delegate.options, {name: values[name]}, defaults)
         except OptionError as error:
-            assert given is not None
-            raise ConfigurationProblem((*given.key, key), str(error)) from error
+            assert option_table is not None
+            raise ConfigurationProblem((*option_table.key, key), str(error)) from error
     return parse_options(delegate.name, delegate.options, values, defaults)
 
 
@@ -304,7 +304,7 @@ def _matched(root: str, patterns: Sequence[str]) -> set[str]:
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
-    """Return what a pattern matches; a folder stands for the models below it."""
+    """Return the files that match a pattern; a folder means the models below it."""
     if is_pattern(pattern):
         return matching_files(pattern, root)
     below = os.path.join(root, pattern)

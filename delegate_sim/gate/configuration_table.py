@@ -1,4 +1,4 @@
-"""Read the tables of a configuration key by key, and the values that keys take."""
+"""Read the tables of a configuration key by key, and parse their values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .budgets import Allowance
 
 
 class ConfigurationProblem(Exception):
-    """The value of a key is wrong."""
+    """Raised if the value of a key is invalid."""
 
     def __init__(self, key: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ Parse = Callable[[Any], Any]
 
 
 class ConfigurationTable:
-    """A table of the file, whose keys are read one by one; those left over are unknown."""
+    """A table of the file; keys that are not read are reported as unknown."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
@@ -40,7 +40,7 @@ class ConfigurationTable:
         self._known: list[str] = []
 
     def take(self, name: str, parse: Parse, default: Any = None) -> Any:
-        """Return the parsed value of a key, or the default if it is not there."""
+        """Return the parsed value of a key, or the default if it is missing."""
         self._known.append(name)
         if name not in self.content:
             return default
@@ -50,20 +50,20 @@ class ConfigurationTable:
             raise ConfigurationProblem((*self.key, name), str(error)) from error
 
     def table(self, name: str) -> ConfigurationTable | None:
-        """Return the table of a key, or None."""
+        """Return the table under a key; None if it is missing."""
         self._known.append(name)
         return ConfigurationTable(self.content[name], (*self.key, name)) if name in self.content else None
 
     def tables(self, name: str) -> list[ConfigurationTable]:
-        """Return the tables of a key that may be given several times."""
+        """Return the tables of a key that may be repeated."""
         self._known.append(name)
-        found = self.content.get(name, [])
-        if not isinstance(found, list):
+        value = self.content.get(name, [])
+        if not isinstance(value, list):
             raise ConfigurationProblem((*self.key, name), f"must be written as [[{name}]]")
-        return [ConfigurationTable(content, (*self.key, name, number)) for number, content in enumerate(found)]
+        return [ConfigurationTable(content, (*self.key, name, number)) for number, content in enumerate(value)]
 
     def finish(self) -> None:
-        """Refuse keys that are not known."""
+        """Raise ConfigurationProblem for keys that were not read."""
         for name in self.content:
             if name not in self._known:
                 near = get_close_matches(name, self._known, n=1)
@@ -72,7 +72,7 @@ class ConfigurationTable:
 
 
 def parse_releases(value: Any) -> tuple[Release, ...]:
-    """Parse one release of the runtime, or a list of several."""
+    """Parse one release of the runtime, or a list of releases."""
     if not isinstance(value, list):
         return (parse_release(value),)
     if not value:
@@ -81,7 +81,7 @@ def parse_releases(value: Any) -> tuple[Release, ...]:
 
 
 def parse_count(value: Any) -> int:
-    """Return a whole number of at least 0. Raises ValueError."""
+    """Return an integer of at least 0. Raises ValueError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"takes a whole number of at least 0, not {value!r}")
     return value
@@ -91,7 +91,7 @@ _PER_CENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
 
 
 def parse_share(value: Any) -> float:
-    """Return a share from 0 to 1, given as that or in per cent. Raises ValueError."""
+    """Return a share from 0 to 1, given as a number or in percent. Raises ValueError."""
     per_cent = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
     share = float(per_cent[1]) / 100 if per_cent else value
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
@@ -100,7 +100,7 @@ def parse_share(value: Any) -> float:
 
 
 def parse_allowance(value: Any) -> Allowance:
-    """Return how much worse something may get, given as a number or in per cent. Raises ValueError."""
+    """Return an allowance, given as a number or in percent. Raises ValueError."""
     if isinstance(value, str):
         per_cent = _PER_CENT.fullmatch(value)
         if per_cent:
@@ -111,14 +111,14 @@ def parse_allowance(value: Any) -> Allowance:
 
 
 def parse_text(value: Any) -> str:
-    """Return a text that is not empty. Raises ValueError."""
+    """Return a string that is not empty. Raises ValueError."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"takes a string, not {value!r}")
     return value
 
 
 def parse_texts(value: Any) -> tuple[str, ...]:
-    """Return a list of texts, or the only one. Raises ValueError."""
+    """Return a list of strings; a single string counts as a list. Raises ValueError."""
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
@@ -127,7 +127,7 @@ def parse_texts(value: Any) -> tuple[str, ...]:
 
 
 def parse_patterns(value: Any) -> tuple[str, ...]:
-    """Return patterns of files in the folder of the configuration. Raises ValueError."""
+    """Return patterns of files inside the configuration's folder. Raises ValueError."""
     patterns = tuple(pattern.removeprefix("./") for pattern in parse_texts(value))
     for pattern in patterns:
         parse_inside(pattern)
@@ -135,7 +135,7 @@ def parse_patterns(value: Any) -> tuple[str, ...]:
 
 
 def parse_operators(value: Any) -> tuple[str, ...]:
-    """Return names of operators. Raises ValueError for one in capitals that does not exist."""
+    """Return names of operators. Raises ValueError for an unknown one in capitals."""
     names = parse_texts(value)
     for name in names:
         if name.isupper() and not is_operator(name):
@@ -145,31 +145,31 @@ def parse_operators(value: Any) -> tuple[str, ...]:
 
 
 def parse_inside(path: str) -> str:
-    """Return a path that does not lead out of the configuration's folder: who checks a repository writes nowhere else."""
+    """Return a path inside the configuration's folder, so that checking a repository writes nowhere else. Raises ValueError."""
     if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
         raise ValueError(f"takes what is in the folder of this file or below, not {path!r}")
     return path
 
 
 def parse_baseline(value: Any) -> str | None:
-    """Return the path of the baseline, None for false. Raises ValueError."""
+    """Return the path of the baseline; None for false. Raises ValueError."""
     return None if value is False else parse_inside(parse_text(value))
 
 
 def parse_defaults(value: Any) -> str:
-    """Return a set of defaults. Raises ValueError."""
+    """Return the name of a set of defaults. Raises ValueError."""
     if value not in DEFAULT_SETS:
         raise ValueError(f"takes {' or '.join(DEFAULT_SETS)}, not {value!r}")
     return str(value)
 
 
 def parse_delegate(value: Any) -> Delegate:
-    """Return the delegate of a name. Raises OptionError."""
+    """Return the delegate with a name. Raises OptionError."""
     return find_delegate(parse_text(value))
 
 
 def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
-    """Return names of targets that are known. Raises ValueError."""
+    """Return names of known targets. Raises ValueError."""
     names = parse_texts(value)
     for name in names:
         if name not in known:
@@ -187,9 +187,9 @@ def check_version(value: Any) -> None:
         match = _CLAUSE.fullmatch(clause)
         if match is None:
             raise ValueError(f'takes a version such as ">=1.2,<2", not {value!r}')
-        asked = _release_numbers(match[2])
+        limit = _release_numbers(match[2])
         fits = {
-            "==": own == asked, "!=": own != asked, "<=": own <= asked, ">=": own >= asked, "<": own < asked, ">": own > asked,
+            "==": own == limit, "!=": own != limit, "<=": own <= limit, ">=": own >= limit, "<": own < limit, ">": own > limit,
         }[match[1] or "=="]  # fmt: skip
         if not fits:
             raise ValueError(f"{value} is required, but this is delegate-sim {__version__}")

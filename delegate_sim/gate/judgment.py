@@ -1,4 +1,4 @@
-"""Judge one model and target: what is worse than the baseline or a budget, and which nodes explain it."""
+"""Judge one model on one target: find what is worse than the baseline or a budget, and the nodes that explain it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .results import BETTER, FAILED, PASSED, Case
 
 
 def update_command(path: str) -> str:
-    """Return the command that accepts what a model does now."""
+    """Return the command that accepts a model's current result."""
     return f"delegate-sim check --update {shlex.quote(path)}"
 
 
@@ -52,7 +52,7 @@ def take_entry(run: Run, model: Model) -> Entry:
 
 
 def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None, budgets: Budgets) -> Case:
-    """Compare a run with the baseline's entry, if there is one, and with the budgets."""
+    """Compare a run with its baseline entry, if there is one, and with the budgets."""
     target = run.target
     now = measure(run)
     compute = compute_of(run)
@@ -84,7 +84,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
-    """A model that does not run fails without a baseline too; one that was written of such a model agrees to it."""
+    """Yield a finding if the model does not run, unless the baseline entry accepts that."""
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
         return
@@ -128,7 +128,7 @@ def _with_itself(run: Run) -> Matching:
 
 
 def _target_changes(target: Target, entry: Entry) -> list[str]:
-    """List how the target differs from when the baseline was written."""
+    """Return the changes of the target since the baseline was written."""
     then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
     now = {
         "delegate": target.delegate.name,
@@ -154,7 +154,7 @@ def _regression_finding(regression: Regression) -> Finding:
 
 
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
-    """Return a finding for each node that fell back, and one for all those affected by a refusal of the whole graph."""
+    """Yield a finding for each node that fell back, and one for all nodes affected by a refusal of the whole graph."""
     changes = _changes_by_node(matching)
     with_graph = 0
     words = words_of(run.delegate.name)
@@ -162,9 +162,9 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
         if run.refusal is not None and code_of(reasons) == run.refusal.code:
             with_graph += 1
             continue
-        what = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
+        change = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
         more = _changed(changes.get((subgraph.graph.index, index), ()))
-        yield node_finding(code_of(reasons), level, what, subgraph, index, reasons, more)
+        yield node_finding(code_of(reasons), level, change, subgraph, index, reasons, more)
     refusal = run.refusal
     outcome = measure(run).outcome
     is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)
@@ -177,7 +177,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
 
 
 def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
-    """Return each node that was not on the CPU before, and whether that is because it did not exist."""
+    """Yield each node that is on the CPU now but was not before, and whether the node is new."""
     before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)
@@ -186,11 +186,11 @@ def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[
 
 
 def _changes_by_node(matching: Matching) -> Mapping[tuple[int, int], Sequence[NodeChange]]:
-    found: dict[tuple[int, int], list[NodeChange]] = {}
+    changes: dict[tuple[int, int], list[NodeChange]] = {}
     for change in matching.changes:
         if change.node is not None and change.old_node is not None:
-            found.setdefault((change.subgraph, change.node), []).append(change)
-    return found
+            changes.setdefault((change.subgraph, change.node), []).append(change)
+    return changes
 
 
 def _changed(changes: Sequence[NodeChange]) -> str:
@@ -205,5 +205,5 @@ def _over_budget(run: Run, now: Measures, budgets: Budgets) -> Iterator[Finding]
     if forbidden:
         for subgraph, index, reasons in on_cpu(run):
             if subgraph.graph.nodes[index].op in forbidden:
-                what = f"stays {words_of(run.delegate.name).left}, which forbid-fallback-ops does not allow"
-                yield node_finding("budget-fallback-op", ERROR, what, subgraph, index, reasons)
+                change = f"stays {words_of(run.delegate.name).left}, which forbid-fallback-ops does not allow"
+                yield node_finding("budget-fallback-op", ERROR, change, subgraph, index, reasons)

@@ -1,4 +1,4 @@
-"""Run a model on a target live, where an engine is available."""
+"""Run a model on a target live, if an engine is available."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INSTALL = "install what is missing (delegate-sim doctor), or leave the target o
 
 @dataclass(frozen=True, slots=True)
 class LiveCheck:
-    """What a live run adds to a case; ``report`` is the difference to send, None if there is none."""
+    """The additions of a live run to a case; ``report`` is the difference to send, None if there is none."""
 
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
@@ -28,12 +28,12 @@ class LiveCheck:
 
 
 def can_run(target: Target) -> bool:
-    """Return whether a target's delegate can be run on some host."""
+    """Return whether a target's delegate can run live on some host."""
     return target.delegate.live is not None
 
 
 def check_live(model: Model, target: Target) -> LiveCheck:
-    """Run a model live on a target, with the same options, and hold the simulation against it."""
+    """Run a model live on a target, with the same options, and compare it with the simulation."""
     if not can_run(target):
         return LiveCheck(notes=(f"not run live: {target.delegate.name} runs on its own platform only",))
     engine = find_engine(target.delegate)
@@ -44,20 +44,20 @@ def check_live(model: Model, target: Target) -> LiveCheck:
     try:
         release = comparable_release(engine, target.release)
         run = simulate(model, replace(target, release=release, defaults="api"))
-        found = compare_live(engine, model, run)
+        result = compare_live(engine, model, run)
     except OptionError as error:
         return _not_run(str(error))
-    if not found.is_run:
-        return _not_run(f"it needs {found.decision.lacks}")
-    if not found.differences:
-        return LiveCheck(notes=(_agreement(found),))
-    message = f"{found.software} decides otherwise than simulated: {'; '.join(found.differences)}"
-    return LiveCheck((Finding("live-differs", ERROR, message, _REPORT),), report=difference_report(model, run, found))
+    if not result.is_run:
+        return _not_run(f"it needs {result.decision.lacks}")
+    if not result.differences:
+        return LiveCheck(notes=(_agreement(result),))
+    message = f"{result.software} decides otherwise than simulated: {'; '.join(result.differences)}"
+    return LiveCheck((Finding("live-differs", ERROR, message, _REPORT),), report=difference_report(model, run, result))
 
 
-def _agreement(found: LiveResult) -> str:
-    verdict = "as simulated" if found.is_compared else "closed code decided, which is not simulated"
-    return f"run live on {found.software}: {verdict}"
+def _agreement(result: LiveResult) -> str:
+    verdict = "as simulated" if result.is_compared else "closed code decided, which is not simulated"
+    return f"run live on {result.software}: {verdict}"
 
 
 def _not_run(why: str) -> LiveCheck:

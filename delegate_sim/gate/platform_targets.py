@@ -8,14 +8,14 @@ from ..delegates.base import Delegate
 
 
 def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ...], dict[str, str]]]:
-    """Return, for each release, what to add to the target's name and the option; the name stays as it is for a single one."""
+    """Return the name suffixes and options of each platform release; a single release adds no suffix."""
     platform = delegate.platform
     assert platform is not None
-    given = value if isinstance(value, list) else [value]
-    names = [str(one) for one in given if isinstance(one, str | int) and not isinstance(one, bool)]
-    unknown = [one for one in given if str(one) not in platform.releases]
-    if not given or unknown or len(names) < len(given):
+    values = value if isinstance(value, list) else [value]
+    names = [str(one) for one in values if isinstance(one, str | int) and not isinstance(one, bool)]
+    unknown = [one for one in values if str(one) not in platform.releases]
+    if not values or unknown or len(names) < len(values):
         known = ", ".join(platform.releases)
         raise ValueError(f"takes a release of {platform.key} or a list of them ({known}), not {value!r}")
-    is_single = len(given) == 1
+    is_single = len(values) == 1
     return [(() if is_single else (f"{platform.key}-{name}",), {platform.option: name}) for name in dict.fromkeys(names)]

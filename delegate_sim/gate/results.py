@@ -1,4 +1,4 @@
-"""Results of a command, the data that every output format is made from."""
+"""Results of a command: the data of all output formats."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..version import __version__
 
 PASSED = "passed"
 BETTER = "better"
-"""Passed, and better than the baseline says."""
+"""Status of a case that passed and is better than the baseline."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""The model cannot be read, or the program itself fails on it, so nothing is known about it."""
+"""Status of a case without a result: the model cannot be read, or the program failed on it."""
 
 _CASES = (
     "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
@@ -31,11 +31,10 @@ _FINDINGS = ("model", "target", "level", "code", "subgraph", "node", "op", "name
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One model on one target.
+    """The result for one model on one target.
 
-    ``model`` names the model in a baseline, ``path`` is its path from the working directory. ``measures`` is None where there is
-    nothing to measure: the model cannot be read or does not exist. ``baseline`` is None if there is no entry, and always in an
-    analysis.
+    ``model`` is the model's name in a baseline, ``path`` its path from the working directory. ``measures`` is None if there is no
+    result: the model cannot be read or does not exist. ``baseline`` is None if there is no entry, and always for ``analyze``.
     """
 
     model: str
@@ -47,19 +46,19 @@ class Case:
     status: str
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """Remarks: better than the baseline, changed options or rules."""
+    """Remarks: improvements on the baseline, changed options or rules."""
     measures: Measures | None = None
     baseline: Measures | None = None
     changes: tuple[NodeChange, ...] = ()
-    """What changed in the model since the baseline, node by node."""
+    """Changes of the model since the baseline, node by node."""
     log_lines: tuple[str, ...] = ()
     sha256: str = ""
     rule_set: str = ""
     multiply_adds: int | None = None
-    """Those counted in the model, and those that run on the delegate; None where nothing is measured."""
+    """Multiply-adds of the model and of the delegated nodes; None without a result."""
     delegated_multiply_adds: int | None = None
     strip: Lengths = ()
-    """Where the nodes run, in running order; empty where nothing was run."""
+    """The execution plan by where nodes run, in running order; empty without a result."""
 
 
 UNREADABLE_MODEL = "unreadable-model"
@@ -77,7 +76,7 @@ def unreadable_case(
     message: str,
     code: str = UNREADABLE_MODEL,
 ) -> Case:
-    """Return the case of a model that gets no answer: it cannot be read, or the program itself fails (``INTERNAL_ERROR``)."""
+    """Return the case of a model without a result: it cannot be read, or the program failed (``INTERNAL_ERROR``)."""
     return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
@@ -86,13 +85,13 @@ SCHEMA = "delegate-sim/check/1"
 
 @dataclass(frozen=True, repr=False)
 class Results(Shown):
-    """All cases of one call of a command: ``analyze`` or ``check``."""
+    """All cases of one command: ``analyze`` or ``check``."""
 
     command: str
     cases: tuple[Case, ...]
 
     def count(self, status: str) -> int:
-        """Return how many cases have a status."""
+        """Return the number of cases with a status."""
         return sum(case.status == status for case in self.cases)
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,13 +115,13 @@ class Results(Shown):
 
 
 def results_line(results: Results) -> str:
-    """Say in one line how many cases there are of each status."""
+    """Return one line with the number of cases per status."""
     counts = {case.status: results.count(case.status) for case in results.cases}
     return f"{results.command}: {', '.join([f'{count:,} {status}' for status, count in counts.items()]) or 'no case'}"
 
 
 def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of what was found: a row for each model on each target, and one for each finding."""
+    """Return the tables of the results: a row for each model on each target, and one for each finding."""
     return {
         "cases": lambda: Table(_CASES, list(_case_rows(results))),
         "findings": lambda: Table(_FINDINGS, list(_finding_rows(results))),
@@ -131,12 +130,12 @@ def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
 
 def _case_rows(results: Results) -> Iterator[tuple[Any, ...]]:
     for case in results.cases:
-        found = case.measures
+        measures = case.measures
         numbers: tuple[Any, ...] = (None,) * 7
-        if found is not None:
+        if measures is not None:
             numbers = (
-                found.outcome, found.nodes, found.delegated_nodes, found.delegated_share, found.partitions,
-                found.delegate_kernels, found.border_bytes,
+                measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share, measures.partitions,
+                measures.delegate_kernels, measures.border_bytes,
             )  # fmt: skip
         place = (case.model, case.target, case.delegate, case.runtime, case.status, len(case.findings))
         yield (*place, *numbers, "; ".join(case.notes))
@@ -153,19 +152,19 @@ def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
 
 
 def fingerprints(case: Case) -> Sequence[str]:
-    """Return, for each finding of a case, a digest that stays the same when nodes are renumbered or wording changes.
+    """Return a digest of each finding that does not change when nodes are renumbered or wording changes.
 
-    It is made from model, target, code, operator and tensor name; findings that agree in these are distinguished by their order.
+    It depends on model, target, code, operator and tensor name; findings that agree in these are distinguished by their order.
     """
     seen: Counter[tuple[str, ...]] = Counter()
-    found = []
+    digests = []
     for finding in case.findings:
         place = finding.location
         key = (case.model, case.target, finding.code, str(place.subgraph), place.op, place.name)
         digest = hashlib.sha256("\0".join([*key, str(seen[key])]).encode("utf-8", "backslashreplace")).hexdigest()
         seen[key] += 1
-        found.append(digest[:32])
-    return found
+        digests.append(digest[:32])
+    return digests
 
 
 def _case_entry(case: Case) -> dict[str, Any]:

@@ -22,10 +22,10 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredSource:
-    """A source model that is converted in one way; ``name`` is what the model is called in the baseline.
+    """A source model and its conversion; ``name`` is the model's name in the baseline.
 
-    ``text`` and ``data`` are as the converters take them, with absolute paths; ``path`` is where the source lies, from the
-    configuration's folder and with slashes, empty for a function of a module.
+    ``text`` and ``data`` are arguments of the converters, with absolute paths; ``path`` is the source's path from the
+    configuration's folder, with slashes, empty for a function of a module.
     """
 
     name: str
@@ -33,14 +33,14 @@ class ConfiguredSource:
     path: str
     settings: Settings
     converter: str
-    """The name of the route (``Route.name``), empty for the first that is installed and knows the settings."""
+    """The name of the route (``Route.name``); empty for the first installed one that supports the settings."""
     data: str | None
     pythons: tuple[str, ...]
     limits: Limits
 
 
 def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSource:
-    """Read one table of ``sources``; raises ConfigurationProblem."""
+    """Read one table of ``sources``. Raises ConfigurationProblem."""
     text = table.take("source", _place)
     if text is None:
         raise ConfigurationProblem(table.key, 'has no source; write one as source = "model.keras"')
@@ -65,34 +65,34 @@ def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSo
 
 
 def converted(source: ConfiguredSource) -> Conversion:
-    """Convert a source model, or take what the user's folder keeps of an earlier time.
+    """Convert a source model, or return the cached conversion.
 
-    Raises ModelError saying why there is no model, OptionError for its data.
+    Raises ModelError with the reason if the conversion fails, OptionError for its data.
     """
-    found = find_source(source.text)
+    model = find_source(source.text)
     calibration = find_calibration(source.data)
-    route = _route(source, routes(found, find_converters(source.pythons or None)))
+    route = _route(source, routes(model, find_converters(source.pythons or None)))
     with ConversionCache(default_folder()) as cache:
-        made = convert(found, route, source.settings, cache, calibration, source.limits)
-    if made.failure is not None:
-        raise ModelError(printable(f"{source.path or source.text}: {made.failure.kind.value}: {made.failure.line}"))
-    return made
+        conversion = convert(model, route, source.settings, cache, calibration, source.limits)
+    if conversion.failure is not None:
+        raise ModelError(printable(f"{source.path or source.text}: {conversion.failure.kind.value}: {conversion.failure.line}"))
+    return conversion
 
 
-def _route(source: ConfiguredSource, found: Sequence[Route]) -> Route:
-    """Return the first route that can do it; else one that is missing a converter, which says what to install."""
-    able = [route for route in found if source.converter in ("", route.name) and knows(route, source.settings)]
+def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
+    """Return the first route that supports the settings; else one with a missing converter, with its installation hint."""
+    able = [route for route in candidates if source.converter in ("", route.name) and knows(route, source.settings)]
     if not able:
-        names = ", ".join(dict.fromkeys([route.name for route in found])) or "none"
-        asked = f"{source.converter} does not convert" if source.converter else "no converter takes"
+        names = ", ".join(dict.fromkeys([route.name for route in candidates])) or "none"
+        reason = f"{source.converter} does not convert" if source.converter else "no converter takes"
         raise ModelError(
-            printable(f"{source.path or source.text}: {asked} it with {source.settings.name}; its converters are {names}")
+            printable(f"{source.path or source.text}: {reason} it with {source.settings.name}; its converters are {names}")
         )
     return next((route for route in able if not route.is_missing), able[0])
 
 
 def _place(value: Any) -> str:
-    """Return a path in the configuration's folder, perhaps with a function, or the name of a function in a module."""
+    """Return a path in the configuration's folder, optionally with a function, or the name of a function in a module."""
     text = parse_text(value)
     parse_inside(text)
     return text
@@ -106,7 +106,7 @@ def _file_of(text: str) -> str:
 
 
 def _from(root: str, text: str) -> str:
-    """Return a text with the path in it from a folder; the name of a module stays as it is."""
+    """Return a text with its path resolved from a folder; the name of a module stays as it is."""
     return os.path.join(root, text) if _file_of(text) else text
 
 

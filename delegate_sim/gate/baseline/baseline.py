@@ -1,7 +1,7 @@
 """The committed baseline: the accepted result of each model on each target.
 
-One JSON file with one line for each model and target, in order, and one for the outline of each model, which tells later, node
-by node, what changed. Commas stand on lines of their own, so that versions of the file merge unless both changed one line.
+A JSON file with one line for each model and target, in order, and one for the outline of each model, with which later runs find
+changes node by node. Commas are on lines of their own, so that Git merges changes of different lines.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MERGE_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$", re.MULTILINE)
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read a baseline, which is empty if there is no file. Raises BaselineError naming the file and what is wrong."""
+    """Read a baseline; a missing file is an empty one. Raises BaselineError with the file's name and the problem."""
     try:
         text = read_whole(path, _LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
@@ -40,7 +40,7 @@ def read_baseline(path: str) -> Baseline:
         raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}")) from error
     try:
         content = json.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError as well
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits raises ValueError too
         raise BaselineError(printable(f"{path}: {_fault(path, text, error)}")) from error
     try:
         return baseline_of(content)
@@ -49,9 +49,9 @@ def read_baseline(path: str) -> Baseline:
 
 
 def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
-    """Write entries to the file, leaving its other entries alone; return whether it changed.
+    """Write entries to the file, keeping its other entries; return whether it changed.
 
-    Other processes that update it at the same time wait; the file is replaced atomically. Raises BaselineError.
+    Concurrent updates wait for each other; the file is replaced atomically. Raises BaselineError.
     """
     try:
         with alone_with(path):
@@ -67,14 +67,14 @@ def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Itera
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """Return a baseline as it is written."""
+    """Return the text of a baseline file."""
     entries = sorted(baseline.entries.items())
     models = {entry.sha256: entry.outline for _, entry in entries}
     lines = [f'{{"schema": {_compact(SCHEMA)}, "entries": [']
     lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
     lines.append('], "models": [')
     lines += _separated(
-        # What stands in the file is kept: another build of zlib may pack the same in other words.
+        # Packed outlines are kept as they are: another build of zlib may compress them differently.
         [_compact([sha256, baseline.packed.get(sha256) or packed(outline)]) for sha256, outline in models.items()]
     )
     return "".join([f"{line}\n" for line in [*lines, "]}"]])
@@ -114,7 +114,7 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Return why a file is not JSON, and what to do about the markers that a merge leaves."""
+    """Return why a file is not JSON; markers of a merge conflict get a hint of their own."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1

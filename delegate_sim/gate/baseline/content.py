@@ -15,11 +15,11 @@ SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
 
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED = "not-prepared", "not-loaded"
-"""The outcomes that older files have for a model that does not run."""
+"""Names of outcomes in older files, of models that do not run."""
 
 
 def baseline_of(content: Any) -> Baseline:
-    """Return the baseline in the content of a file. Raises Unexpected, which says what is wrong."""
+    """Return the baseline in a file's content. Raises Unexpected with the problem."""
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema not in (SCHEMA, FIRST_SCHEMA):
         raise Unexpected(f"its schema is {schema!r}, but this version reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
@@ -42,12 +42,12 @@ def baseline_of(content: Any) -> Baseline:
 
 
 def _packed(items: list[Any]) -> dict[str, str]:
-    found = {}
+    texts = {}
     for number, item in enumerate(items):
         if not isinstance(item, list) or len(item) != 2 or not all(isinstance(part, str) for part in item):
             raise Unexpected(f"models[{number}] is not a pair of a digest and an outline")
-        found[item[0]] = item[1]
-    return found
+        texts[item[0]] = item[1]
+    return texts
 
 
 def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
@@ -58,12 +58,12 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def _outcome(written: str, delegated_nodes: int, delegate: str) -> str:
-    """Return an outcome as it is called now."""
+    """Return the current name of an outcome."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
     if written == _OLD_NOT_LOADED:
         return NOT_LOADED
-    # Older versions called delegated what a compiler plugin selects.
+    # Older versions wrote "delegated" for nodes that a compiler plugin selects.
     return words_of(delegate).taken if written in TAKEN else written
 
 

@@ -12,11 +12,11 @@ from ...results.report.measures import Measures
 
 
 class BaselineError(DelegateSimError):
-    """The file is not a baseline, or cannot be read or written."""
+    """Raised if a file is not a baseline, or cannot be read or written."""
 
 
 class EntryKey(NamedTuple):
-    """Identifies an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
+    """The key of an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
 
     model: str
     target: str
@@ -57,11 +57,11 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """All entries; ``packed`` are the outlines of models as they stand in the file, by digest."""
+    """All entries; ``packed`` holds the outlines of models as in the file, by digest."""
 
     entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
     packed: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 class Unexpected(Exception):
-    """The content of a file is not what a baseline holds."""
+    """Raised if the content of a file is not that of a baseline."""

@@ -12,7 +12,7 @@ from ...foundation.limits import how_to_raise, raised
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 
 _LARGEST = 1 << 28
-"""Bytes of an outline."""
+"""Largest size of an outline in bytes."""
 _MOST_NODES = 1 << 24
 
 
@@ -31,7 +31,7 @@ def packed(outline: Sequence[SubgraphOutline]) -> str:
 
 
 def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
-    """Return the outline that ``packed`` made a word of. Raises ValueError."""
+    """Return the outline in a word written by ``packed``. Raises ValueError."""
     try:
         most, stream = raised(_LARGEST), zlib.decompressobj()
         content = stream.decompress(base64.b64decode(text, validate=True), most)
@@ -43,7 +43,7 @@ def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def ranges(nodes: Iterable[int]) -> str:
-    """Return nodes in order, several in a row as a range.
+    """Return nodes in order, consecutive ones as a range.
 
     >>> ranges({3, 4, 5, 9})
     '3-5,9'
@@ -58,7 +58,7 @@ def ranges(nodes: Iterable[int]) -> str:
 
 
 def read_ranges(text: str) -> list[int]:
-    """Return the nodes that ``ranges`` wrote. Raises ValueError."""
+    """Return the nodes in a text written by ``ranges``. Raises ValueError."""
     nodes: list[int] = []
     most = raised(_MOST_NODES)
     for span in text.split(",") if text else ():

@@ -15,5 +15,5 @@ def simulated_side(model: Model, target: Target) -> Side:
 
 
 def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
-    """Apply a target's delegate to a model under a supposition; raises OptionError for what the model does not have."""
+    """Apply a target's delegate to a model with a hypothetical change. Raises OptionError if it does not apply."""
     return Side(changed_model(model, supposition, target.release), simulate_if(model, target, supposition))

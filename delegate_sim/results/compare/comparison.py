@@ -1,6 +1,6 @@
 """Compare two runs node by node: two models on one target, or one model on two targets.
 
-Nodes are matched by structure, so that renumbered or renamed nodes are still recognised.
+Nodes are matched by structure, so that renumbered or renamed nodes are still recognized.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .model_outline import outline
 SCHEMA = "delegate-sim/compare/1"
 
 DELEGATE = "delegate"
-"""Where a node that the delegate takes runs."""
+"""The place of a delegated node."""
 _COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "runs_on_a", "runs_on_b", "codes", "reasons")
 
 
@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A node on one side: its index, where it runs (``delegate`` or ``cpu``), and why it does not run on the delegate."""
+    """A node on one side: its index, where it runs (``delegate`` or ``cpu``), and the reasons if it is on the CPU."""
 
     node: int
     place: str
@@ -60,15 +60,15 @@ class State:
 
     @property
     def demands(self) -> tuple[tuple[str, str], ...]:
-        """What the reasons require, regardless of what was found: code and demand of each."""
+        """The requirements behind the reasons, regardless of the actual values: code and requirement of each."""
         return tuple([(reason.code, reason.needed) for reason in self.reasons])
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedNode:
-    """A node that one side has, or both. ``op`` and ``name`` (of the first output) are those in B, or in A if only A has it.
+    """A node of one side or of both. ``op`` and ``name`` (of the first output) are those in B, or in A if only A has it.
 
-    ``changes`` is what changed in the node itself between the models.
+    ``changes`` lists the changes of the node itself between the models.
     """
 
     subgraph: int
@@ -81,20 +81,20 @@ class ComparedNode:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """What differs between two runs. Nodes are in execution order; ``to_dict`` gives the stable form."""
+    """The differences between two runs. Nodes are in execution order; ``to_dict`` gives the stable form."""
 
     a: Side
     b: Side
     to_cpu: tuple[ComparedNode, ...]
-    """Delegated in A, on the CPU in B."""
+    """Nodes delegated in A and on the CPU in B."""
     to_delegate: tuple[ComparedNode, ...]
-    """On the CPU in A, delegated in B."""
+    """Nodes on the CPU in A and delegated in B."""
     only_in_a: tuple[ComparedNode, ...]
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
-    """On the CPU on both sides, for different reasons."""
+    """Nodes on the CPU on both sides, for different reasons."""
     input_changes: tuple[NodeChange, ...]
-    """Subgraph inputs that differ."""
+    """Changed subgraph inputs."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/1``)."""
@@ -130,7 +130,7 @@ class Comparison(Shown):
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides, subgraph by subgraph, and find those that move or are refused for different reasons."""
+    """Match the nodes of both sides, subgraph by subgraph, and find those with different placements or reasons."""
     matching = _match(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:
@@ -160,7 +160,7 @@ def _match(a: Side, b: Side) -> Matching:
 def _nodes(
     a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
 ) -> Iterator[ComparedNode]:
-    """Return every node of either side: for each subgraph those of B, followed by those that only A has."""
+    """Yield every node of either side: for each subgraph those of B, followed by those that only A has."""
     for number in range(max(len(a.subgraphs), len(b.subgraphs))):
         matched = old_of[number] if number < len(old_of) else {}
         old = a.subgraphs[number] if number < len(a.subgraphs) else None
@@ -170,9 +170,9 @@ def _nodes(
                 before = None if old is None or index not in matched else _state(a, old, matched[index])
                 yield _compared(new, index, before, _state(b, new, index), changes.get((number, index), ()))
         if old is not None:
-            kept = set(matched.values())
+            matched_in_old = set(matched.values())
             for index in old.graph.execution_plan:
-                if index not in kept:
+                if index not in matched_in_old:
                     yield _compared(old, index, _state(a, old, index), None)
 
 

@@ -14,7 +14,7 @@ from ..report.placement import node_reasons
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """One operator: how many nodes there are, and how many of them each run delegates."""
+    """One operator: its number of nodes, and how many of them each run delegates."""
 
     op: str
     nodes: int
@@ -23,7 +23,7 @@ class OperatorRow:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A node that some runs delegate and others do not. ``reasons`` holds, for each run, why it does not, or None."""
+    """A node that some runs delegate and others do not. ``reasons`` holds those of each run that does not, else None."""
 
     subgraph: int
     node: Node
@@ -31,27 +31,27 @@ class Disagreement:
 
 
 def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
-    """Count by operator, most frequent first."""
+    """Count nodes by operator, most frequent first."""
     totals: Counter[str] = Counter()
-    delegated: list[Counter[str]] = [Counter() for _ in runs]
-    for _, node, taken in _nodes(runs):
+    counts: list[Counter[str]] = [Counter() for _ in runs]
+    for _, node, delegated in _nodes(runs):
         totals[node.op] += 1
-        for count, is_taken in zip(delegated, taken, strict=True):
-            count[node.op] += is_taken
-    return [OperatorRow(op, nodes, tuple(count[op] for count in delegated)) for op, nodes in totals.most_common()]
+        for count, is_delegated in zip(counts, delegated, strict=True):
+            count[node.op] += is_delegated
+    return [OperatorRow(op, nodes, tuple(count[op] for count in counts)) for op, nodes in totals.most_common()]
 
 
 def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
     """List the nodes that the runs treat differently, in order."""
-    found = []
-    for subgraph, node, taken in _nodes(runs):
-        if any(taken) and not all(taken):
+    differences = []
+    for subgraph, node, delegated in _nodes(runs):
+        if any(delegated) and not all(delegated):
             reasons = tuple(
                 None if is_taken else node_reasons(run.subgraphs[subgraph], node.index, run.refusal)
-                for run, is_taken in zip(runs, taken, strict=True)
+                for run, is_taken in zip(runs, delegated, strict=True)
             )
-            found.append(Disagreement(subgraph, node, reasons))
-    return found
+            differences.append(Disagreement(subgraph, node, reasons))
+    return differences
 
 
 def _nodes(runs: Sequence[Run]) -> Iterator[tuple[int, Node, tuple[bool, ...]]]:
@@ -59,4 +59,4 @@ def _nodes(runs: Sequence[Run]) -> Iterator[tuple[int, Node, tuple[bool, ...]]]:
         number = subgraph.graph.index
         delegated = [run.subgraphs[number].delegated for run in runs]
         for index in subgraph.graph.execution_plan:
-            yield number, subgraph.graph.nodes[index], tuple(index in taken for taken in delegated)
+            yield number, subgraph.graph.nodes[index], tuple(index in nodes for nodes in delegated)

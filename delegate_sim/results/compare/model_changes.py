@@ -16,9 +16,9 @@ class NodeChange:
     """A node that was added, removed, or changed in one respect.
 
     ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``, or for a subgraph's own tensors
-    ``subgraph input``. ``old`` and ``new`` are the values before and after, empty if there is none. ``node`` is the index
-    in the model as it is now, None for a removed node; ``old_node`` that in the baseline, None for an added one.
-    ``name`` is that of the node's first output tensor.
+    ``subgraph input``. ``old`` and ``new`` are the values before and after, empty if there is none. ``node`` is the index in the
+    current model, None for a removed node; ``old_node`` that in the baseline, None for an added one. ``name`` is that of the
+    node's first output tensor.
     """
 
     subgraph: int
@@ -33,10 +33,10 @@ class NodeChange:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Two versions of a model: which node became which, for each subgraph, and what else changed."""
+    """Two versions of a model: the matched nodes of each subgraph, and the changes."""
 
     old_of: tuple[dict[int, int], ...]
-    """For each subgraph of the new model: the index of each matched node in the old one."""
+    """For each subgraph of the new model: the old index of each matched node."""
     changes: tuple[NodeChange, ...]
 
 
@@ -66,11 +66,11 @@ def _changes(number: int, old: SubgraphOutline, new: SubgraphOutline, old_of: di
             yield NodeChange(number, index, None, node.op, node.name, ADDED, "", _summary(node))
             continue
         place = (number, index, old_of[index], node.op, node.name)
-        for what, was, now in _differences(old.nodes[old_of[index]], node):
-            yield NodeChange(*place, what, was, now)
-    kept = set(old_of.values())
+        for aspect, was, now in _differences(old.nodes[old_of[index]], node):
+            yield NodeChange(*place, aspect, was, now)
+    surviving = set(old_of.values())
     for index, node in enumerate(old.nodes):
-        if index not in kept:
+        if index not in surviving:
             yield NodeChange(number, None, index, node.op, node.name, REMOVED, _summary(node))
 
 

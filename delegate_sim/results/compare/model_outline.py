@@ -29,12 +29,12 @@ class Output(NamedTuple):
 
 
 OutlineOperand = str | Constant | None
-"""The name of a tensor that is computed, a constant, or None for an operand left out."""
+"""The name of a computed tensor, a constant, or None for an omitted operand."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeOutline:
-    """One node as it is in the model file."""
+    """One node of the model file."""
 
     op: str
     version: int
@@ -43,13 +43,13 @@ class NodeOutline:
 
     @property
     def name(self) -> str:
-        """The name of the first output, by which people know the node."""
+        """The name of the first output, which identifies the node for readers."""
         return self.outputs[0].name if self.outputs else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SubgraphOutline:
-    """One subgraph: its inputs and its nodes in the order of their indices."""
+    """One subgraph: its inputs and its nodes in index order."""
 
     name: str
     inputs: tuple[Output, ...]
@@ -59,14 +59,14 @@ class SubgraphOutline:
 def outline(model: Model) -> tuple[SubgraphOutline, ...]:
     """Return the outline of every subgraph.
 
-    Unknown sizes are written ``?``. Long names are shortened so that different ones stay different; tensors without a name, and
-    all but the first of the same name, are distinguished by ``#`` and their index.
+    Unknown sizes are written ``?``. Long names are shortened so that different ones stay different. Tensors without a name, and
+    all but the first with the same name, are distinguished by ``#`` and their index.
     """
     return tuple(map(_subgraph, file_graphs(model)))
 
 
 def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
-    """Return the kind of the operand at a position; which computed tensor it is does not matter."""
+    """Return the kind of the operand at a position, regardless of the tensor that it is."""
     operand = inputs[position] if position < len(inputs) else None
     if operand is None:
         return "none"
@@ -106,16 +106,16 @@ def _type(tensor: Tensor) -> str:
 
 def _names(tensors: Sequence[Tensor]) -> dict[int, str]:
     names: dict[int, str] = {}
-    taken = {""}
+    used = {""}
     for tensor in tensors:
         name = _short(tensor.name)
-        names[tensor.index] = f"{name}#{tensor.index}" if name in taken else name
-        taken.add(names[tensor.index])
+        names[tensor.index] = f"{name}#{tensor.index}" if name in used else name
+        used.add(names[tensor.index])
     return names
 
 
 def _short(name: str) -> str:
-    """Cut a name that is too long to be repeated in a file that people read."""
+    """Shorten a name that is too long for a file that people read."""
     if len(name) <= _LONGEST_NAME:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()

@@ -24,9 +24,9 @@ def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     matching.pair_unique(lambda side, index: side.cones[index])
     matching.pair_unique(lambda side, index: side.cones_below[index])
     matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=True))
-    matching.pair_neighbours(lambda side, index: side.cones[index])
+    matching.pair_neighbors(lambda side, index: side.cones[index])
     matching.pair_in_order(lambda side, index, _: side.cones[index])
-    matching.pair_neighbours(lambda side, index: side.nodes[index].op)
+    matching.pair_neighbors(lambda side, index: side.nodes[index].op)
     matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=False))
     matching.pair_in_order(lambda side, index, behind: (behind, side.nodes[index].op))
     return matching.old_of
@@ -62,8 +62,8 @@ class _Side:
         self.cones_below = self._cones_below()
 
     def _cones(self) -> list[str]:
-        """Return for each node a digest of its operator and of all that it is computed from, without shapes and versions."""
-        found: list[str] = []
+        """Return for each node a digest of its operator and of everything it is computed from, without shapes and versions."""
+        digests: list[str] = []
         for index, node in enumerate(self.nodes):
             parts = [node.op]
             for operand in node.inputs:
@@ -73,23 +73,23 @@ class _Side:
                     parts.append(f"input {self.inputs[operand]}")
                 else:
                     source, position = self.producer.get(operand, (index, 0))
-                    parts.append(f"{found[source]}.{position}" if source < index else "unknown")
-            found.append(hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest())
-        return found
+                    parts.append(f"{digests[source]}.{position}" if source < index else "unknown")
+            digests.append(hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest())
+        return digests
 
     def _cones_below(self) -> list[str]:
-        """Return for each node a digest of its operator and of all that is computed from it."""
-        found = [""] * len(self.nodes)
+        """Return for each node a digest of its operator and of everything computed from it."""
+        digests = [""] * len(self.nodes)
         for index in reversed(range(len(self.nodes))):
             parts = [self.nodes[index].op]
             for position, (name, _) in enumerate(self.nodes[index].outputs):
-                readers = [(found[reader] or "unknown", operand) for reader, operand in self.consumers.get(name, ())]
+                readers = [(digests[reader] or "unknown", operand) for reader, operand in self.consumers.get(name, ())]
                 parts += [f"{position} {operand} {digest}" for digest, operand in sorted(readers)]
-            found[index] = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
-        return found
+            digests[index] = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+        return digests
 
-    def neighbours(self, index: int) -> Iterator[tuple[Hashable, int]]:
-        """Return the nodes next to a node, each with the place where they meet."""
+    def neighbors(self, index: int) -> Iterator[tuple[Hashable, int]]:
+        """Yield the nodes next to a node, each with the operand positions that connect them."""
         node = self.nodes[index]
         for position, operand in enumerate(node.inputs):
             if isinstance(operand, str) and operand in self.producer:
@@ -107,20 +107,20 @@ class _Matching:
         self.new_of: dict[int, int] = {}
 
     def pair_unique(self, key: Callable[[_Side, int], Hashable | None]) -> None:
-        """Pair the unmatched nodes whose key is unique on their side."""
+        """Pair unmatched nodes whose key is unique on each side."""
         old = _unique(self._left(self.old, self.new_of), lambda index: key(self.old, index))
         new = _unique(self._left(self.new, self.old_of), lambda index: key(self.new, index))
         for value, index in new.items():
             if value in old:
                 self._pair(old[value], index)
 
-    def pair_neighbours(self, key: Callable[[_Side, int], Hashable]) -> None:
-        """Pair nodes whose key is unique among those that meet a matched node in one place, and go on from there."""
+    def pair_neighbors(self, key: Callable[[_Side, int], Hashable]) -> None:
+        """Pair nodes whose key is unique among the same neighbors of a matched node, and continue from there."""
         waiting = list(self.old_of)
         while waiting:
             index = waiting.pop()
-            old = _unique_neighbours(self.old, self.old_of[index], self.new_of, key)
-            new = _unique_neighbours(self.new, index, self.old_of, key)
+            old = _unique_neighbors(self.old, self.old_of[index], self.new_of, key)
+            new = _unique_neighbors(self.new, index, self.old_of, key)
             for place, neighbour in new.items():
                 candidate = old.get(place)
                 if candidate is not None and candidate not in self.new_of and neighbour not in self.old_of:
@@ -130,7 +130,7 @@ class _Matching:
     def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
         """Pair the k-th unmatched node of a key with the k-th on the other side.
 
-        The key may depend on the matched node before it, given as an index of the new version.
+        The key may depend on the preceding matched node, given as an index of the new version.
         """
         waiting: dict[Hashable, list[int]] = defaultdict(list)
         behind: int | None = None
@@ -159,20 +159,20 @@ class _Matching:
 
 
 def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
-    found: dict[Hashable, list[int]] = defaultdict(list)
+    by_key: dict[Hashable, list[int]] = defaultdict(list)
     for index in indices:
         value = key(index)
         if value is not None:
-            found[value].append(index)
-    return {value: members[0] for value, members in found.items() if len(members) == 1}
+            by_key[value].append(index)
+    return {value: members[0] for value, members in by_key.items() if len(members) == 1}
 
 
-def _unique_neighbours(
+def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
     """Return the unmatched neighbors whose place and key are unique."""
-    found: dict[Hashable, set[int]] = defaultdict(set)
-    for place, neighbour in side.neighbours(index):
+    by_key: dict[Hashable, set[int]] = defaultdict(set)
+    for place, neighbour in side.neighbors(index):
         if neighbour not in matched:
-            found[place, key(side, neighbour)].add(neighbour)
-    return {place: members.pop() for place, members in found.items() if len(members) == 1}
+            by_key[place, key(side, neighbour)].add(neighbour)
+    return {place: members.pop() for place, members in by_key.items() if len(members) == 1}

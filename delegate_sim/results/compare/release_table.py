@@ -1,4 +1,4 @@
-"""Compare one model and delegate across runtime releases: which take it, and what changes between them."""
+"""Compare one model and delegate across runtime releases: which load and delegate it, and what changes between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .platform_table import PlatformRow, platform_rows
 
 @dataclass(frozen=True, slots=True)
 class Unloaded:
-    """An operator in a version that a release's own kernels do not load."""
+    """An operator version that a release's own kernels do not load."""
 
     op: str
     version: int
@@ -30,7 +30,7 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Nodes of one operator whose verdict differs from the previous release's, and why the one or the other refused them."""
+    """Nodes of one operator whose verdict differs from the previous release's, and the reasons of the refusing one."""
 
     op: str
     is_delegated: bool
@@ -41,28 +41,28 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRow:
-    """One release."""
+    """The result for one release."""
 
     release: Release
     loads: Loads
     """True if the release's own kernels load the model."""
     unloaded: tuple[Unloaded, ...]
-    """The operators that they do not load, or of which nothing is known, in file order: the runtime ends at the first."""
+    """The operators that the kernels do not load, or that are unknown, in file order: the runtime stops at the first."""
     unloaded_types: tuple[str, ...]
     """The types of tensors that the release does not load."""
     lines: tuple[str, ...]
-    """What the runtime reports of a model that it does not load."""
+    """The runtime's messages about a model that it does not load."""
     measures: Measures
     moves: tuple[Move, ...]
-    """Against the last release before that loads the model; empty for the first."""
+    """Changes since the last earlier release that loads the model; empty for the first."""
     notes: tuple[str, ...]
-    """What is uncertain about the release's rules."""
+    """Uncertainties about the release's rules."""
     is_certain: bool = True
-    """True if it is known of this release that the delegate's kernels cannot be made, if they cannot."""
+    """False if a failure to create the delegate's kernels is only predicted for this release."""
 
     @property
     def is_loaded(self) -> bool:
-        """True if it is known that the release's own kernels load the model."""
+        """True if the release's own kernels are known to load the model."""
         return self.loads is Loads.YES
 
     @property
@@ -73,7 +73,7 @@ class ReleaseRow:
 
 @dataclass(frozen=True, slots=True)
 class FirstLoading:
-    """The first release of a family that loads a model, and what the one before does not load; nothing for the oldest known."""
+    """The first release of a family that loads a model, and what the previous one does not load, if there is one."""
 
     release: Release
     because_of: tuple[Unloaded, ...] = ()
@@ -89,7 +89,7 @@ class ReleaseTable:
     options: OptionValues
     rows: tuple[ReleaseRow, ...]
     platforms: tuple[PlatformRow, ...] = ()
-    """Each release of the platform behind the delegate, if it has one."""
+    """The releases of the platform behind the delegate, if it has one."""
 
     @property
     def full(self) -> tuple[Release, ...]:
@@ -98,18 +98,18 @@ class ReleaseTable:
 
     @property
     def first_loading(self) -> Mapping[str, FirstLoading | None]:
-        """The first release of each family that loads the model; None if none does. The families do not follow on each other."""
-        found: dict[str, FirstLoading | None] = {}
+        """The first release of each family that loads the model; None if none does. The families are independent."""
+        releases: dict[str, FirstLoading | None] = {}
         for family in dict.fromkeys(row.release.family for row in self.rows):
             rows = [row for row in self.rows if row.release.family == family]
             loading = [number for number, row in enumerate(rows) if row.is_loaded]
-            found[family] = None
+            releases[family] = None
             if loading:
                 before = rows[loading[0] - 1] if loading[0] else None
-                found[family] = FirstLoading(
+                releases[family] = FirstLoading(
                     rows[loading[0]].release, *(() if before is None else (before.unloaded, before.unloaded_types))
                 )
-        return found
+        return releases
 
 
 def release_table(
@@ -117,9 +117,9 @@ def release_table(
     target: Target,
     releases: Sequence[str] | None = None,
 ) -> ReleaseTable:
-    """Simulate a model under releases of the runtime other than the target's, oldest first by the rules that they have.
+    """Simulate a model under several runtime releases, ordered by the age of their rules.
 
-    Unless named they are all that are known, of a delegate that came with a later one those from then on.
+    By default, these are all known releases since the delegate was introduced.
     """
     delegate = target.delegate
     ordered = sorted(
@@ -137,7 +137,7 @@ def release_table(
             moves = () if before is None else tuple(_moves(before, run))
             before = run
         is_predicted = run.refusal is not None and run.refusal.is_predicted
-        said = (*delegate.release_notes(release), *([predicted_build(release)] if is_predicted else ()))
+        message = (*delegate.release_notes(release), *([predicted_build(release)] if is_predicted else ()))
         rows.append(
             ReleaseRow(
                 release,
@@ -147,7 +147,7 @@ def release_table(
                 loading.lines,
                 measure(run),
                 moves,
-                said,
+                message,
                 not is_predicted,
             )
         )
@@ -155,7 +155,7 @@ def release_table(
 
 
 def _known(delegate: Delegate) -> Sequence[str]:
-    """Return the releases to look at."""
+    """Return the known releases since the delegate was introduced."""
     if not delegate.starts_at_known:
         return KNOWN_RELEASES
     since = parse_release(delegate.known_since)
@@ -163,8 +163,8 @@ def _known(delegate: Delegate) -> Sequence[str]:
 
 
 def _moves(before: Run, after: Run) -> list[Move]:
-    """Group the nodes that moved since the previous release by operator and reasons."""
-    found: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
+    """Group the nodes whose verdict changed since the previous release by operator and reasons."""
+    moves: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
     for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
         graph = new.graph
         for index in graph.execution_plan:
@@ -173,5 +173,5 @@ def _moves(before: Run, after: Run) -> list[Move]:
                 continue
             refusing, run = (old, before) if is_delegated else (new, after)
             reasons = node_reasons(refusing, index, run.refusal)
-            found.setdefault((graph.nodes[index].op, is_delegated, reasons), []).append((graph.index, index))
-    return [Move(op, is_delegated, reasons, tuple(nodes)) for (op, is_delegated, reasons), nodes in found.items()]
+            moves.setdefault((graph.nodes[index].op, is_delegated, reasons), []).append((graph.index, index))
+    return [Move(op, is_delegated, reasons, tuple(nodes)) for (op, is_delegated, reasons), nodes in moves.items()]

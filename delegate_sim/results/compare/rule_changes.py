@@ -13,10 +13,10 @@ from ...rules.rule import Check, OpRule
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """What a release changed in the rule of one operator.
+    """The changes of a release in the rule of one operator.
 
-    ``is_new`` says that the release added the operator to the delegate; ``dropped`` are the conditions that it removed,
-    ``added`` those that it added. A changed condition is in both, old and new.
+    ``is_new`` is true if the release added the operator to the delegate; ``dropped`` are removed checks, ``added`` new ones. A
+    changed check is in both, old and new.
     """
 
     release: Release
@@ -27,10 +27,10 @@ class RuleChange:
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
-    """Return the changes, oldest release first; ``since`` leaves out those made by this release and earlier ones."""
-    found = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
-    wanted = [change for change in found if since is None or not since.is_at_least(change.release)]
-    return sorted(wanted, key=lambda change: (change.release.order, change.op))
+    """Return the changes, oldest release first; ``since`` leaves out those of this release and earlier ones."""
+    changes = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
+    newer = [change for change in changes if since is None or not since.is_at_least(change.release)]
+    return sorted(newer, key=lambda change: (change.release.order, change.op))
 
 
 def _changes(op: str, rule: OpRule[Any]) -> Iterator[RuleChange]:

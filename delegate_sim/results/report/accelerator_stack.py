@@ -26,18 +26,18 @@ from .placement import CPU, placements
 from .report import Report
 
 _SOC = "soc"
-"""The option of a plugin that names the SoC."""
+"""The plugins' option for the SoC."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
-"""Custom operators that CompiledModel registers for the CPU without kernels, so that XNNPACK may take them."""
+"""Custom operators that CompiledModel registers for the CPU without kernels, so that XNNPACK can run them."""
 _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The target of CompiledModel: the accelerators that an application asks for, and what ``Target`` says of a delegate.
+    """The target of CompiledModel: the requested accelerators, and the same settings as ``Target``.
 
-    ``soc`` is ``vendor:model``, empty where there is no NPU; ``options`` go to the steps that have them.
+    ``soc`` is ``vendor:model``, empty without an NPU; ``options`` apply to the steps that have them.
     """
 
     accelerators: tuple[str, ...]
@@ -49,10 +49,10 @@ class Stack:
 
 @dataclass(frozen=True, repr=False)
 class StackResult(Shown):
-    """What becomes of a model: the runs of each step, whether CompiledModel is created, and what is to be said.
+    """The result for a model: the runs of each step, whether CompiledModel is created, and notes.
 
-    What the NPU has is selected by its plugin: whether the vendor's compiler takes it is not known. ``to_dict`` gives the stable
-    form.
+    The NPU's nodes are those that its plugin selects; the vendor's compiler, which may refuse them, is not simulated. ``to_dict``
+    gives the stable form.
     """
 
     stack: Stack
@@ -61,7 +61,7 @@ class StackResult(Shown):
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, with what CompiledModel does; nodes have places only if it is created."""
+        """Return the report as plain data, with CompiledModel's outcome; nodes have places only if it is created."""
         entry = self.report.to_dict()
         if not self.is_created:
             entry["placement"] = []
@@ -76,12 +76,12 @@ class StackResult(Shown):
         }
 
     def places(self) -> dict[str, Counter[str]]:
-        """Return how many nodes of each operator run where; empty if CompiledModel is not created."""
-        found: dict[str, Counter[str]] = {}
+        """Return the number of nodes per operator at each place; empty if CompiledModel is not created."""
+        by_place: dict[str, Counter[str]] = {}
         for places in placements(self.report.runs) if self.is_created else ():
             for node, place in places:
-                found.setdefault(node.op, Counter())[place] += 1
-        return found
+                by_place.setdefault(node.op, Counter())[place] += 1
+        return by_place
 
     def _line(self) -> str:
         total = sum(self.places().values(), Counter[str]())
@@ -101,7 +101,7 @@ class StackResult(Shown):
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
-    """Return the accelerators that a text names, in the order in which LiteRT applies them; raises OptionError."""
+    """Return the accelerators in a text, in the order in which LiteRT applies them. Raises OptionError."""
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for part in named:
         if part not in ACCELERATORS:
@@ -120,7 +120,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
     for name in stack.options:
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
-    # What was compiled ahead of time runs as it is: no plugin is asked again.
+    # A model that was compiled ahead of time runs as it is: no plugin is asked again.
     is_compiled = precompiled(model).is_compiled
     targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
     by_default = None
@@ -136,12 +136,12 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 
 
 def _registered(stack: Stack) -> frozenset[str]:
-    """Return the custom operators that CompiledModel registers, or that its dispatch delegate takes before all others.
+    """Return the custom operators that CompiledModel registers, or that its dispatch delegate claims first.
 
-    What it registers for the GPU is said there (``Delegate.registered_operators``).
+    Those that it registers for the GPU are listed by the delegate (``Delegate.registered_operators``).
     """
-    found = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
-    return found | {DISPATCH} if "npu" in stack.accelerators else found
+    registered = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
+    return registered | {DISPATCH} if "npu" in stack.accelerators else registered
 
 
 def _itself(target: Target) -> Target:
@@ -149,7 +149,7 @@ def _itself(target: Target) -> Target:
 
 
 def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
-    """Return the delegates of a stack, in the order in which they are applied; raises OptionError for an unknown vendor."""
+    """Return the delegates of a stack in the order in which they are applied. Raises OptionError for an unknown vendor."""
     return tuple([find_delegate(ACCELERATORS[name] or plugin_of(_vendor(stack))) for name in stack.accelerators])
 
 
@@ -157,9 +157,9 @@ def _vendor(stack: Stack) -> str:
     vendor, colon, soc = (part.strip() for part in stack.soc.partition(":"))
     if not vendor or not colon:
         raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
-    found = plugin_of(vendor.lower())
+    plugin = plugin_of(vendor.lower())
     if not soc:
-        (option,) = [option for option in find_delegate(found).options if option.name == _SOC]
+        (option,) = [option for option in find_delegate(plugin).options if option.name == _SOC]
         raise OptionError(f"name the SoC behind {vendor}: ({_SOC}: {option.help})")
     return vendor.lower()
 
@@ -178,7 +178,7 @@ def _targets(stack: Stack) -> Iterator[Target]:
 
 
 def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
-    """Return whether CompiledModel is created, and what it does about failures."""
+    """Return whether CompiledModel is created, and notes on how it handles failures."""
     notes: list[str] = []
     if not runs:
         return True, (*precompiled(model).words, *_compiled_for_another(model, stack))
@@ -211,11 +211,11 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
-    """Say that a file was compiled for another SoC than is asked for; which SoCs run each other's code is not known."""
-    found = precompiled(model)
-    if found.is_stamped and found.soc.lower() != stack.soc.partition(":")[2].strip().lower():
+    """Yield a note if a file was compiled for another SoC; compatibility between SoCs is unknown."""
+    code = precompiled(model)
+    if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (
-            f"the compiled code is for {printable(found.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile "
+            f"the compiled code is for {printable(code.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile "
             "the source model for that"
         )
 

@@ -1,4 +1,4 @@
-"""Find the main cause that keeps nodes of a run on the CPU, rather than its consequences."""
+"""Find the main cause that keeps nodes of a run on the CPU, ignoring its consequences."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
 _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
-"""What would not keep a node on the CPU if the nodes around it were taken."""
+"""Codes that would not keep a node on the CPU if the nodes around it were delegated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A code, and the nodes that it keeps on the CPU: their operator, and how many they are.
+    """A code, and the nodes that it keeps on the CPU: their operator and number.
 
-    Without an operator it is about the graph as a whole; ``is_input`` says that the cause is an input of unknown size.
+    Without an operator it concerns the whole graph; ``is_input`` is true if the cause is an input of unknown size.
     """
 
     code: str
@@ -31,9 +31,9 @@ class Blocker:
 
 
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
-    """Return what keeps most multiply-adds on the CPU, or else most nodes; None if nothing keeps any.
+    """Return the cause that keeps most multiply-adds, or else most nodes, on the CPU; None if there is none.
 
-    Nodes that only follow others (partitions beyond a limit, DEQUANTIZE of float16 weights) count if there is nothing else.
+    Nodes that only follow others (partitions beyond a limit, DEQUANTIZE of float16 weights) count if there is no other cause.
     """
     refusal = run.refusal
     if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:
@@ -57,7 +57,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
 
 
 def has_open_input(model: Model) -> bool:
-    """Return whether an input of the model has a size that the file leaves open."""
+    """Return whether an input of the model has an unknown size in the file."""
     main = model.subgraphs[0]
     signatures = [main.tensors[index].shape_signature for index in main.inputs if 0 <= index < len(main.tensors)]
     return any(size < 0 for signature in signatures for size in signature or ())
@@ -71,7 +71,7 @@ def _is_consequence(run: Run, code: str, kinds: Mapping[str, Kind]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BlockerSummary:
-    """A run in a row of a table: its numbers, the multiply-adds counted and delegated, and what keeps most on the CPU."""
+    """A run as a table row: its measures, its total and delegated multiply-adds, and its main blocker."""
 
     measures: Measures
     multiply_adds: int
@@ -80,6 +80,6 @@ class BlockerSummary:
 
 
 def summary_of(model: Model, run: Run) -> BlockerSummary:
-    """Return a run in a row of a table."""
+    """Return a run as a table row."""
     compute = compute_of(run)
     return BlockerSummary(measure(run), compute.multiply_adds, compute.delegated_multiply_adds, main_blocker(model, run, compute))

@@ -1,4 +1,4 @@
-"""How the stage behind a delegate splits each partition over devices, as data for reports."""
+"""Splits of each partition over the devices behind a delegate, as data for reports."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
-    """Return the partitions of a subgraph, by their ids, with how they are split; none where that is not known."""
+    """Return the split partitions of a subgraph, by their ids; empty if they are unknown."""
     if subgraph.decision is None or not subgraph.subsets:
         return []
     numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}
-    found = run.delegate.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
-    return [(numbers[split.nodes], split) for split in found if split.nodes in numbers]
+    splits = run.delegate.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
+    return [(numbers[split.nodes], split) for split in splits if split.nodes in numbers]
 
 
 def splits_entry(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
-    """Return the same as plain data under a key of its own, without the key where nothing is known."""
-    found = splits_of(run, subgraph)
-    if not found:
+    """Return the splits as plain data under their own key; empty if they are unknown."""
+    splits = splits_of(run, subgraph)
+    if not splits:
         return {}
     entries = [
         {"partition": number, "error": split.error, "steps": [_step_entry(step) for step in split.steps]}
-        for number, split in found
+        for number, split in splits
     ]
     return {"split": entries}
 

@@ -19,21 +19,21 @@ _ROWS_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under named columns; cells are plain data: texts, numbers, truth values, None, or tuples of these."""
+    """Rows under named columns; cells are plain data: strings, numbers, booleans, None, or tuples of these."""
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
 
 
 class Shown:
-    """A result that has a line to show for itself and tables to look at."""
+    """Base of results that are displayed as a line and as tables."""
 
     def _line(self) -> str:
-        """Return what is to be said in one line; it may hold names from a model as they are."""
+        """Return one line on the result; it may contain unescaped names from a model."""
         raise NotImplementedError
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        """Return every table by its name, the one for most purposes first."""
+        """Return every table by its name, the main one first."""
         raise NotImplementedError
 
     def _shown(self) -> Sequence[str]:
@@ -41,14 +41,14 @@ class Shown:
         return list(self._tables())[:1]
 
     def _picture(self) -> str:
-        """Return what a notebook shows above the tables, as HTML; it may hold nothing from a model that is not escaped."""
+        """Return HTML to display above the tables in a notebook; names from a model must be escaped."""
         return ""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {shortened(printable(self._line()), _LONGEST_LINE)}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows; everything that comes from a model is escaped."""
+        """Return the HTML for a notebook; everything from a model is escaped."""
         tables = self._tables()
         parts = [f"<p><b>{_escaped(self._line(), _LONGEST_LINE)}</b></p>"]
         parts.append(self._picture())
@@ -56,9 +56,9 @@ class Shown:
         return f"<div>{''.join(parts)}</div>"
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
-        """Return one of the result's tables as a data frame, by default the first of those that it has.
+        """Return one of the result's tables as a data frame, by default the first.
 
-        Raises OptionError naming the tables if there is none of that name, MissingPackageError where pandas is not installed.
+        Raises OptionError with the names of the tables if there is none of that name, MissingPackageError without pandas.
         """
         tables = self._tables()
         name = next(iter(tables)) if table is None else table
@@ -70,8 +70,8 @@ class Shown:
             raise MissingPackageError(
                 "to_pandas() needs the package pandas, which is not installed: pip install pandas"
             ) from error
-        found = tables[name]()
-        return pandas.DataFrame(list(found.rows), columns=list(found.columns))
+        table_ = tables[name]()
+        return pandas.DataFrame(list(table_.rows), columns=list(table_.columns))
 
 
 def _html(name: str, table: Table) -> Iterator[str]:

@@ -27,11 +27,11 @@ WHOLE_MODEL = Location()
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or worth knowing.
+    """A problem or a remark.
 
-    ``code`` is one that ``delegate-sim explain`` knows; ``level`` is ``error``, ``warning`` or ``note``; ``statement`` is one
-    line that may hold names from a model as they are; ``hint`` says what to do and may be empty. A statement about a node
-    begins with the verb: ``node_name`` is its subject, and empty for any other statement.
+    ``code`` is a code of ``delegate-sim explain``; ``level`` is ``error``, ``warning`` or ``note``; ``statement`` is one line
+    that may contain unescaped names from a model; ``hint`` says what to do and may be empty. A statement about a node begins with
+    the verb: ``node_name`` is its subject, and empty for any other statement.
     """
 
     code: str
@@ -59,12 +59,12 @@ def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
 
 
 def node_finding(
-    code: str, level: str, what: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], more: str = ""
+    code: str, level: str, outcome: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], more: str = ""
 ) -> Finding:
-    """Return the finding that a node does, or did, something for its reasons."""
+    """Return a finding about a node, with its reasons."""
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
     why = "; ".join([reason.message for reason in reasons]) or "no delegate is asked about it"
     hint = "; ".join(dict.fromkeys([reason.hint for reason in reasons if reason.hint]))
-    return Finding(code, level, f"{what}: {why}{more}", hint, place, node)
+    return Finding(code, level, f"{outcome}: {why}{more}", hint, place, node)

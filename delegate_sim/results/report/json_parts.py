@@ -1,6 +1,6 @@
-"""Write JSON in parts: a large document as Python objects takes many times the memory of its text.
+"""Write JSON in parts: a large document takes many times more memory as Python objects than as text.
 
-One ``json.dumps`` of the overview of 30,000 nodes takes 1.4 GiB instead of 0.5, which ``SECURITY.md`` promises not to exceed.
+One ``json.dumps`` of the overview of 30,000 nodes takes 1.4 GiB instead of 0.5, the limit in ``SECURITY.md``.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ _STEP = "  "
 
 
 def json_value(entry: Any) -> Iterator[str]:
-    """Return plain data as JSON, once it is asked for."""
+    """Yield plain data as JSON, converted on demand."""
     yield json.dumps(entry, indent=len(_STEP))
 
 
 def json_array(items: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Return the parts of an array, from those of its items."""
+    """Yield the parts of an array, given those of its items."""
     return _bracketed("[]", (("", item) for item in items))
 
 
 def json_object(fields: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Return the parts of an object, from those of its values."""
+    """Yield the parts of an object, given those of its values."""
     return _bracketed("{}", ((f"{json.dumps(key)}: ", value) for key, value in fields.items()))
 
 
@@ -32,6 +32,6 @@ def _bracketed(brackets: str, items: Iterable[tuple[str, Iterable[str]]]) -> Ite
     for head, parts in items:
         yield f"{before}\n{_STEP}{head}"
         for part in parts:
-            yield part.replace("\n", f"\n{_STEP}")  # no string of JSON holds a line's end
+            yield part.replace("\n", f"\n{_STEP}")  # strings in JSON contain no line breaks
         before = ","
     yield brackets if before == brackets[0] else f"\n{brackets[1]}"

@@ -1,4 +1,4 @@
-"""The numbers of a run that a baseline stores and a check compares."""
+"""The measures of a run that a baseline stores and a check compares."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from .outcome_words import SELECTED
 from .placement import border_bytes
 
 FAILS_LATER = "delegated, then fails"
-"""The outcome of a run that delegates nodes, but after which the application's AllocateTensors fails."""
+"""The outcome if nodes are delegated, but the application's AllocateTensors fails afterwards."""
 
 NONE_FAILS = "none, then fails"
-"""The outcome of a run that delegates no node, but before which no CPU kernel was prepared: AllocateTensors fails."""
+"""The outcome if no node is delegated and AllocateTensors fails, since no CPU kernel was prepared before."""
 
 PREDICTED = "restored, as predicted"
-"""The outcome of a run that delegates nodes by the rules of its release, whose kernels the newest sources could not make.
+"""The outcome if nodes are delegated by the rules of the release, but only newer sources show that the kernels fail.
 
-The measures are then those of a run that was restored; in the report the nodes are delegated, with a refusal that says so.
+The measures are those of a restored run; in the report the nodes are delegated, with a refusal that explains it.
 """
 
 NOT_PREPARED = "refused, not prepared"
-"""The outcome of a run before which AllocateTensors fails, since a CPU kernel refuses a node."""
+"""The outcome if AllocateTensors fails before the delegate is applied, since a CPU kernel refuses a node."""
 
 NOT_LOADED = "refused, not loaded"
-"""The outcome of a model that the runtime does not load."""
+"""The outcome if the runtime does not load the model."""
 
 TAKEN = frozenset({"delegated", SELECTED})
-"""The outcomes of runs that take nodes, of a delegate and of a compiler plugin, and know nothing against their running."""
+"""The outcomes of runs, of delegates and compiler plugins, that take nodes without a known failure."""
 
 OUTCOMES = ("delegated", SELECTED, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
-"""Every outcome that measures can have."""
+"""All outcomes of measures."""
 
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
-"""Those after which the application cannot run the model at all, on the CPU or elsewhere."""
+"""The outcomes after which the application cannot run the model at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """The numbers of one run, over all subgraphs.
+    """The measures of one run, over all subgraphs.
 
-    ``partitions`` counts all, as the runtime does; ``border_bytes`` is what goes into and out of the delegate's kernels in one
-    inference, not counting constants. Without a delegated node both are 0.
+    ``partitions`` counts all, as the runtime does; ``border_bytes`` is the size of the inputs and outputs of the delegate's
+    kernels in one inference, without constants. Without a delegated node both are 0.
     """
 
     outcome: str
@@ -53,22 +53,22 @@ class Measures:
 
     @property
     def fallback_nodes(self) -> int:
-        """Nodes that stay on the CPU."""
+        """Number of nodes that stay on the CPU."""
         return self.nodes - self.delegated_nodes
 
     @property
     def delegated_share(self) -> float:
-        """The share of nodes that is delegated, from 0 to 1; 1 for a model without nodes."""
+        """The share of delegated nodes, from 0 to 1; 1 for a model without nodes."""
         return self.delegated_nodes / self.nodes if self.nodes else 1.0
 
     @property
     def is_delegated(self) -> bool:
-        """True if anything runs on the delegate."""
+        """True if any node runs on the delegate."""
         return self.delegated_nodes > 0
 
 
 def measure(run: Run) -> Measures:
-    """Return the numbers of a run."""
+    """Return the measures of a run."""
     outcome = _outcome(run)
     subgraphs = [subgraph.without_kernels() if outcome == PREDICTED else subgraph for subgraph in run.subgraphs]
     subsets = [(subgraph.graph, subset) for subgraph in subgraphs for subset in subgraph.subsets]
@@ -84,7 +84,7 @@ def measure(run: Run) -> Measures:
 
 
 def _outcome(run: Run) -> str:
-    """Return the outcome, told apart by whether the model then runs."""
+    """Return the outcome, which also depends on whether the model then runs."""
     if run.outcome == REFUSED:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":

@@ -1,8 +1,8 @@
 """Count multiply-adds of nodes from the shapes of the prepared graph.
 
-These are counts, not an estimate of latency: how long a multiply-add takes differs between delegates, types and operators, and
-bytes that cross borders cost time as well. Nodes are counted by the definition of their operator, whatever algorithm a kernel
-uses: padding counts like other elements, sparse weights like dense ones, and each subgraph as running once.
+The counts do not estimate latency: a multiply-add takes a different time on each delegate, type and operator, and data that
+crosses boundaries takes time as well. Nodes are counted by the definition of their operator, whatever algorithm a kernel uses:
+padding counts like other elements, sparse weights like dense ones, and each subgraph as running once.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run
 
 _GREATEST_RANK = 32
-"""Far beyond what any kernel takes, and small enough that products of sizes can be printed."""
+"""Higher than any kernel supports, and small enough that products of sizes can be printed."""
 
 
 def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
-    Convolutions, matrix products and recurrent layers are counted. Any other operator has 0: element-wise work, pooling and
-    reductions are not counted, nor are biases and activations. An unknown size counts as the shape gives it. A node whose
-    operands are missing, or do not have the ranks and sizes that its operator needs, has 0.
+    Convolutions, matrix products and recurrent layers are counted. All other operators have 0; element-wise work, pooling,
+    reductions, biases and activations are not counted. An unknown size counts as the shape gives it. A node whose operands are
+    missing, or do not have the required ranks and sizes, has 0.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
     return counter(node) if counter is not None else 0
@@ -34,7 +34,7 @@ def multiply_adds(node: NodeView) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compute:
-    """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not in the run's plan, nor counted here."""
+    """The multiply-adds of a run, without those of nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
     """For each subgraph: the multiply-adds of each node of the plan that has any, by index, in order."""
@@ -43,16 +43,16 @@ class Compute:
 
     @functools.cached_property
     def multiply_adds(self) -> int:
-        """Those of all nodes."""
+        """The multiply-adds of all nodes."""
         return sum([sum(counts.values()) for counts in self.by_node])
 
     @functools.cached_property
     def delegated_multiply_adds(self) -> int:
-        """Those of the nodes that run on the delegate."""
+        """The multiply-adds of the delegated nodes."""
         return sum([self.of(subgraph, nodes) for subgraph, nodes in enumerate(self.delegated_nodes)])
 
     def of(self, subgraph: int, nodes: Iterable[int]) -> int:
-        """Return the multiply-adds of some nodes of a subgraph, such as those of a partition."""
+        """Return the multiply-adds of some nodes of a subgraph, such as a partition."""
         counts = self.by_node[subgraph]
         return sum([counts.get(node, 0) for node in nodes])
 
@@ -67,7 +67,7 @@ def compute_of(run: Run) -> Compute:
 
 @functools.lru_cache(maxsize=2)
 def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
-    """Count once for all delegates that see the same graphs: those of the file, or those that were prepared."""
+    """Count once for all delegates that see the same graphs: those of the file, or the prepared ones."""
     return tuple([_counts_of(graph) for graph in graphs])
 
 
@@ -78,7 +78,7 @@ def _counts_of(graph: Graph) -> Mapping[int, int]:
 
 
 def _product(sizes: Sequence[int]) -> int:
-    """Multiply sizes; 0 if they cannot be those of a tensor."""
+    """Multiply sizes; return 0 if no tensor can have them."""
     return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else math.prod(sizes)
 
 
@@ -91,9 +91,10 @@ def _has_ranks(rank: int, *tensors: Tensor) -> bool:
 
 
 def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> int:
-    """Every element of the filter meets every position once; the last dimension of ``positions`` is that of the channels.
+    """Return a convolution's count: every element of the filter is used once at every position.
 
-    The filter of a grouped convolution has the input channels of one group only, so groups need no special treatment.
+    The last dimension of ``positions`` is that of the channels. The filter of a grouped convolution has the input channels of one
+    group only, so groups need no special treatment.
     """
     if len(weights.shape) != rank or len(positions.shape) != rank:
         return 0
@@ -101,17 +102,17 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:
-    """Each position of the output is computed with the whole filter."""
+    """Return a counter of convolutions, which use the whole filter at each position of the output."""
     return lambda node: _filter_at_each_position(node.input(1), node.output(0), rank)
 
 
 def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
-    """Each position of the input is spread with the whole filter."""
+    """Return a counter of transposed convolutions, which use the whole filter at each position of the input."""
     return lambda node: _filter_at_each_position(node.input(1), node.input(2), rank)
 
 
 def _fully_connected(node: NodeView) -> int:
-    """Weights of any format have the shape (units, depth), and the result has as many elements in each row as there are units."""
+    """Return the count for weights of shape (units, depth), in any format, and a result with one row of units per sample."""
     source, weights, result = node.input(0), node.input(1), node.output(0)
     if source.index == OPTIONAL_TENSOR or weights.rank != 2 or weights.shape[0] <= 0:
         return 0
@@ -119,7 +120,7 @@ def _fully_connected(node: NodeView) -> int:
 
 
 def _batch_matmul(node: NodeView) -> int:
-    """Each element of the result, which has the batches of both operands, is a sum over the depth that they share."""
+    """Return the count: each element of the result is a sum over the depth that both operands share."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if left.rank < 2 or right.rank < 2 or result.rank < 2:
         return 0
@@ -130,10 +131,10 @@ def _batch_matmul(node: NodeView) -> int:
 
 
 def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
-    """Every element of the weights is used once for each sequence and step, in whichever order the input has these.
+    """Return the count of a recurrent layer, which uses every weight once for each sequence and step.
 
-    ``weights`` are the operands that hold weights; those of a gate or projection that is left out add nothing. One-dimensional
-    ones, such as a peephole's, represent a diagonal matrix.
+    ``weights`` are the operands with weights; omitted gates and projections add nothing. One-dimensional weights, such as a
+    peephole's, represent a diagonal matrix.
     """
     source = node.input(0)
     if source.rank != rank:
@@ -144,9 +145,9 @@ def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
 
 _BASIC_LSTM_WEIGHTS = 2
 _CELL_WEIGHTS = (*range(1, 12), 16)
-"""The operands of an LSTM that hold weights: of the input, recurrent, peephole, and of the projection."""
+"""The weight operands of an LSTM: input, recurrent, peephole and projection."""
 _BACKWARD = 17
-"""The distance from an operand of the forward cell to that of the backward cell."""
+"""Distance from an operand of the forward cell to that of the backward cell."""
 _LSTM_AUXILIARY_INPUT, _LSTM_AUXILIARY_WEIGHTS = 39, range(40, 48)
 _RNN_AUXILIARY_INPUT, _RNN_AUXILIARY_WEIGHTS = 9, range(10, 12)
 
@@ -157,7 +158,7 @@ def _lstm(node: NodeView) -> int:
 
 
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
-    """An auxiliary input without weights of its own is what the backward cell reads, with the same number of weights."""
+    """Return the count of both cells; an auxiliary input without its own weights is the backward cell's input."""
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
 
@@ -168,7 +169,7 @@ def _bidirectional_sequence_rnn(node: NodeView) -> int:
 
 
 def _dot_general(node: NodeView) -> int:
-    """Each element of the result is a sum over the dimensions that are contracted."""
+    """Return the count: each element of the result is a sum over the contracted dimensions."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if OPTIONAL_TENSOR in (left.index, right.index, result.index):
         return 0
@@ -179,14 +180,14 @@ def _dot_general(node: NodeView) -> int:
 
 
 def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
-    """Return the sizes of some dimensions of a tensor, None unless it has all of them and each is named once."""
+    """Return the sizes of some dimensions of a tensor; None unless it has all of them, each named once."""
     if len(dimensions) > tensor.rank or len(set(dimensions)) < len(dimensions):
         return None
     return [tensor.shape[axis] for axis in dimensions] if all(0 <= axis < tensor.rank for axis in dimensions) else None
 
 
 def _stablehlo_convolution(node: NodeView) -> int:
-    """Each position of the output is computed with the whole filter; with a dilated input, each position of the input is.
+    """Return the count: the whole filter at each position of the output or, with a dilated input, of the input.
 
     Strides may skip positions of such an input, so the smaller of the two numbers counts.
     """

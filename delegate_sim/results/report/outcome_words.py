@@ -1,4 +1,4 @@
-"""Words for the outcome of nodes: a delegate's are delegated, a compiler plugin's are selected.
+"""Words for the outcome of nodes: "delegated" for a delegate's, "selected" for those of a compiler plugin.
 
 Selected by the plugin, compiled by the vendor's compiler and running on the chip are three states: only the first is simulated.
 """
@@ -15,7 +15,7 @@ SELECTED = "selected"
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWords:
-    """What a taken node is, where others stay or go, how those are counted, and what taken ones are grouped into."""
+    """Words for delegated or selected nodes, for the others, and for groups of them."""
 
     taken: str
     left: str
@@ -30,7 +30,7 @@ class OutcomeWords:
 
     @property
     def share(self) -> str:
-        """The share of nodes that are taken."""
+        """Title of the share of delegated or selected nodes."""
         return f"{self.taken} share"
 
 
@@ -39,11 +39,11 @@ _PLUGIN = OutcomeWords(SELECTED, "off the NPU", "from the NPU", "nodes off the N
 
 
 def words_of(delegate: str) -> OutcomeWords:
-    """Return the words for the delegate of this name."""
+    """Return the words for the delegate with this name."""
     return _PLUGIN if delegate in PLUGIN_NAMES or delegate in LIVE_ONLY_NAMES else DELEGATED
 
 
 def taken_by(delegates: Iterable[str]) -> str:
-    """Return the word for nodes that any of these delegates takes, for the heading of a column."""
-    found = {words_of(delegate).taken for delegate in delegates}
-    return found.pop() if len(found) == 1 else "taken"
+    """Return the column heading for nodes that any of these delegates takes."""
+    words = {words_of(delegate).taken for delegate in delegates}
+    return words.pop() if len(words) == 1 else "taken"

@@ -1,4 +1,4 @@
-"""Where each node of a run finally runs, and why; the tensors and bytes that cross the boundary of a delegate."""
+"""The final placement of each node of a run, with reasons, and the tensors that cross a delegate's boundary."""
 
 from __future__ import annotations
 
@@ -16,55 +16,55 @@ from ...rules.rule import Reason
 from ...runtime.interpreter import Refusal, Run, SubgraphRun
 
 COMPILED = "npu"
-"""Where a node runs that was compiled ahead of time."""
+"""The place of nodes that were compiled ahead of time."""
 CPU = "cpu"
-"""Where a node that no delegate takes runs."""
+"""The place of nodes that no delegate takes."""
 _NOT_ASKED = "not-delegated"
 
 
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
-    """Return where each node of each subgraph finally runs: the name of a delegate, or ``cpu``."""
-    found = []
+    """Return the final place of each node of each subgraph: the name of a delegate, or ``cpu``."""
+    rows = []
     inlined = _places_in_bodies(runs)
     is_compiled = has_dispatches(runs[0].subgraphs[0].graph.model) if runs[0].subgraphs else False
     for first in runs[0].subgraphs:
-        taken: dict[int, str] = {}
+        places: dict[int, str] = {}
         for run in runs:
             for index in run.subgraphs[first.graph.index].delegated:
-                taken.setdefault(index, run.delegate.name)
-        taken |= _inlined_places(runs, first.graph.index, taken)
-        taken = {**inlined.get(first.graph.index, {}), **taken}
+                places.setdefault(index, run.delegate.name)
+        places |= _inlined_places(runs, first.graph.index, places)
+        places = {**inlined.get(first.graph.index, {}), **places}
         nodes = first.graph.nodes
         plan = first.graph.execution_plan
         rest = {index: COMPILED for index in plan if is_dispatch(nodes[index])} if is_compiled else {}
-        found.append([(nodes[index], taken.get(index) or rest.get(index, CPU)) for index in plan])
-    return found
+        rows.append([(nodes[index], places.get(index) or rest.get(index, CPU)) for index in plan])
+    return rows
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Return where nodes of inlined bodies run that a later delegate took, by subgraph and index in the file."""
-    found: dict[int, dict[int, str]] = {}
+    """Return the places of nodes in inlined bodies that a later delegate took, by subgraph and index in the file."""
+    by_subgraph: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
         places = {} if subgraph.decision is None else subgraph.decision.places
         for run in runs[1:] if places else ():
             for index in run.subgraphs[number].delegated & places.keys():
                 body, node = places[index]
-                found.setdefault(body, {}).setdefault(node, run.delegate.name)
-    return found
+                by_subgraph.setdefault(body, {}).setdefault(node, run.delegate.name)
+    return by_subgraph
 
 
-def _inlined_places(runs: Sequence[Run], subgraph: int, taken: Mapping[int, str]) -> dict[int, str]:
-    """Return where nodes run that one delegate inlined and a later one took, each as a whole."""
+def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[int, str]) -> dict[int, str]:
+    """Return the places of nodes that one delegate inlined and a later one took, each as a whole."""
     parts: dict[int, set[str]] = {}
     for run in runs:
         decision = run.subgraphs[subgraph].decision
         for part, origin in decision.origins.items() if decision is not None else ():
-            parts.setdefault(origin, set()).add(taken.get(part, CPU))
-    return {origin: next(iter(places)) for origin, places in parts.items() if origin not in taken and len(places) == 1}
+            parts.setdefault(origin, set()).add(known_places.get(part, CPU))
+    return {origin: next(iter(places)) for origin, places in parts.items() if origin not in known_places and len(places) == 1}
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
-    """Return why a node is not supported, or why it is supported but not delegated."""
+    """Return the reasons why a node is not supported, or supported but not delegated."""
     decision = run.decision
     if decision is None:
         return (_taken_back(refusal),) if refusal is not None else ()
@@ -79,36 +79,36 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
-    """Return the partitions that only the limit keeps off the delegate, largest first: in the order it would take them."""
+    """Return the partitions that only the limit keeps off the delegate, largest first, as it would take them."""
     if run.decision is None:
         return ()
-    kept = run.decision.set_aside
+    set_aside = run.decision.set_aside
     dropped = [
         subset
         for subset in run.decision.candidates
-        if (reason := kept.get(subset.nodes[0])) is not None and reason.code == PARTITION_LIMIT.name
+        if (reason := set_aside.get(subset.nodes[0])) is not None and reason.code == PARTITION_LIMIT.name
     ]
     return largest_partitions(dropped, len(dropped))
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the bytes of these tensors that cross a border at run time; constants and what a delegate added do not."""
+    """Return the size of the tensors that cross a boundary at run time, without constants and tensors added by a delegate."""
     return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
-    """Return those of these tensors that are in the file and not constant."""
+    """Return the tensors that are in the file and not constant."""
     return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 
 
 def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str | None]]:
-    """Return the names of a node's inputs and outputs; None stands for an operand that is left out."""
-    found = [[graph.tensors[index].name if index >= 0 else None for index in indices] for indices in (node.inputs, node.outputs)]
-    return found[0], found[1]
+    """Return the names of a node's inputs and outputs; None for an omitted operand."""
+    names = [[graph.tensors[index].name if index >= 0 else None for index in indices] for indices in (node.inputs, node.outputs)]
+    return names[0], names[1]
 
 
 def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
-    """Return each node that is not delegated, in execution order, with its reasons."""
+    """Yield each node that is not delegated, in execution order, with its reasons."""
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan:
             if index not in subgraph.delegated:
@@ -122,17 +122,17 @@ def code_of(reasons: Sequence[Reason]) -> str:
 
 @functools.lru_cache(maxsize=16)
 def _taken_back(refusal: Refusal) -> Reason:
-    found = shortened(refusal.message)
+    message = shortened(refusal.message)
     if refusal.stage:
-        what = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"
+        action = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"
         needed = "a model that LiteRT loads" if refusal.stage == "load" else "a plugin that does not fail"
-        return Reason(refusal.code, "runtime", f"LiteRT {what}: {found}", found, needed, refusal.hint)
+        return Reason(refusal.code, "runtime", f"LiteRT {action}: {message}", message, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
-        needed, what = "no dynamic-sized tensor in the graph", "does not apply the delegate"
+        needed, action = "no dynamic-sized tensor in the graph", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
-        needed, what = "operators and tensors that the release loads", "does not load the model"
+        needed, action = "operators and tensors that the release loads", "does not load the model"
     elif refusal.code in [kind.name for kind in NOT_PREPARED_KINDS]:
-        needed, what = "CPU kernels that can be prepared", "does not apply the delegate"
+        needed, action = "CPU kernels that can be prepared", "does not apply the delegate"
     else:
-        needed, what = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
-    return Reason(refusal.code, "runtime", f"the runtime {what}: {found}", found, needed, refusal.hint)
+        needed, action = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
+    return Reason(refusal.code, "runtime", f"the runtime {action}: {message}", message, needed, refusal.hint)

@@ -1,4 +1,4 @@
-"""The execution plan as a strip: one cell for each node, in running order, that says where the node runs."""
+"""The execution plan as a strip: one cell for each node, in running order, with the state of the node."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ...runtime.interpreter import Run, SubgraphRun
 
 DELEGATED = "delegated"
 REFUSED = "refused"
-"""On the CPU, because the delegate refuses the node or is not asked about it."""
+"""The state of CPU nodes that the delegate refuses or is not asked about."""
 LEFT = "left"
-"""On the CPU although the delegate accepts the node: beyond a limit, or since everything was undone."""
+"""The state of CPU nodes that the delegate accepts: beyond a limit, or since the delegation was undone."""
 MIXED = "mixed"
-"""Nodes of different states that share a cell."""
+"""The state of a cell that nodes of different states share."""
 STATES = (DELEGATED, REFUSED, LEFT)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Nodes in a row, by index, that are in one state and in one partition, if the plan was split."""
+    """Consecutive nodes, by index, with one state and in one partition, if the plan was split."""
 
     state: str
     nodes: tuple[int, ...]
@@ -44,22 +44,22 @@ def run_strip(run: Run) -> tuple[Span, ...]:
 
 
 Lengths = tuple[tuple[str, int], ...]
-"""States in running order, each with how many nodes in a row are in it."""
+"""States in running order, each with its number of consecutive nodes."""
 
 
 def run_lengths(run: Run) -> Lengths:
-    """Return the strips of all subgraphs of a run as lengths, what a picture of them needs."""
-    found: list[tuple[str, int]] = []
+    """Return the strips of all subgraphs of a run as lengths."""
+    lengths: list[tuple[str, int]] = []
     for span in run_strip(run):
-        if found and found[-1][0] == span.state:
-            found[-1] = (span.state, found[-1][1] + len(span.nodes))
+        if lengths and lengths[-1][0] == span.state:
+            lengths[-1] = (span.state, lengths[-1][1] + len(span.nodes))
         else:
-            found.append((span.state, len(span.nodes)))
-    return tuple(found)
+            lengths.append((span.state, len(span.nodes)))
+    return tuple(lengths)
 
 
 def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
-    """Return at most so many states, and how many nodes each stands for; one node each if there is room.
+    """Return at most ``most`` states, and how many nodes each covers; one node per cell if there is room.
 
     A cell with nodes in different states is ``MIXED``.
     """

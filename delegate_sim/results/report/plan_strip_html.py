@@ -10,23 +10,23 @@ from .plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells, run_lengths
 
 _COLOURS = {DELEGATED: "#1f7a6d", REFUSED: "#c2501a", LEFT: "#a98109", MIXED: "#7b6a9e"}
 _MOST = 400
-"""Number of cells are drawn at most."""
+"""Largest number of cells."""
 
 
 def strip_picture(run: Run) -> str:
-    """Return an element that shows where the nodes run, in running order; empty for a model without nodes."""
+    """Return an HTML element with the nodes in running order by state; empty for a model without nodes."""
     lengths = run_lengths(run)
-    found, size = cells(lengths, _MOST)
-    if not found:
+    states, size = cells(lengths, _MOST)
+    if not states:
         return ""
     total = sum([count for _, count in lengths])
-    taken = sum([count for state, count in lengths if state == DELEGATED])
-    words = f"{run.delegate.name}: {taken:,} of {total:,} nodes on the delegate, in {len(lengths):,} pieces in running order"
+    delegated = sum([count for state, count in lengths if state == DELEGATED])
+    words = f"{run.delegate.name}: {delegated:,} of {total:,} nodes on the delegate, in {len(lengths):,} pieces in running order"
     words += "" if size == 1 else f"; a cell is {size:,} nodes"
     drawn = "".join(
         [
             f'<div style="flex:{len(list(members))};background:{_COLOURS[state]};margin-right:1px"></div>'
-            for state, members in groupby(found)
+            for state, members in groupby(states)
         ]
     )
     return (

@@ -26,7 +26,7 @@ SCHEMA = "delegate-sim/report/1"
 
 
 class Viewer(Protocol):
-    """Make the page of a report, and shows it."""
+    """Creates and shows the page of a report."""
 
     def html(self, report: Report) -> str:
         """Return the page."""
@@ -44,18 +44,18 @@ class Report(Shown):
     is_chain: bool = False
     """True if each run starts from what the previous one left."""
     viewer: Viewer | None = None
-    """What shows the page; reports of ``analyze`` and ``simulate`` have one."""
+    """The viewer of the page; reports of ``analyze`` and ``simulate`` have one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""
         return {**self._head(), "runs": [_run_entry(run) for run in self.runs], **self._placement()}
 
     def to_json(self) -> str:
-        """Return the same as JSON, which takes far less memory than ``to_dict`` does."""
+        """Return the plain data as JSON, which takes far less memory than ``to_dict``."""
         return "".join(self.json_parts())
 
     def json_parts(self, amend: Callable[[Run, dict[str, Any]], None] | None = None) -> Iterator[str]:
-        """Make the same as JSON, run by run; ``amend`` may change what is said of one."""
+        """Yield the JSON in parts, run by run; ``amend`` may change the entry of a run."""
         from .json_parts import json_array, json_object, json_value
 
         def entries() -> Iterator[dict[str, Any]]:
@@ -69,16 +69,17 @@ class Report(Shown):
         return json_object({**head, "runs": json_array(map(json_value, entries())), **placement})
 
     def to_html(self) -> str:
-        """Return the report as a page: one HTML file that needs nothing else.
+        """Return the report as one self-contained HTML page.
 
-        Raises MissingPackageError where the extra ``report`` is not installed.
+        Raises MissingPackageError if the extra ``report`` is not installed.
         """
         return self._viewer().html(self)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Show the page: in a notebook below the cell, otherwise in the browser.
+        """Show the page: below the cell of a notebook, otherwise in the browser.
 
-        It is written to ``path`` if one is given, else to a temporary file where a browser needs one. Raises as ``to_html``.
+        It is written to ``path`` if given, else to a temporary file if a browser needs one. Raises MissingPackageError like
+        ``to_html``.
         """
         self._viewer().show(self, path)
 
@@ -147,11 +148,11 @@ def _run_entry(run: Run) -> dict[str, Any]:
     }
 
 
-def _subgraph_entry(run: SubgraphRun, whole: Run, compute: Compute) -> dict[str, Any]:
+def _subgraph_entry(run: SubgraphRun, whole_run: Run, compute: Compute) -> dict[str, Any]:
     graph = run.graph
     counts = compute.by_node[graph.index]
     partition_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
-    entry = functools.partial(_node_entry, run, partition_of, whole.refusal, counts)
+    entry = functools.partial(_node_entry, run, partition_of, whole_run.refusal, counts)
     nodes = [entry(graph.nodes[index]) for index in graph.execution_plan]
     return {
         "index": graph.index,
@@ -166,7 +167,7 @@ def _subgraph_entry(run: SubgraphRun, whole: Run, compute: Compute) -> dict[str,
         "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
         "nodes": nodes,
         "partition_list": [_partition_entry(graph, number, subset, compute) for number, subset in enumerate(run.subsets)],
-        **splits_entry(whole, run),
+        **splits_entry(whole_run, run),
         **_groups_entry(run),
     }
 

@@ -1,4 +1,4 @@
-"""The version of a delegate's rule set: verdicts on the same model and target change only if it changes."""
+"""The version of a delegate's rule set: verdicts on the same model and target only change if it does."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ...rules.book import RuleBook
 from ...rules.rule import Check, OpRule
 
 SEMANTICS = 3
-"""Raised by hand when a change to reading, preparing or partitioning changes the result for any delegate.
+"""Increment this if a change to reading, preparing or partitioning changes the result of any delegate.
 
-Rules count as data, and a delegate raises its own number (``Delegate.semantics``) when its code decides differently although its
-rules read the same. Wording does not count, except that of checks and conditions with a function of their own, which nothing
-else tells apart.
+Rules count as data; a delegate increments its own number (``Delegate.semantics``) if its code decides differently with the same
+rules. Wording does not count, except that of checks and conditions with a function of their own, which only their wording
+distinguishes.
 """
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of a delegate's rules as data, and of the version numbers for what is not data."""
+    """Return a digest of a delegate's rules as data, and of the version numbers for the rest."""
     return _digest(delegate)
 
 
 @functools.cache
 def _digest(delegate: Delegate) -> str:
-    import hashlib  # loads OpenSSL, which only machine-readable reports need
+    import hashlib  # imports OpenSSL, which only machine-readable reports need
     import json
 
     content = [SEMANTICS, delegate.semantics, [list(book_data(book)) for book in delegate.rule_books]]
@@ -34,7 +34,7 @@ def _digest(delegate: Delegate) -> str:
 
 
 def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
-    """Return all rules as plain data: operator, release, and the checks in order, by ``Check.data`` where they have it."""
+    """Yield all rules as plain data: operator, release, and the checks in order, by ``Check.data`` if they have it."""
     yield [book.delegate, book.policy.name, sorted(book.explained)]
     for op, rule in sorted(book.rules.items()):
         yield [op, op in book.custom, _text(rule.introduced), *_rule_data(book, rule)]

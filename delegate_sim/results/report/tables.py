@@ -20,21 +20,21 @@ _LONGEST_NAME = 60
 
 
 def model_name(model: Model) -> str:
-    """Return what to call a model in a line: its file, without the folders."""
+    """Return a model's name for display: its file, without the folders."""
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
     return shortened(name, _LONGEST_NAME)
 
 
 def run_words(run: Run) -> str:
-    """Say in a few words what became of a run."""
-    found = measure(run)
-    kernels = f"{found.delegate_kernels:,} kernel{'' if found.delegate_kernels == 1 else 's'}"
-    taken = (
-        f"{found.delegated_nodes:,} of {found.nodes:,} nodes in {kernels}"
-        if found.is_delegated
-        else f"0 of {found.nodes:,} nodes"
+    """Return the outcome of a run in a few words."""
+    measures = measure(run)
+    kernels = f"{measures.delegate_kernels:,} kernel{'' if measures.delegate_kernels == 1 else 's'}"
+    summary = (
+        f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes in {kernels}"
+        if measures.is_delegated
+        else f"0 of {measures.nodes:,} nodes"
     )
-    return f"{run.delegate.name} on {run.release}: {found.outcome}, {taken}"
+    return f"{run.delegate.name} on {run.release}: {measures.outcome}, {summary}"
 
 
 def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
@@ -43,20 +43,20 @@ def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
 
 
 def report_tables(runs: Sequence[Run], is_chain: bool = False) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of runs: nodes, partitions, runs, CPU nodes, and for a chain where each node runs."""
-    found: dict[str, Callable[[], Table]] = {
+    """Return the tables of runs: nodes, partitions, runs, CPU nodes, and for a chain the place of each node."""
+    tables: dict[str, Callable[[], Table]] = {
         "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(runs))),
         "partitions": lambda: Table(_PARTITION_COLUMNS, list(_partition_rows(runs))),
         "runs": lambda: runs_table(runs),
         "on_cpu": lambda: Table(_ON_CPU_COLUMNS, list(_on_cpu_rows(runs))),
     }
     if is_chain:
-        found["placement"] = lambda: Table(("subgraph", "node", "op", "runs_on"), list(_placement_rows(runs)))
-    return found
+        tables["placement"] = lambda: Table(("subgraph", "node", "op", "runs_on"), list(_placement_rows(runs)))
+    return tables
 
 
 def runs_table(runs: Sequence[Run]) -> Table:
-    """Return a row for each run, with its numbers."""
+    """Return a table with a row for each run."""
     return Table(RUN_COLUMNS, list(map(run_row, runs)))
 
 
@@ -76,12 +76,12 @@ _ON_CPU_COLUMNS = ("delegate", "op", "nodes", "codes", "reasons", "hints")
 
 
 def run_row(run: Run) -> tuple[Any, ...]:
-    """Return the numbers of a run, in the order of ``RUN_COLUMNS``."""
-    found, compute = measure(run), compute_of(run)
+    """Return the values of a run, in the order of ``RUN_COLUMNS``."""
+    measures, compute = measure(run), compute_of(run)
     return (
-        run.delegate.name, str(run.release), found.outcome, found.nodes, found.delegated_nodes, found.delegated_share,
-        found.partitions, found.delegate_kernels, found.border_bytes, compute.multiply_adds, compute.delegated_multiply_adds,
-        "" if run.refusal is None else run.refusal.message,
+        run.delegate.name, str(run.release), measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share,
+        measures.partitions, measures.delegate_kernels, measures.border_bytes, compute.multiply_adds,
+        compute.delegated_multiply_adds, "" if run.refusal is None else run.refusal.message,
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _node_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
 
 
 def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
-    """Return the codes of reasons, what they say, and what to do."""
+    """Return the codes of reasons, their texts, and their hints."""
     codes = tuple([reason.code for reason in reasons])
     hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
     return codes, "; ".join([reason.message for reason in reasons]), "; ".join(hints)
