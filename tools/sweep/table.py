@@ -187,7 +187,7 @@ def _percent(share: float) -> str:
 def agreement(records: Sequence[dict[str, Any]]) -> str:
     """Return the table of models and targets where the diagnosis names a setting, or another conversion than float is better."""
     lines = [
-        "| model | target | float | diagnose asks for | foretold | found | with | agree |",
+        "| model | target | float | diagnose asks for | predicted | found | with | agree |",
         "|---" * 8 + "|",
     ]
     silent = 0

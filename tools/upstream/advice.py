@@ -26,12 +26,12 @@ _HEAD = """\
 # Advice that was followed
 
 Each row is a network that was converted with TensorFlow {version}, diagnosed, and converted again with the change that the
-diagnosis ranks first. "Foretold" is what the diagnosis expects without the cause, "found" what the analysis says of the new
+diagnosis ranks first. "Predicted" is what the diagnosis expects without the cause, "found" what the analysis says of the new
 model: nodes on the delegate out of all nodes, delegate kernels, and the share of multiply-adds on the delegate. These must agree,
 and so must the outcome, the partitions and the bytes across borders; where a layer is written otherwise and has more nodes, the
 nodes left on the CPU are compared instead of those delegated. Made by `make advice`.
 
-| network | setting | delegate | now | change | foretold | found | agree |
+| network | setting | delegate | now | change | predicted | found | agree |
 |---|---|---|---|---|---|---|---|
 """
 
