@@ -1,23 +1,21 @@
-"""The options that name delegates and their options, and the flags made from the options that each delegate declares."""
+"""Flags made from the options that each delegate declares, and the options that are given to delegates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import DEFAULT_SETS, RELEASE, Option, boolean
+from delegate_sim.delegates.options import RELEASE, Option, boolean
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from .layout import default_text
 
 ALL_DELEGATES = "all"
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
     _Choice = click.Choice[str]
@@ -72,46 +70,6 @@ class DelegateName(_Choice):
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Name what may be given in one line."""
         return f"Choose from: {', '.join(map(str, self.choices))}"
-
-
-def several_delegates_option(shown_default: str) -> Callable[[Command], Command]:
-    """Return the option ``--delegate`` of which several may be given; help says what is meant where none is."""
-    return click.option(
-        "--delegate",
-        "delegates",
-        multiple=True,
-        show_default=shown_default,
-        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
-        help="A delegate to apply; may be given several times.",
-    )
-
-
-def target_option(told: str) -> Callable[[Command], Command]:
-    """Return the option ``--for``, of which several may be given; ``told`` is its help."""
-    return click.option(
-        "--for",
-        "delegates",
-        multiple=True,
-        required=True,
-        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
-        help=told,
-    )
-
-
-pairs_option = click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate, by its own name; may be given several times.",
-)
-defaults_option = click.option(
-    "--defaults",
-    type=click.Choice(DEFAULT_SETS),
-    default="benchmark",
-    show_default=True,
-    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
-)
 
 
 def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[Delegate, ...]:
@@ -199,6 +157,11 @@ def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
             if option.flag:
                 found.setdefault(f"--{_with_underscores(option.flag)}", option)
     return found
+
+
+def flag_names(ctx: click.Context) -> list[str]:
+    """Return the names of the parameters that are flags of delegates."""
+    return [flag.removeprefix("--") for flag in _flags(ctx.meta.get(_CHOSEN, ()))]
 
 
 def _parameter(option: Option) -> click.Option:

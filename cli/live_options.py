@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class LiveArguments(NamedTuple):
+    """What ``--live`` and ``--live-report`` ask for."""
+
+    live: bool
+    live_report: str | None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether either is given."""
+        return self.live or self.live_report is not None
 
 
 def live_options(command: Command) -> Command:

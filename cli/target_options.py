@@ -1,87 +1,73 @@
-"""Command-line options that describe a target: the delegate with its options, and the runtime release."""
+"""Command-line options that describe targets. A command that has them gets ``Target`` objects, not the options."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from .delegate_flags import (
-    DelegateName,
-    chosen_delegates,
-    defaults_option,
-    given_options,
-    pairs_option,
-    release_in,
-    several_delegates_option,
-)
-from .resolver_option import own_resolver_option
+from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 
-def target_options(command: Command) -> Command:
-    """Give a command (of the class ``DelegateCommand``) the options that describe a target, ``--delegate`` first."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+@dataclass(frozen=True, slots=True)
+class TargetArguments:
+    """The options of a command line that describe targets, as they were given."""
 
+    delegates: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    """Options of delegates as KEY=VALUE."""
+    release: str | None = None
+    """None if the command has no single release."""
+    defaults: str = "benchmark"
+    assume_ops_registered: bool = False
+    flags: Mapping[str, str | None] = field(default_factory=dict)
+    """The flags of delegates, by name."""
 
-def several_targets_options(command: Command) -> Command:
-    """Give a command the same options as ``target_options``, of which ``--delegate`` may be given several times."""
-    for option in reversed((several_delegates_option(DEFAULT_DELEGATE), *_OPTIONS[1:])):
-        command = option(command)
-    return command
+    def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
+        """Return the delegates, those of ``unnamed`` if none is named; raises OptionError."""
+        return chosen_delegates(self.delegates or unnamed, is_live=is_live)
 
+    def given(self, delegates: Sequence[Delegate]) -> list[dict[str, str]]:
+        """Return the options that were given to each delegate; raises a ClickException for an option that none has."""
+        refuse_foreign_flags(delegates, self.flags)
+        pairs = self.pairs if self.release is None else release_in(self.pairs, self.release)[0]
+        return given_options(delegates, pairs, self.flags)
 
-def two_targets_options(command: Command) -> Command:
-    """Give a command the same options as ``target_options``, of which ``--delegate`` may be given twice, for A and for B."""
-    for option in reversed((_TWO_DELEGATES, *_OPTIONS[1:])):
-        command = option(command)
-    return command
+    def targets(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> list[Target]:
+        """Return the targets; raises OptionError or a ClickException naming what is wrong."""
+        chosen = self.chosen(unnamed, is_live=is_live)
+        given = self.given(chosen)
+        options = [
+            parse_options(delegate.name, delegate.options, own, self.defaults)
+            for delegate, own in zip(chosen, given, strict=True)
+        ]
+        release = parse_release(self.runtime)
+        return [
+            Target(delegate, values, release, self.defaults, self.assume_ops_registered)
+            for delegate, values in zip(chosen, options, strict=True)
+        ]
 
+    def target(self) -> Target:
+        """Return the only target; raises as ``targets``."""
+        (target,) = self.targets()
+        return target
 
-def chosen_targets(
-    delegates: Sequence[str],
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
-    flags: Mapping[str, str | None],
-) -> list[Target]:
-    """Return the targets that were asked for, the usual delegate if none is named; raises as ``chosen_target``."""
-    chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
-    pairs, release = release_in(pairs, release)
-    refuse_foreign_flags(chosen, flags)
-    return [
-        Target(
-            delegate,
-            parse_options(delegate.name, delegate.options, given, defaults),
-            parse_release(release),
-            defaults,
-            own_resolver,
-        )
-        for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
-    ]
-
-
-def chosen_target(
-    delegate: str, pairs: Sequence[str], release: str, defaults: str, own_resolver: bool, flags: Mapping[str, str | None]
-) -> Target:
-    """Return the target that was asked for; raises OptionError or a ClickException naming what is wrong."""
-    (chosen,) = chosen_delegates([delegate])
-    pairs, release = release_in(pairs, release)
-    refuse_foreign_flags([chosen], flags)
-    (given,) = given_options([chosen], pairs, flags)
-    values = parse_options(chosen.name, chosen.options, given, defaults)
-    return Target(chosen, values, parse_release(release), defaults, own_resolver)
+    @property
+    def runtime(self) -> str:
+        """The name of the runtime's release, which may be given among the options of delegates."""
+        return DEFAULT_RELEASE if self.release is None else release_in(self.pairs, self.release)[1]
 
 
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
@@ -93,24 +79,98 @@ def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str 
             raise click.UsageError(f"{names} {'has' if len(delegates) == 1 else 'have'} no flag --{flag}")
 
 
-_OPTIONS = (
-    click.option(
+def delegates_option(shown_default: str) -> Decorator:
+    """Return ``--delegate`` for several delegates; help shows the default."""
+    return click.option(
         "--delegate",
-        "delegate",
-        default=DEFAULT_DELEGATE,
-        show_default=True,
-        type=DelegateName(DELEGATE_NAMES),
-        help="The delegate to apply.",
-    ),
-    pairs_option,
-    click.option(
-        "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
-    ),
-    defaults_option,
-    own_resolver_option,
-)
+        "delegates",
+        multiple=True,
+        show_default=shown_default,
+        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
+        help="A delegate to apply; may be given several times.",
+    )
 
-_TWO_DELEGATES = click.option(
+
+def for_option(description: str) -> Decorator:
+    """Return ``--for``, which names the delegates that something is made for."""
+    return click.option(
+        "--for",
+        "delegates",
+        multiple=True,
+        required=True,
+        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
+        help=description,
+    )
+
+
+def runtime_option(description: str = "The release of the runtime.") -> Decorator:
+    """Return ``--runtime`` for one release."""
+    return click.option("--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help=description)
+
+
+def target_options(command: Command) -> Command:
+    """Give a command the options of one target, ``--delegate`` first, and pass it the ``Target`` as ``target``."""
+    return _passing("target", TargetArguments.target, ONE_DELEGATE_OPTION, *_options())(command)
+
+
+def targets_options(command: Command) -> Command:
+    """Give a command the options of several targets, and pass it each ``Target`` as ``targets``."""
+    return _passing("targets", TargetArguments.targets, delegates_option(DEFAULT_DELEGATE), *_options())(command)
+
+
+def for_targets_options(command: Command) -> Command:
+    """Give a command that has ``for_option`` the other options of targets, and pass it each ``Target`` as ``targets``."""
+    return _passing("targets", TargetArguments.targets, *_options())(command)
+
+
+def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
+    """Return a decorator that passes a command what was given as ``asked``; the command itself makes targets of it."""
+    return _passing("asked", _as_given, *delegate_options, *_options(runtime))
+
+
+def _as_given(arguments: TargetArguments) -> TargetArguments:
+    return arguments
+
+
+def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decorator, ...]:
+    return _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER
+
+
+def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decorator) -> Decorator:
+    """Return a decorator that gives a command options, and passes what ``make`` returns for them as one argument."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def call(**given: Any) -> Any:
+            return command(**{name: make(_taken(given))}, **given)
+
+        decorated: Command = call
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _taken(given: dict[str, Any]) -> TargetArguments:
+    """Take the options of targets out of what was given to a command."""
+    flags = {name: given.pop(name) for name in flag_names(click.get_current_context())}
+    delegates = (given.pop("delegate"),) if "delegate" in given else given.pop("delegates")
+    is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]
+    return TargetArguments(
+        tuple(delegates), tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults"), any(is_assumed), flags
+    )
+
+
+ONE_DELEGATE_OPTION = click.option(
+    "--delegate",
+    "delegate",
+    default=DEFAULT_DELEGATE,
+    show_default=True,
+    type=DelegateName(DELEGATE_NAMES),
+    help="The delegate to apply.",
+)
+TWO_DELEGATES_OPTION = click.option(
     "--delegate",
     "delegates",
     multiple=True,
@@ -118,3 +178,24 @@ _TWO_DELEGATES = click.option(
     type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply; a second one is that of B.",
 )
+_PAIRS = click.option(
+    "--option",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="An option of the delegate, by its own name; may be given several times.",
+)
+_DEFAULTS = click.option(
+    "--defaults",
+    type=click.Choice(DEFAULT_SETS),
+    default="benchmark",
+    show_default=True,
+    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
+)
+_ASSUME_OPS_REGISTERED = click.option(
+    "--assume-ops-registered",
+    is_flag=True,
+    help="Assume that the application registers every operator that the release itself does not load.",
+)
+_OWN_RESOLVER = click.option("--own-resolver", is_flag=True, hidden=True)
+"""The former name of ``--assume-ops-registered``."""

@@ -13,7 +13,7 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.errors import ModelError
-from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
@@ -22,7 +22,7 @@ from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand, given_options
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..suggestions import suggestion
-from ..target_options import refuse_foreign_flags, two_targets_options
+from ..target_options import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
 from ..text.many import compared_columns, compared_row
@@ -55,22 +55,17 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     multiple=True,
     help="What differs in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
-@two_targets_options
+@target_arguments(TWO_DELEGATES_OPTION)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
 def command(
     path_a: str,
     path_b: str | None,
     settings: Sequence[str],
-    delegates: Sequence[str],
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
+    asked: TargetArguments,
     form: str,
     output: str | None,
     verbose: bool,
-    **flags: str | None,
 ) -> int:
     """Show what differs between two models, or between two targets for one model.
 
@@ -78,8 +73,7 @@ def command(
     delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
     different reasons.
     """
-    a, b = _targets(*_named(delegates, _settings(settings)), pairs, release, defaults, flags)
-    a, b = replace(a, assume_ops_registered=own_resolver), replace(b, assume_ops_registered=own_resolver)
+    a, b = _targets(asked, *_named(asked.delegates, _settings(settings)))
     table = ModelTable(compared_columns([a.delegate.name, b.delegate.name]), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
@@ -152,31 +146,22 @@ def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, 
     return first, {**settings, **({_DELEGATE: others[0]} if others else {})}
 
 
-def _targets(
-    delegate: str,
-    settings: Mapping[str, str],
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    flags: Mapping[str, str | None],
-) -> tuple[Target, Target]:
+def _targets(asked: TargetArguments, delegate: str, settings: Mapping[str, str]) -> tuple[Target, Target]:
     """Return the targets of A and B. Raises OptionError or a ClickException naming what is wrong."""
     names = (delegate, settings.get(_DELEGATE, delegate))
     delegates = [find_delegate(name) for name in dict.fromkeys(names)]
-    refuse_foreign_flags(delegates, flags)
-    given = dict(zip(dict.fromkeys(names), given_options(delegates, pairs, flags), strict=True))
+    refuse_foreign_flags(delegates, asked.flags)
+    given = dict(zip(dict.fromkeys(names), given_options(delegates, asked.pairs, asked.flags), strict=True))
     own = {key: value for key, value in settings.items() if key not in _KEYS}
     _refuse_unknown(delegates[-1], own)
-    defaults_b = settings.get(_DEFAULTS, defaults)
-    return (
-        _target(delegates[0], given[names[0]], release, defaults),
-        _target(delegates[-1], {**given[names[1]], **own}, settings.get(_RUNTIME, release), defaults_b),
-    )
+    for_b = replace(asked, release=settings.get(_RUNTIME, asked.release), defaults=settings.get(_DEFAULTS, asked.defaults))
+    return _target(asked, delegates[0], given[names[0]]), _target(for_b, delegates[-1], {**given[names[1]], **own})
 
 
-def _target(delegate: Delegate, given: Mapping[str, str], release: str, defaults: str) -> Target:
-    options = parse_options(delegate.name, delegate.options, given, defaults)
-    return Target(delegate, dict(options), parse_release(release), defaults)
+def _target(asked: TargetArguments, delegate: Delegate, given: Mapping[str, str]) -> Target:
+    options = parse_options(delegate.name, delegate.options, given, asked.defaults)
+    release = parse_release(asked.release or DEFAULT_RELEASE)
+    return Target(delegate, dict(options), release, asked.defaults, asked.assume_ops_registered)
 
 
 def _refuse_unknown(delegate: Delegate, settings: Mapping[str, str]) -> None:

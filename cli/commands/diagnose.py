@@ -11,10 +11,11 @@ import click
 
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.runtime.target import Target
 
 from ..delegate_flags import DelegateCommand
 from ..models import Models, Unreadable, read_model, unreadable_entry
-from ..target_options import chosen_targets, several_targets_options
+from ..target_options import targets_options
 from ..terminal import Line, table_options, width, write_result
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
@@ -39,20 +40,15 @@ the others; the exit code is then 2.
 
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@several_targets_options
+@targets_options
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
-    delegates: Sequence[str],
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
+    targets: Sequence[Target],
     form: str,
     output: str | None,
     verbose: bool,
-    **flags: str | None,
 ) -> int:
     """Show what keeps nodes of each MODEL off a delegate, what each cause costs, and what to change.
 
@@ -60,7 +56,6 @@ def command(
     rank, a type, the driver. First comes the cause whose removal brings most multiply-adds to the delegate, then fewest kernels
     and bytes across borders, with the result if it alone were removed, and if it and all causes before it were removed.
     """
-    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     models = Models(paths)
     is_single = models.is_single and len(targets) == 1
 

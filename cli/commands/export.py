@@ -15,7 +15,7 @@ from delegate_sim.runtime.target import Target
 from ..delegate_flags import DelegateCommand
 from ..exits import DONE
 from ..models import one_path, read_model
-from ..target_options import chosen_targets, several_targets_options
+from ..target_options import targets_options
 from ..terminal import write, write_file
 
 MODEL_EXPLORER = "model-explorer"
@@ -40,21 +40,15 @@ The other formats are written by networkx and pydot, which the extra [export] in
 @click.command("export", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("form", metavar="FORMAT", type=click.Choice(_FORMATS))
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@several_targets_options
+@targets_options
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
 def command(
     form: str,
     path: str,
-    delegates: Sequence[str],
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
+    targets: Sequence[Target],
     output: str | None,
-    **flags: str | None,
 ) -> int:
     """Write what delegates do to MODEL in the format of another program: model-explorer, dot, graphml or json."""
-    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates are several files: give --output")
     model = read_model(one_path(path))

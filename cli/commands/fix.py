@@ -10,13 +10,12 @@ from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.search import search, split_tail
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.runtime.target import Target
 
-from ..delegate_flags import DelegateCommand, defaults_option, pairs_option, target_option
+from ..delegate_flags import DelegateCommand
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
-from ..resolver_option import own_resolver_option
-from ..target_options import chosen_targets
+from ..target_options import for_option, for_targets_options
 from ..terminal import format_option, show_progress, width, write_result
 from ..text.fix import fix_entry, fix_lines
 
@@ -38,7 +37,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@target_option("A delegate that is to take more of the model; may be given several times.")
+@for_option("A delegate that is to take more of the model; may be given several times.")
 @click.option("-o", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
 @click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
 @click.option(
@@ -65,17 +64,12 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many inputs to make up.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@pairs_option
-@click.option(
-    "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
-)
-@defaults_option
-@own_resolver_option
+@for_targets_options
 @format_option("The report's form.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the passes that were tried and not kept, and every output.")
 def command(
     path: str,
-    delegates: Sequence[str],
+    targets: Sequence[Target],
     written: str | None,
     plans: bool,
     allow: str,
@@ -85,20 +79,14 @@ def command(
     samples: int,
     no_proof: bool,
     force: bool,
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
     form: str,
     verbose: bool,
-    **flags: str | None,
 ) -> int:
     """Rewrite MODEL so that delegates take more of it, and prove that it still computes the same."""
     if plans == (written is not None):
         raise click.UsageError("give either -o FILE to write the rewritten model, or --plan to see what would be done")
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("without inputs nothing can be proven: give --samples, --data or --no-proof")
-    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     path = one_path(path)
     model = read_model(path)
     if written is not None:

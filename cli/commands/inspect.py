@@ -16,7 +16,7 @@ from delegate_sim.runtime.target import Target
 from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand
 from ..models import Models, read_model
-from ..target_options import chosen_target, target_options
+from ..target_options import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
 from ..terminal import result_options, width
 from ..text.graph import model_entry, model_lines
 from ..text.lowered import lowered_entry, lowered_lines
@@ -38,7 +38,7 @@ A delegate and its options matter with --lowered only.
 @click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
 @click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they are in the file.")
 @click.option("--lowered", is_flag=True, help="Show the model that the delegate builds of each partition, call by call.")
-@target_options
+@target_arguments(ONE_DELEGATE_OPTION)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node of many models too, in place of a table.")
 def command(
@@ -46,15 +46,10 @@ def command(
     subgraph: int | None,
     file_shapes: bool,
     lowered: bool,
-    delegate: str,
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
+    asked: TargetArguments,
     form: str,
     output: str | None,
     verbose: bool,
-    **flags: str | None,
 ) -> int:
     """Show the graph of each MODEL as delegates see it.
 
@@ -62,7 +57,7 @@ def command(
     as it is in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
     the file), persistent (computed once), arena, variable or dynamic.
     """
-    target = chosen_target(delegate, pairs, release, defaults, own_resolver, flags) if lowered else None
+    target = asked.target() if lowered else None
     shapes = "file" if file_shapes else "prepared"
 
     def answer(path: str) -> Answer:

@@ -25,6 +25,7 @@ from delegate_sim.foundation.files import alone_with
 from ..delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
+from ..target_options import TargetArguments
 from ..terminal import format_option, width, write, write_file, write_lines
 from ..text.log import summary_lines
 from ..text.reconcile import devices_lines, learning_lines, nothing_learnt_lines, reconciliation_lines
@@ -191,10 +192,10 @@ def _reconcile_accelerators(
     from delegate_sim.device.compare.accelerator_chain import reconcile_stack
 
     from ..text.reconcile_stack import stack_reconciliation_lines
-    from .accelerators import asked_stacks, stack_options
+    from .analyze.accelerators import asked_stacks, stack_options
 
     (stack,) = asked_stacks(accelerators, [soc] if soc is not None else [])
-    options = stack_options([stack], pairs, flags)
+    options = stack_options([stack], TargetArguments(pairs=tuple(pairs), flags=flags))
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     found = reconcile_stack(model, log, stack, release, options)

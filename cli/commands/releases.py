@@ -6,23 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE
-from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
-from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
-from ..delegate_flags import (
-    DelegateCommand,
-    chosen_delegates,
-    defaults_option,
-    given_options,
-    pairs_option,
-    several_delegates_option,
-)
+from ..delegate_flags import DelegateCommand
 from ..models import Models, Unreadable, read_model
-from ..resolver_option import own_resolver_option
+from ..target_options import TargetArguments, delegates_option, target_arguments
 from ..terminal import Line, table_options, width
 from ..text.many import released_columns, released_row
 from ..text.releases import releases_entry, releases_lines
@@ -40,33 +30,22 @@ so.
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@several_delegates_option(DEFAULT_DELEGATE)
-@pairs_option
-@defaults_option
-@own_resolver_option
+@target_arguments(delegates_option(DEFAULT_DELEGATE), runtime=())
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
 def command(
     paths: Sequence[str],
-    delegates: Sequence[str],
-    pairs: Sequence[str],
-    defaults: str,
-    own_resolver: bool,
+    asked: TargetArguments,
     form: str,
     output: str | None,
     verbose: bool,
-    **flags: str | None,
 ) -> int:
     """Show how each release of the runtime treats each MODEL.
 
     There is one row for each run of releases that behave the same, then which nodes move at each step and why, which releases
     delegate the whole model, and which is the first whose own kernels load it.
     """
-    chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
-    targets = [
-        Target(delegate, parse_options(delegate.name, delegate.options, given, defaults), NEWEST, defaults, own_resolver)
-        for delegate, given in zip(chosen, given_options(chosen, pairs, flags), strict=True)
-    ]
+    targets = asked.targets()
 
     def answer(path: str) -> Answer:
         model = read_model(path)
@@ -78,7 +57,7 @@ def command(
             lambda: [(path, table) for table in tables],
         )
 
-    columns = released_columns([delegate.name for delegate in chosen])
+    columns = released_columns([target.delegate.name for target in targets])
     return write_answers(Models(paths), form, output, ModelTable(columns, verbose, _sheet), answer)
 
 

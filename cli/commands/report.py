@@ -13,7 +13,7 @@ from delegate_sim.runtime.target import Target
 from ..delegate_flags import DelegateCommand
 from ..exits import DONE, USAGE
 from ..models import Models, read_model
-from ..target_options import chosen_targets, several_targets_options
+from ..target_options import targets_options
 from ..terminal import write, write_file
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ stop the others; the exit code is then 2.
 
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@several_targets_options
+@targets_options
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to find out what each cause costs, as diagnose."
 )
@@ -43,14 +43,9 @@ stop the others; the exit code is then 2.
 )
 def command(
     paths: Sequence[str],
-    delegates: Sequence[str],
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
+    targets: Sequence[Target],
     causes: bool,
     output: str,
-    **flags: str | None,
 ) -> int:
     """Write a page that shows what delegates do to each MODEL: the graph, where it is cut into partitions, and why.
 
@@ -60,7 +55,6 @@ def command(
     from delegate_sim.page.document import page
     from delegate_sim.page.layout import require_library
 
-    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     require_library()
     models = Models(paths)
     views = [view for of_model in models.each(lambda path: _views(path, targets, causes)) for view in of_model]

@@ -15,18 +15,10 @@ from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
 from delegate_sim.scan.scan import Workers, scan
 
-from ..delegate_flags import (
-    DelegateCommand,
-    chosen_delegates,
-    defaults_option,
-    given_options,
-    pairs_option,
-    several_delegates_option,
-)
+from ..delegate_flags import DelegateCommand
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths
-from ..resolver_option import own_resolver_option
-from ..target_options import refuse_foreign_flags
+from ..target_options import TargetArguments, delegates_option, target_arguments
 from ..terminal import show_progress, width, write_lines
 from ..text.scan import scan_lines
 
@@ -45,14 +37,7 @@ the exit code is then 2; after Ctrl-C the output holds what was found, and the s
 """
 
 
-@click.command("scan", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where to: *.parquet, .csv, .jsonl or .sqlite."
-)
-@several_delegates_option(DEFAULT_DELEGATE)
-@pairs_option
-@click.option(
+_RELEASES = click.option(
     "--runtime",
     "releases",
     metavar="RELEASE",
@@ -61,21 +46,23 @@ the exit code is then 2; after Ctrl-C the output holds what was found, and the s
     show_default=True,
     help="The release of the runtime; may be given several times.",
 )
-@defaults_option
-@own_resolver_option
+
+
+@click.command("scan", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(readable=False))
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where to: *.parquet, .csv, .jsonl or .sqlite."
+)
+@target_arguments(delegates_option(DEFAULT_DELEGATE), runtime=(_RELEASES,))
 @click.option("--processes", metavar="N", type=click.IntRange(1), help="How many processes judge; by default one for each core.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, whose workers judge: tcp://HOST:PORT.")
 def command(
     paths: Sequence[str],
     output: str,
-    delegates: Sequence[str],
-    pairs: Sequence[str],
+    asked: TargetArguments,
     releases: Sequence[str],
-    defaults: str,
-    own_resolver: bool,
     processes: int | None,
     scheduler: str | None,
-    **flags: str | None,
 ) -> int:
     """Judge every model below each PATH on every target, and keep what is found in a table.
 
@@ -86,7 +73,7 @@ def command(
     if STANDARD_INPUT in paths:
         raise click.UsageError("a scan takes files, not standard input")
     format_for(output)
-    targets = _targets(delegates, pairs, releases, defaults, own_resolver, flags)
+    targets = _targets(asked, releases)
     models = model_paths(paths)
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     found = scan(models, targets, output, engine, _shower())
@@ -96,22 +83,20 @@ def command(
     return USAGE if found.totals.failed_models else DONE
 
 
-def _targets(
-    delegates: Sequence[str],
-    pairs: Sequence[str],
-    releases: Sequence[str],
-    defaults: str,
-    own_resolver: bool,
-    flags: dict[str, str | None],
-) -> list[TargetSpec]:
+def _targets(asked: TargetArguments, releases: Sequence[str]) -> list[TargetSpec]:
     """Return every delegate on every release; raises OptionError or a ClickException naming what is wrong."""
-    chosen = chosen_delegates(delegates or [DEFAULT_DELEGATE])
-    refuse_foreign_flags(chosen, flags)
-    given = given_options(chosen, pairs, flags)
+    chosen = asked.chosen()
+    given = asked.given(chosen)
     for delegate, own in zip(chosen, given, strict=True):
-        parse_options(delegate.name, delegate.options, own, defaults)
+        parse_options(delegate.name, delegate.options, own, asked.defaults)
     return [
-        TargetSpec(delegate.name, tuple(sorted(own.items())), str(parse_release(release)), defaults, own_resolver)
+        TargetSpec(
+            delegate.name,
+            tuple(sorted(own.items())),
+            str(parse_release(release)),
+            asked.defaults,
+            asked.assume_ops_registered,
+        )
         for release in dict.fromkeys(releases)
         for delegate, own in zip(chosen, given, strict=True)
     ]

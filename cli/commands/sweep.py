@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,16 +17,16 @@ from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.runtime.target import Target
 from delegate_sim.sweeping.shapes import parse_shapes
 from delegate_sim.sweeping.sweep import sweep, with_labels
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 
-from ..delegate_flags import DelegateCommand, defaults_option, pairs_option, target_option
+from ..delegate_flags import DelegateCommand
 from ..exits import DONE, INTERRUPTED, USAGE
-from ..resolver_option import own_resolver_option
-from ..target_options import chosen_targets
+from ..gathering import gathered
+from ..target_options import for_option, for_targets_options
 from ..terminal import format_option, show_progress, width, write, write_file, write_lines
 from ..text.sweep import best_rows, sweep_lines
 
@@ -52,9 +52,51 @@ model at all; after Ctrl-C the finished rows are written, and it is 130.
 """
 
 
+class _Best(NamedTuple):
+    """The target whose best model is written, and where to."""
+
+    best_for: str | None
+    written: str | None
+    force: bool
+
+
+class _Table(NamedTuple):
+    """The form of the table, and the rows whose code is shown."""
+
+    form: str
+    shown: Sequence[int]
+    no_code: bool
+
+
+def _request(
+    everything: bool,
+    settings: Sequence[str],
+    shapes: Sequence[str],
+    data: str | None,
+    time_limit: float | None,
+    memory_limit: float | None,
+) -> SweepRequest:
+    """Return what to try; raises OptionError."""
+    limits = Limits()
+    return SweepRequest(
+        tuple(map(parse_settings, settings)),
+        everything,
+        find_calibration(data),
+        Limits(time_limit or limits.seconds, round(memory_limit * _GIB) if memory_limit else limits.memory),
+        parse_shapes(shapes),
+    )
+
+
+def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
+    """Return the folder in which conversions are kept, None if they are not kept."""
+    if cache is not None and no_cache:
+        raise click.UsageError("--cache names a folder to keep conversions in, --no-cache keeps none")
+    return None if no_cache else cache or default_folder()
+
+
 @click.command("sweep", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("source_text", metavar="SOURCE")
-@target_option("A delegate that the model is for; may be given several times.")
+@for_option("A delegate that the model is for; may be given several times.")
 @click.option("--all", "everything", is_flag=True, help="Try everything that the converters know.")
 @click.option(
     "--setting",
@@ -88,98 +130,71 @@ model at all; after Ctrl-C the finished rows are written, and it is 130.
     "--cache", metavar="FOLDER", type=click.Path(), help="Where conversions are kept; by default the user's own folder."
 )
 @click.option("--no-cache", is_flag=True, help="Keep no conversions, and take none that are kept.")
-@pairs_option
-@click.option(
-    "--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of the runtime."
-)
-@defaults_option
-@own_resolver_option
+@for_targets_options
 @format_option("The form of the table.", FORMATS)
 @click.option(
     "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Show the code of a row besides the best."
 )
 @click.option("--no-code", is_flag=True, help="Leave out the code of the best rows.")
+@gathered("request", _request)
+@gathered("cache", _cache_folder)
+@gathered("best", _Best)
+@gathered("table", _Table)
 def command(
     source_text: str,
-    delegates: Sequence[str],
-    everything: bool,
-    settings: Sequence[str],
-    shapes: Sequence[str],
-    data: str | None,
-    best_for: str | None,
-    written: str | None,
-    force: bool,
-    page: str | None,
-    pythons: Sequence[str],
-    time_limit: float | None,
-    memory_limit: float | None,
+    targets: Sequence[Target],
+    request: SweepRequest,
     cache: str | None,
-    no_cache: bool,
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
-    form: str,
-    shown: Sequence[int],
-    no_code: bool,
-    **flags: str | None,
+    pythons: Sequence[str],
+    best: _Best,
+    page: str | None,
+    table: _Table,
 ) -> int:
     """Convert SOURCE in many ways, and show how every delegate takes what comes of it."""
-    if (best_for is None) != (written is None):
+    if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE go together")
-    if cache is not None and no_cache:
-        raise click.UsageError("--cache names a folder to keep conversions in, --no-cache keeps none")
-    targets = chosen_targets(delegates, pairs, release, defaults, own_resolver, flags)
     labels = [target.label for target in with_labels(targets)]
-    if best_for is not None and best_for not in labels:
-        raise click.UsageError(f"--best-for takes one of the targets, {', '.join(labels)}, not {best_for}")
+    if best.best_for is not None and best.best_for not in labels:
+        raise click.UsageError(f"--best-for takes one of the targets, {', '.join(labels)}, not {best.best_for}")
     source = find_source(source_text)
-    if written is not None:
-        check_free(source, written, replaces=force)
+    if best.written is not None:
+        check_free(source, best.written, replaces=best.force)
     if page is not None:
         from delegate_sim.page.layout import require_library
 
         require_library()
-    limits = Limits()
-    asked = SweepRequest(
-        tuple(map(parse_settings, settings)),
-        everything,
-        find_calibration(data),
-        Limits(time_limit or limits.seconds, round(memory_limit * _GIB) if memory_limit else limits.memory),
-        parse_shapes(shapes),
-    )
-    found_routes = routes(source, find_converters(pythons or None))
-    with ConversionCache(None if no_cache else cache or default_folder()) as kept:
-        found = sweep(source, targets, found_routes, kept, asked, _show)
-        _write_table(found, form, shown, not no_code)
-        if found.is_interrupted:
+    with ConversionCache(cache) as kept:
+        swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)
+        _write_table(swept, table)
+        if swept.is_interrupted:
             return INTERRUPTED
-        if best_for is not None and written is not None:
-            size = write_best(found, best_for, written, replaces=force)
-            _tell(form, f"{written}: the best for {best_for}, {size:,} bytes")
-        if page is not None and found.models:
-            _tell(form, f"{page}: {_write_page(found, page):,} views")
-    return DONE if found.models else USAGE
+        if best.best_for is not None and best.written is not None:
+            size = write_best(swept, best.best_for, best.written, replaces=best.force)
+            _tell(table.form, f"{best.written}: the best for {best.best_for}, {size:,} bytes")
+        if page is not None and swept.models:
+            _tell(table.form, f"{page}: {_write_page(swept, page):,} views")
+    return DONE if swept.models else USAGE
 
 
 def _show(done: int, left: int, name: str) -> None:
     show_progress(f"{done:,} of at least {done + left:,}: {name}", done / (done + left))
 
 
-def _write_table(found: Swept, form: str, shown: Sequence[int], with_code: bool) -> None:
+def _write_table(swept: Swept, table: _Table) -> None:
+    form, shown, with_code = table.form, table.shown, not table.no_code
     for number in shown:
-        if number > len(found.rows):
-            raise click.UsageError(f"--show-code: there is no row {number}; there are {len(found.rows)}")
+        if number > len(swept.rows):
+            raise click.UsageError(f"--show-code: there is no row {number}; there are {len(swept.rows)}")
     if form == "json":
         import json
 
-        write(json.dumps(found.to_dict(), indent=2) + "\n", form)
+        write(json.dumps(swept.to_dict(), indent=2) + "\n", form)
     elif form == "text":
-        write_lines(sweep_lines(found, width(), shown, with_code))
+        write_lines(sweep_lines(swept, width(), shown, with_code))
     else:
         from ..formats.conversions import conversions_markdown, conversions_sheet
 
-        write(conversions_sheet(found) if form == "csv" else conversions_markdown(found, shown, with_code))
+        write(conversions_sheet(swept) if form == "csv" else conversions_markdown(swept, shown, with_code))
 
 
 def _tell(form: str, text: str) -> None:
@@ -187,29 +202,29 @@ def _tell(form: str, text: str) -> None:
     click.echo(text, err=form != "text")
 
 
-def _write_page(found: Swept, path: str) -> int:
+def _write_page(swept: Swept, path: str) -> int:
     from delegate_sim.page.document import page
 
     with tempfile.TemporaryDirectory() as folder:
-        views = list(_views(found, folder))
+        views = list(_views(swept, folder))
         write_file(path, page(views))
     return len(views)
 
 
-def _views(found: Swept, folder: str) -> Iterator[PageView]:
+def _views(swept: Swept, folder: str) -> Iterator[PageView]:
     """Return the first model and the best ones on every target, under the names of their settings."""
     from delegate_sim.diagnosis.diagnose import diagnose
     from delegate_sim.model.reader import load
     from delegate_sim.page.content import PageView
 
-    best = {row.number for row in (*found.models[:1], *best_rows(found), *[row for row in found.rows if row.is_best])}
-    for row in found.models:
+    best = {row.number for row in (*swept.models[:1], *best_rows(swept), *[row for row in swept.rows if row.is_best])}
+    for row in swept.models:
         if row.number not in best:
             continue
         name = row.conversion.settings.name.replace("/", "_").replace(os.sep, "_")
         path = Path(folder, f"{row.number} {name}.tflite")
         shutil.copyfile(row.conversion.path, path)
         model = load(path)
-        for target in found.targets:
+        for target in swept.targets:
             diagnosis = diagnose(model, target.target)
             yield PageView(model, diagnosis.run, diagnosis)

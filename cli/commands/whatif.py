@@ -21,7 +21,7 @@ from delegate_sim.runtime.target import Target
 from ..answers import Answer, ModelTable, write_answers
 from ..delegate_flags import DelegateCommand, given_options
 from ..models import Models, read_model
-from ..target_options import chosen_target, target_options
+from ..target_options import target_options
 from ..terminal import result_options, width
 from ..text.compare import compare_lines
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
@@ -99,22 +99,17 @@ def command(
     conversion: str | None,
     base: Sequence[str],
     goal: str | None,
-    delegate: str,
-    pairs: Sequence[str],
-    release: str,
-    defaults: str,
-    own_resolver: bool,
+    target: Target,
     form: str,
     output: str | None,
     verbose: bool,
-    **flags: str | None,
 ) -> int:
     """Show what would happen if something about each MODEL, the delegate or the runtime were different.
 
     The model is simulated as it is (A) and under the supposition (B), and both are shown side by side: the lines that the
     runtime prints, the numbers, and the nodes that move.
     """
-    after = chosen_target(delegate, pairs, release, defaults, own_resolver, flags)
+    after = target
     supposition = _supposition(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
     if goal is not None:

@@ -283,7 +283,7 @@ OPERATOR_NOT_LOADED = Kind(
     "first that it does not have it gives up, and the model does not load: whether a delegate would take the node does not "
     "matter, nor whether a node uses the operator at all.",
     "Use a release of the runtime that loads it (delegate-sim releases says which), or convert so that the operator keeps an "
-    "older version. An application that registers the operator itself loads the model: say so with --own-resolver.",
+    "older version. An application that registers the operator itself loads the model: say so with --assume-ops-registered.",
     "use a newer release of the runtime, or convert so that the operator keeps an older version",
     is_shared=True,
 )
@@ -338,9 +338,9 @@ OPERATOR_NOT_REGISTERED = Kind(
     "application or from a library that it links; without one the node has no kernel, tensors cannot be allocated, and delegates "
     "that do not take dynamic-sized tensors are never asked.",
     "Register the operator with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and say so with "
-    "--own-resolver; or convert the model without it.",
-    "register it with the interpreter (for Flex operators link the Flex delegate) and analyse with --own-resolver; or convert "
-    "without it",
+    "--assume-ops-registered; or convert the model without it.",
+    "register it with the interpreter (for Flex operators link the Flex delegate) and analyse with "
+    "--assume-ops-registered; or convert without it",
     is_shared=True,
 )
 

@@ -34,7 +34,7 @@ class TargetSpec:
         """The target as the command line takes it, without the word ``--delegate``."""
         parts = [self.delegate, f"--runtime={self.release}"]
         parts += [] if self.defaults == "benchmark" else [f"--defaults={self.defaults}"]
-        parts += ["--own-resolver"] if self.assume_ops_registered else []
+        parts += ["--assume-ops-registered"] if self.assume_ops_registered else []
         return shlex.join([*parts, *[f"--option={name}={_typed(value)}" for name, value in self.options]])
 
 

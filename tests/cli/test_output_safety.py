@@ -35,12 +35,12 @@ COMMANDS = (
     ("analyze",),
     ("analyze", *DELEGATE),
     ("analyze", *DELEGATE, "--verbose"),
-    ("analyze", *DELEGATE, "--delegate", "gpu", "--own-resolver"),
+    ("analyze", *DELEGATE, "--delegate", "gpu", "--assume-ops-registered"),
     ("analyze", "--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G5"),
-    ("diagnose", *DELEGATE, "--own-resolver"),
+    ("diagnose", *DELEGATE, "--assume-ops-registered"),
     ("diagnose", *DELEGATE, "--delegate", "gpu", "--verbose"),
     ("inspect",),
-    ("inspect", *DELEGATE, "--lowered", "--own-resolver"),
+    ("inspect", *DELEGATE, "--lowered", "--assume-ops-registered"),
     ("releases", *DELEGATE),
     ("compare", *DELEGATE, "--with", "delegate=gpu", "--verbose"),
     ("whatif", *DELEGATE, "--accept", "COS", "--verbose"),
@@ -128,7 +128,7 @@ def test_runners_that_read_other_formats(run, model):
         assert "owned" in text
         assert commands(text) == [], form
     for form in FORMATS:
-        text = run("analyze", model, *DELEGATE, "--own-resolver", "--format", form).stdout
+        text = run("analyze", model, *DELEGATE, "--assume-ops-registered", "--format", form).stdout
         found = commands(text)
         assert found == [] if form != "github" else all(line.startswith(OWN_COMMANDS) for line in found), form
 

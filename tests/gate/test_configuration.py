@@ -327,6 +327,14 @@ def test_other_releases_of_the_platform_are_refused(write, value):
         read_configuration(write(f'[targets.phones]\ndelegate = "nnapi"\nandroid = {value}\n'))
 
 
+@pytest.mark.parametrize("key", ["assume-ops-registered", "own-resolver"])
+def test_an_application_that_registers_operators_is_named_by_either_key(write, key):
+    (target,) = read_configuration(write(f"{TARGET}{key} = true\n")).targets
+    assert target.target.assume_ops_registered
+    with pytest.raises(ConfigurationError, match="is the former name of assume-ops-registered: give only one of them"):
+        read_configuration(write(f"{TARGET}own-resolver = true\nassume-ops-registered = false\n"))
+
+
 def test_a_delegate_without_a_platform_has_no_such_key(write):
     with pytest.raises(ConfigurationError, match="there is no such key"):
         read_configuration(write('[targets.t]\ndelegate = "gpu"\nandroid = "13"\n'))

@@ -43,7 +43,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "faults", "layout", "live_options", "progress", "resolver_option", "runner", "suggestions"),
+    ("codes", "exits", "faults", "gathering", "layout", "live_options", "progress", "runner", "suggestions"),
     ("assertions", "delegate_flags", "terminal"),
     ("model_explorer", "models", "pytest_plugin", "target_options", "text"),
     ("answers", "formats"),

@@ -46,7 +46,7 @@ _SUGGESTIONS = (
         "other-release",
         "use another release of the runtime",
         "use a release that loads the model (delegate-sim releases has all of them), or register the operator in the application "
-        "(--own-resolver)",
+        "(--assume-ops-registered)",
     ),
     Suggestion(
         "repair-node",
@@ -58,7 +58,7 @@ _SUGGESTIONS = (
         "register-operator",
         "register the custom operators",
         "register them with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and analyse with "
-        "--own-resolver; or convert without them",
+        "--assume-ops-registered; or convert without them",
     ),
     Suggestion(
         "unroll-control-flow",
@@ -78,7 +78,7 @@ _SUGGESTIONS = (
         "do without TensorFlow's own operators",
         "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it, and write those layers from "
         "operators of TensorFlow Lite, or do their work in the application; as it is, the model runs only where the Flex "
-        "delegate is linked (--own-resolver)",
+        "delegate is linked (--assume-ops-registered)",
     ),
     Suggestion(
         "leave-to-application",

@@ -252,7 +252,7 @@ class Wording:
         ways = [f"use {releases} (delegate-sim releases shows all of them)"] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
-            ways.append("register it in the application (--own-resolver)")
+            ways.append("register it in the application (--assume-ops-registered)")
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:

@@ -498,7 +498,7 @@ def test_reasons_that_differ_only_in_a_number_are_one_group_with_a_range(run, tm
     graph.outputs(tensor)
     path = tmp_path / "model.tflite"
     builder.write(path)
-    found = run("analyze", path, *NNAPI, "--own-resolver").stdout
+    found = run("analyze", path, *NNAPI, "--assume-ops-registered").stdout
     assert found.count("nnapi-operator-version: ") == 1
     assert "    ADD: 3 nodes, version 4 to 7 [0-2]\n" in found
 

@@ -445,9 +445,8 @@ def test_a_model_that_does_not_run_fails_without_a_baseline_and_is_agreed_to_by_
     assert "warning: operator-not-loaded" in " ".join(agreed.stdout.split())
     configuration.write_text("baseline = false\n" + text, encoding="utf-8")
     assert run("check", "models/classifier.tflite").exit_code == 1
-    configuration.write_text(
-        "baseline = false\n" + text.replace('delegate = "nnapi"', 'delegate = "nnapi"\nown-resolver = true'), encoding="utf-8"
-    )
+    assuming = text.replace('delegate = "nnapi"', 'delegate = "nnapi"\nassume-ops-registered = true')
+    configuration.write_text("baseline = false\n" + assuming, encoding="utf-8")
     assert run("check", "models/classifier.tflite").exit_code == 0
 
 

@@ -148,7 +148,7 @@ def test_a_model_that_does_not_run_on_the_cpu(run, tmp_path):
     graph.node(0, [y], [z], custom="Mine")
     graph.outputs(z)
     builder.write(tmp_path / "model.tflite")
-    result = run("fix", tmp_path / "model.tflite", *LEVEL, "--own-resolver", "-o", tmp_path / "fixed.tflite")
+    result = run("fix", tmp_path / "model.tflite", *LEVEL, "--assume-ops-registered", "-o", tmp_path / "fixed.tflite")
     assert result.exit_code == 2
     assert "does not run the original model on the CPU: Encountered unresolved custom op: Mine" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]

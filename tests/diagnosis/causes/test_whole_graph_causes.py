@@ -40,7 +40,7 @@ def test_a_release_that_does_not_load_the_model_comes_first_and_a_later_one_is_f
     assert first.cause.suggestion == "other-release"
     assert first.cause.change == (
         "use litert-2.0.2 or later or tf-2.21 or later (delegate-sim releases shows all of them); or register it in the "
-        "application (--own-resolver)"
+        "application (--assume-ops-registered)"
     )
     assert first.alone.measures == diagnosed(builder, "gpu", "litert-2.0.2").now.measures
 
@@ -72,7 +72,7 @@ def test_without_a_release_that_loads_the_model_an_own_resolver_is_foretold():
     diagnosis = diagnosed(chain_model(["TANH", "LOGISTIC 9", "TANH"]))
     first = diagnosis.findings[0]
     assert first.cause.name == "release:LOGISTIC:9"
-    assert first.cause.change == "register it in the application (--own-resolver)"
+    assert first.cause.change == "register it in the application (--assume-ops-registered)"
     assert first.alone.measures.outcome == "delegated"
 
 

@@ -24,8 +24,14 @@ def outcomes(found):
 def test_diagnose(run, run_json, model):
     assert run_json("diagnose", model)["now"]["outcome"] == "refused, not loaded"
     assert run_json("diagnose", model)["causes"][0]["name"] == "release:LOGISTIC:9"
-    assert run_json("diagnose", model, "--own-resolver")["now"]["outcome"] == "delegated"
-    assert "own-resolver" in run("analyze", model, "--delegate", "nnapi", "--own-resolver").stdout.splitlines()[-1]
+    assert run_json("diagnose", model, "--assume-ops-registered")["now"]["outcome"] == "delegated"
+    analyzed = run("analyze", model, "--delegate", "nnapi", "--assume-ops-registered").stdout
+    assert "--assume-ops-registered" in analyzed.splitlines()[-1]
+
+
+def test_the_former_name_of_the_option_is_hidden_and_accepted(run, run_json, model):
+    assert run_json("diagnose", model, "--own-resolver") == run_json("diagnose", model, "--assume-ops-registered")
+    assert "own-resolver" not in run("diagnose", "--help").stdout
 
 
 def test_compare(run_json, model, tmp_path):
@@ -33,13 +39,20 @@ def test_compare(run_json, model, tmp_path):
     chain_model(["TANH", "LOGISTIC 9"]).write(other)
     arguments = ("compare", model, other)
     assert outcomes(run_json(*arguments)) == ["refused, not loaded", "refused, not loaded"]
-    assert outcomes(run_json(*arguments, "--own-resolver")) == ["delegated", "delegated"]
+    assert outcomes(run_json(*arguments, "--assume-ops-registered")) == ["delegated", "delegated"]
 
 
 def test_whatif(run_json, model):
     arguments = ("whatif", model, "--accept", "LOGISTIC")
     assert outcomes(run_json(*arguments)) == ["refused, not loaded", "refused, not loaded"]
-    assert outcomes(run_json(*arguments, "--own-resolver")) == ["delegated", "delegated"]
+    assert outcomes(run_json(*arguments, "--assume-ops-registered")) == ["delegated", "delegated"]
+
+
+def test_the_former_name_of_the_argument_is_accepted_with_a_warning(model):
+    with pytest.warns(DeprecationWarning, match="own_resolver is called assume_ops_registered now"):
+        assert delegate_sim.diagnose(model, own_resolver=True).now.measures.outcome == "delegated"
+    with pytest.raises(delegate_sim.OptionError, match="give only one of them"):
+        delegate_sim.diagnose(model, own_resolver=True, assume_ops_registered=True)
 
 
 def test_python(model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,14 +11,15 @@ import click
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
 
-from ..answers import Answer, ModelTable, write_answers
-from ..delegate_flags import given_options
-from ..models import Models, read_model
-from ..target_options import refuse_foreign_flags
-from ..terminal import width
-from ..text.many import STACKED
-from ..text.stack import stack_lines, stacked_row
-from ..text.view import View
+from ...answers import Answer, ModelTable, write_answers
+from ...models import Models, read_model
+from ...target_options import TargetArguments
+from ...terminal import width
+from ...text.many import STACKED
+from ...text.stack import stack_lines, stacked_row
+from ...text.view import View
+from .accelerator_options import AcceleratorArguments
+from .documents import Outputs
 
 _FORMS = ("text", "json")
 
@@ -33,33 +34,24 @@ def asked_stacks(accelerators: str, socs: Sequence[str]) -> list[Stack]:
     return [Stack(asked, soc) for soc in dict.fromkeys(socs)] or [Stack(asked)]
 
 
-def stack_options(stacks: Sequence[Stack], pairs: Sequence[str], flags: Mapping[str, str | None]) -> dict[str, Any]:
+def stack_options(stacks: Sequence[Stack], asked: TargetArguments) -> dict[str, Any]:
     """Return the options that are given to the delegates of all stacks; raises OptionError."""
     delegates = list(dict.fromkeys(delegate for stack in stacks for delegate in delegates_of(stack)))
-    refuse_foreign_flags(delegates, flags)
-    return {key: value for given in given_options(delegates, pairs, flags) for key, value in given.items()}
+    return {key: value for given in asked.given(delegates) for key, value in given.items()}
 
 
 def analyze_accelerators(
-    models: Sequence[str],
-    accelerators: str,
-    socs: Sequence[str],
-    pairs: Sequence[str],
-    flags: Mapping[str, str | None],
-    release: str,
-    *,
-    own_resolver: bool,
-    form: str,
-    output: str | None,
-    verbose: bool,
+    models: Sequence[str], accelerators: AcceleratorArguments, asked: TargetArguments, outputs: Outputs, *, verbose: bool
 ) -> int:
     """Write what becomes of each model, on each SoC; return the exit code. Raises UsageError and OptionError."""
+    form, _, output = outputs
     if form not in _FORMS:
         raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
-    stacks = asked_stacks(accelerators, socs)
-    options = stack_options(stacks, pairs, flags)
-    parsed = parse_release(release)
-    stacks = [replace(stack, options=options, release=parsed, assume_ops_registered=own_resolver) for stack in stacks]
+    stacks = asked_stacks(accelerators.accelerators or "", accelerators.socs)
+    options, release = stack_options(stacks, asked), parse_release(asked.runtime)
+    stacks = [
+        replace(stack, options=options, release=release, assume_ops_registered=asked.assume_ops_registered) for stack in stacks
+    ]
 
     def answer(path: str) -> Answer:
         model = read_model(path)

@@ -17,44 +17,40 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
-from ..answers import Answer, ModelTable, write_answers
-from ..exits import FINDINGS, USAGE
-from ..models import Models, read_model
-from ..terminal import Line, write_file
-from ..text.live import live_lines, live_verdict
-from ..text.many import LIVED
-from ..text.report import report_lines
-from ..text.view import View
+from ...answers import Answer, ModelTable, write_answers
+from ...exits import FINDINGS, USAGE
+from ...live_options import LiveArguments
+from ...models import Models, read_model
+from ...target_options import TargetArguments
+from ...terminal import Line, write_file
+from ...text.live import live_lines, live_verdict
+from ...text.many import LIVED
+from ...text.report import report_lines
+from ...text.view import View
+from .documents import Outputs
 
 _FORMS = ("text", "json")
 
 
-def refuse_other_options(live: bool, *, has_targets: bool, own_resolver: bool, has_files: bool) -> None:
+def refuse_other_options(live: LiveArguments, asked: TargetArguments, *, is_chain: bool, has_files: bool) -> None:
     """Raise UsageError for options of ``analyze`` that do not go with ``--live``, and for ``--live-report`` without it."""
-    if not live:
+    if not live.live:
         raise click.UsageError("--live-report needs --live")
-    if not has_targets:
+    if not asked.delegates or is_chain:
         raise click.UsageError("--live needs the delegates to run, without --chain: name them with --delegate (see doctor)")
-    if own_resolver:
-        raise click.UsageError("--live runs LiteRT's own operators: it does not go with --own-resolver")
+    if asked.assume_ops_registered:
+        raise click.UsageError("--live runs LiteRT's own operators: it does not go with --assume-ops-registered")
     if has_files:
         raise click.UsageError("--live does not take --report")
 
 
-def analyze_live(
-    models: Sequence[str],
-    targets: Sequence[Target],
-    *,
-    form: str,
-    output: str | None,
-    report: str | None,
-    view: View,
-) -> int:
+def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArguments, outputs: Outputs, view: View) -> int:
     """Write what delegates really decide beside what is simulated.
 
-    The exit code is 1 where they differ, 2 where a delegate could not be run. ``report`` is a file for the differences. Raises
-    UsageError for another format, OptionError for a delegate that cannot be run here.
+    The exit code is 1 where they differ, 2 where a delegate could not be run. Raises UsageError for another format, OptionError
+    for a delegate that cannot be run here.
     """
+    form, _, output = outputs
     if form not in _FORMS:
         raise click.UsageError(f"--live takes --format {' or '.join(_FORMS)}")
     engines = [find_engine(target.delegate) for target in targets]
@@ -67,26 +63,26 @@ def analyze_live(
 
     def answer(path: str) -> Answer:
         model = read_model(path)
-        runs, found = [], []
+        runs, results = [], []
         for engine, target, release in zip(engines, targets, releases, strict=True):
             if target.delegate.is_live_only:
-                found.append(run_live(engine, model, target.options))
+                results.append(run_live(engine, model, target.options))
                 continue
             runs.append(simulate(model, replace(target, release=release, defaults="api")))
-            found.append(compare_live(engine, model, runs[-1]))
-            if found[-1].differences:
-                differences.append(difference_report(model, runs[-1], found[-1]))
-        every.extend(found)
+            results.append(compare_live(engine, model, runs[-1]))
+            if results[-1].differences:
+                differences.append(difference_report(model, runs[-1], results[-1]))
+        every.extend(results)
         simulated = Report(model, tuple(runs))
         return Answer(
-            lambda: [{**simulated.to_dict(), "live": [each.to_dict() for each in found]}],
-            lambda: [*([*report_lines(simulated, view), Line("")] if runs else []), *live_lines(model, found, view)],
-            lambda: [[each.name, live_verdict(each)] for each in found],
+            lambda: [{**simulated.to_dict(), "live": [result.to_dict() for result in results]}],
+            lambda: [*([*report_lines(simulated, view), Line("")] if runs else []), *live_lines(model, results, view)],
+            lambda: [[result.name, live_verdict(result)] for result in results],
         )
 
     code = write_answers(Models(models), form, output, ModelTable(LIVED, is_left_out=view.verbose), answer)
-    if report is not None:
-        write_file(report, json.dumps(differences, indent=2) + "\n")
-    if any(not each.is_run for each in every):
+    if live.live_report is not None:
+        write_file(live.live_report, json.dumps(differences, indent=2) + "\n")
+    if any(not result.is_run for result in every):
         return USAGE
-    return code or (FINDINGS if any(each.differences for each in every) else code)
+    return code or (FINDINGS if any(result.differences for result in every) else code)

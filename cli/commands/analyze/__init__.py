@@ -1,0 +1,5 @@
+"""``delegate-sim analyze``."""
+
+from .analyze import command
+
+__all__ = ["command"]

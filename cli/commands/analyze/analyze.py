@@ -1,0 +1,187 @@
+"""``delegate-sim analyze``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES
+from delegate_sim.runtime.target import Target
+
+from ...delegate_flags import ALL_DELEGATES, DelegateCommand
+from ...gathering import gathered
+from ...live_options import LiveArguments, live_options
+from ...models import Models
+from ...outputs import output_options
+from ...target_options import TargetArguments, delegates_option, runtime_option, target_arguments
+from ...terminal import width
+from ...text.view import View
+from .accelerator_options import AcceleratorArguments, accelerator_options
+from .analysis import Analysis
+from .chain import chain
+from .documents import Outputs, write_analyses
+from .overview import overview
+from .single import single
+
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.advice.node_advice import Advice
+    from delegate_sim.model.model import Model
+    from delegate_sim.runtime.interpreter import Run
+
+_EPILOG = """\b
+Examples:
+  delegate-sim analyze model.tflite
+  delegate-sim analyze model.tflite --delegate nnapi
+  delegate-sim analyze model.tflite --delegate nnapi --feature-level 30 --runtime tf-2.15
+  delegate-sim analyze model.tflite --max_delegated_partitions=3 --nnapi_allow_fp16=true
+  delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
+  delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
+  delegate-sim analyze a.tflite b.tflite --format json --output report.json
+  delegate-sim analyze models --format csv --output table.csv
+  delegate-sim analyze model.tflite --delegate gpu --watch
+  delegate-sim analyze model.tflite --accelerators npu,gpu,cpu --soc google:Tensor_G5 --soc mediatek:mt6991
+
+Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
+'models/**/*.tflite', or - for standard input. In JSON there is one object for a single model, an array for several; text has a
+table for more than three, unless --verbose. A model that cannot be read does not stop the others: it gets an entry of its own,
+and the exit code is 2.
+"""
+
+
+def _spans(releases: Iterable[str]) -> str:
+    """Return the first and last release of each family."""
+    families: dict[str, list[str]] = {}
+    for release in releases:
+        families.setdefault(release.partition("-")[0], []).append(release)
+    return " or ".join([f"{family[0]} to {family[-1]}" for family in families.values()])
+
+
+@click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@delegates_option("an overview of all")
+@click.option(
+    "--chain",
+    "is_chain",
+    is_flag=True,
+    help="Apply the delegates one after another, each to the nodes that the previous ones left.",
+)
+@accelerator_options
+@click.option(
+    f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
+    "applies_default",
+    default=True,
+    show_default=True,
+    help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
+)
+@live_options
+@target_arguments(runtime=[runtime_option(f"The release whose rules apply and whose log lines are shown: {_spans(RELEASES)}.")])
+@output_options
+@click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
+@click.option("--watch", is_flag=True, help="Run again whenever a model's file changes, until interrupted.")
+@gathered("accelerators", AcceleratorArguments)
+@gathered("live", LiveArguments)
+@gathered("outputs", Outputs)
+def command(watch: bool, **given: Any) -> int:
+    """Show what a delegate does to each MODEL.
+
+    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
+    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
+    bytes that cross their borders.
+    """
+    if not watch:
+        return _analyze(**given)
+    from ...watching import run_watching
+
+    return run_watching(given["models"], partial(_analyze, **given))
+
+
+def _analyze(
+    models: Sequence[str],
+    asked: TargetArguments,
+    is_chain: bool,
+    applies_default: bool,
+    accelerators: AcceleratorArguments,
+    live: LiveArguments,
+    outputs: Outputs,
+    verbose: bool,
+) -> int:
+    """Analyze once; return the exit code."""
+    if accelerators.are_given:
+        _refuse_with_accelerators(accelerators, asked, is_chain, live, outputs)
+        from .accelerators import analyze_accelerators
+
+        return analyze_accelerators(models, accelerators, asked, outputs, verbose=verbose)
+    targets = asked.targets(unnamed=(), is_live=live.live)
+    if is_chain and not asked.delegates:
+        raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
+    if live.is_given:
+        from .live import analyze_live, refuse_other_options
+
+        refuse_other_options(live, asked, is_chain=is_chain, has_files=bool(outputs.files))
+        return analyze_live(models, targets, live, outputs, View(width(), verbose))
+    view = View(width(), verbose, _diagnose_arguments(asked, targets), _advise)
+    return write_analyses(Models(models), _analysis(asked, targets, is_chain, applies_default), view, outputs)
+
+
+def _analysis(asked: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> Analysis:
+    """Return what to do with each model: an overview, one or several delegates by themselves, or a chain."""
+    if not asked.delegates:
+        return overview(targets)
+    names_fixes = ALL_DELEGATES not in asked.delegates
+    is_alone = is_chain or len(asked.delegates) == 1
+    has_default = applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(asked.delegates)
+    if is_chain or has_default:
+        return chain(targets, applies_default=has_default, names_fixes=names_fixes)
+    return single(targets, names_fixes=names_fixes)
+
+
+def _refuse_with_accelerators(
+    accelerators: AcceleratorArguments, asked: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
+) -> None:
+    """Raise UsageError for options that do not go with ``--accelerators``, and for ``--soc`` without it."""
+    if asked.delegates or is_chain:
+        raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
+    if accelerators.accelerators is None:
+        raise click.UsageError("--soc needs --accelerators")
+    refused = {
+        "--live": live.is_given,
+        "--report": bool(outputs.files),
+        "--defaults": _is_given("defaults"),
+        f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
+    }
+    if any(refused.values()):
+        raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
+
+
+def _is_given(parameter: str) -> bool:
+    """Return whether a parameter was given on the command line."""
+    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
+
+
+def _advise(model: Model, run: Run) -> Advice:
+    """Find the causes behind a run; what does so is loaded only where nodes stay on the CPU."""
+    from delegate_sim.diagnosis.advice.node_advice import advise
+
+    return advise(model, run.target)
+
+
+def _diagnose_arguments(asked: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
+    """Return the arguments that describe each target to ``diagnose``."""
+    common = [] if asked.runtime == DEFAULT_RELEASE else ["--runtime", asked.runtime]
+    common += [] if asked.defaults == "benchmark" else ["--defaults", asked.defaults]
+    common += ["--assume-ops-registered"] if asked.assume_ops_registered else []
+    delegates = [target.delegate for target in targets]
+    return {
+        delegate.name: [
+            "--delegate",
+            delegate.name,
+            *common,
+            *[part for pair in own.items() for part in ("--option", "=".join(pair))],
+        ]
+        for delegate, own in zip(delegates, asked.given(delegates), strict=True)
+    }

@@ -1,0 +1,35 @@
+"""``delegate-sim analyze --chain``: delegates one after another, the runtime's default delegate last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.model.model import Model
+from delegate_sim.results.report.report import Report
+from delegate_sim.runtime.interpreter import simulate_chain
+from delegate_sim.runtime.target import Target
+
+from .analysis import Analysis, report_lines
+
+
+def chain(targets: Sequence[Target], *, applies_default: bool, names_fixes: bool) -> Analysis:
+    """Return the analysis of delegates that are applied one after another."""
+    return Analysis(targets, partial(_report, targets, applies_default), report_lines, names_fixes)
+
+
+def _report(targets: Sequence[Target], applies_default: bool, model: Model) -> Report:
+    by_default = partial(_default_target, targets[0]) if applies_default else None
+    return Report(model, simulate_chain(model, targets, by_default), is_chain=True)
+
+
+def _default_target(target: Target) -> Target:
+    """Return the target that the runtime applies by default after another.
+
+    The rules of its delegate are imported only where something is left for it.
+    """
+    delegate = find_delegate(APPLIED_BY_DEFAULT)
+    return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")

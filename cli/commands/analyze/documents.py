@@ -1,0 +1,159 @@
+"""Write analyses of models in the formats that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.report import Report
+from delegate_sim.runtime.interpreter import option_values
+
+from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
+from ...outputs import GITHUB, ReportFile, summarise, write_files
+from ...terminal import Line, plain, write, write_lines
+from ...text.view import HEADING, MANY, View
+from .analysis import Analysis
+
+if TYPE_CHECKING:
+    from delegate_sim.gate.results import Case, Results
+
+    from ...text.overview import ModelRow
+
+
+class Outputs(NamedTuple):
+    """The format on standard output, or of the file ``output``, and further files."""
+
+    form: str
+    files: Sequence[ReportFile]
+    output: str | None
+
+
+def write_analyses(models: Models, analysis: Analysis, view: View, outputs: Outputs) -> int:
+    """Analyze each model and write the reports; return the exit code.
+
+    Text goes to standard output model by model, unless it is a table.
+    """
+    form, files, output = outputs
+    documents = _Documents(models, view, analysis)
+    forms = [form, *[file.form for file in files]]
+    streams = form == "text" and output is None and not documents.is_table
+    for number, parts in enumerate(models.each(lambda path: documents.parts(analysis.report(read_model(path)), forms))):
+        if streams:
+            write_lines([Line(""), *parts["text"]] if number else parts["text"])
+    if streams and not models.is_single:
+        write_lines(documents.unanswered())
+    write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
+    if GITHUB in forms:
+        summarise(documents.results())
+    if output is None and not streams:
+        write(documents.whole(form), form)
+    return models.exit_code
+
+
+class _Documents:
+    """Reports, model by model, in the formats asked for."""
+
+    def __init__(self, models: Models, view: View, analysis: Analysis) -> None:
+        self.models = models
+        self.view = view
+        self.analysis = analysis
+        self.is_table = len(models.paths) >= MANY and not view.verbose
+        self._parts: list[dict[str, Any]] = []
+
+    def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
+        """Keep what each format needs of a report, and return it."""
+        parts: dict[str, Any] = {}
+        for form in forms:
+            kind = form if form in ("text", "json") else "cases"
+            if kind not in parts:
+                parts[kind] = self._part(report, kind)
+        self._parts.append(parts)
+        return parts
+
+    def whole(self, form: str) -> str | Sequence[str]:
+        """Return everything in one format; a long text in parts."""
+        if form == "text":
+            return self._text()
+        if form == "json":
+            from delegate_sim.results.report.json_parts import json_array, json_value
+
+            entries = [
+                *[parts["json"] for parts in self._parts],
+                *[json_value(unreadable_entry(model)) for model in self.models.unreadable],
+            ]
+            return [*(entries[0] if self.models.is_single else json_array(entries)), "\n"]
+        from ...formats import render
+
+        return render(form, self.results())
+
+    def results(self) -> Results:
+        """Return all cases."""
+        from delegate_sim.gate.results import Results
+
+        unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
+        return Results("analyze", (*[case for parts in self._parts for case in parts["cases"]], *unreadable))
+
+    def _part(self, report: Report, kind: str) -> Any:
+        if kind == "text":
+            return self._rows(report) if self.is_table else self._lines(report)
+        if kind == "json":
+            return self._json(report)
+        from delegate_sim.gate.analysis_cases import analysis_cases
+
+        return analysis_cases(report)
+
+    def _json(self, report: Report) -> list[str]:
+        if not self.analysis.names_fixes:
+            return list(report.json_parts())
+        from ...text.advised import advise_entry
+
+        return list(report.json_parts(lambda run, entry: advise_entry(report, run, entry, self.view)))
+
+    def _rows(self, report: Report) -> list[ModelRow]:
+        from ...text.overview import model_rows
+
+        return model_rows(report)
+
+    def _lines(self, report: Report) -> list[Line]:
+        lines = list(self.analysis.lines(report, self.view))
+        if self.models.is_single:
+            return lines
+        return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
+
+    def unanswered(self) -> Iterator[Line]:
+        """Say which models cannot be read, below the text of the others."""
+        messages = [model.message for model in self.models.unreadable]
+        if not messages:
+            return iter(())
+        from ...text.many import unanswered_lines
+
+        return unanswered_lines(messages, self.view.width, is_first=not self._parts)
+
+    def _text(self) -> str:
+        if self.is_table:
+            from ...text.overview import ModelRow, models_lines
+
+            rows = [row for parts in self._parts for row in parts["text"]]
+            rows += [ModelRow(model.path, message=model.message) for model in self.models.unreadable]
+            return plain(models_lines(rows, str(self.analysis.targets[0].release), self.view.width))
+        return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
+
+
+def _unreadable_cases(model: Unreadable, analysis: Analysis) -> list[Case]:
+    from delegate_sim.gate.results import INTERNAL_ERROR, UNREADABLE_MODEL, unreadable_case
+
+    code = INTERNAL_ERROR if model.is_fault else UNREADABLE_MODEL
+    return [
+        unreadable_case(
+            model.path,
+            model.path,
+            target.delegate.name,
+            target.delegate.name,
+            str(target.release),
+            option_values(target.options),
+            model.message,
+            code,
+        )
+        for target in analysis.targets
+    ]

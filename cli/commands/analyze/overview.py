@@ -1,0 +1,24 @@
+"""``delegate-sim analyze`` without ``--delegate``: one row for each delegate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from delegate_sim.results.report.report import Report
+from delegate_sim.runtime.target import Target
+
+from ...terminal import Line
+from ...text.view import View
+from .analysis import Analysis, each_alone
+
+
+def overview(targets: Sequence[Target]) -> Analysis:
+    """Return the analysis of every delegate by itself."""
+    return Analysis(targets, partial(each_alone, targets), _lines, names_fixes=False)
+
+
+def _lines(report: Report, view: View) -> Iterable[Line]:
+    from ...text.overview import overview_lines
+
+    return overview_lines(report, view.width)

@@ -1,0 +1,15 @@
+"""``delegate-sim analyze --delegate``: each named delegate by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from delegate_sim.runtime.target import Target
+
+from .analysis import Analysis, each_alone, report_lines
+
+
+def single(targets: Sequence[Target], *, names_fixes: bool) -> Analysis:
+    """Return the analysis of each delegate by itself."""
+    return Analysis(targets, partial(each_alone, targets), report_lines, names_fixes)
