@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-import delegate_sim
-from delegate_sim import load
-from delegate_sim.gate.analysis_cases import analysis_cases
 from delegate_sim.gate.results import (
     BETTER,
     FAILED,
@@ -23,7 +20,6 @@ from delegate_sim.gate.results import (
 )
 from delegate_sim.results.report.findings import ERROR, WHOLE_MODEL, Finding
 from delegate_sim.results.report.measures import Measures
-from fixtures.builder import ModelBuilder
 
 CASE = Case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {"feature_level": 31}, PASSED)
 PLACE = replace(WHOLE_MODEL, subgraph=0, subgraph_name="main", node=3, op="ADD", name="sum")
@@ -129,14 +125,3 @@ def test_a_finding_in_full():
     (found,) = entry["findings"]
     assert found["fingerprint"] == fingerprints(with_findings(FINDING))[0]
     assert found["location"] == {"subgraph": 0, "subgraph_name": "main", "node": 3, "op": "ADD", "name": "sum"}
-
-
-@pytest.mark.parametrize(("op", "status"), [("ADD", PASSED), ("CUSTOM", FAILED)])
-def test_an_analysis_fails_where_the_delegate_is_not_applied(op, status):
-    builder = ModelBuilder()
-    graph = builder.subgraph()
-    source, result = graph.input("x", "FLOAT32", (1, 4)), graph.tensor("y", "FLOAT32", (1, 4))
-    graph.node(op, [source, source], [result], **({"custom": "Own"} if op == "CUSTOM" else {}))
-    graph.outputs(result)
-    (case,) = analysis_cases(delegate_sim.analyze(load(builder.bytes()), "gpu"))
-    assert case.status == status

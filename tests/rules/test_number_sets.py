@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.rules.number_sets import allowed_numbers, at_least, at_most, between, counted, exactly, listed, up_to_one
-from delegate_sim.rules.operands import INPUT, OUTPUT, operand, result
 
 
 @pytest.mark.parametrize(
@@ -34,12 +33,3 @@ def test_numbers_of_things(number, expected):
 @pytest.mark.parametrize(("names", "expected"), [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")])
 def test_lists(names, expected):
     assert listed(names) == expected
-
-
-def test_operands_as_plain_data():
-    assert [INPUT.data, operand(2).data, OUTPUT.data] == [("input", 0), ("input", 2), ("output", 0)]
-
-
-def test_names_of_operands():
-    assert [operand(2).name, operand(2, "the weights").name] == ["input 2", "the weights"]
-    assert [OUTPUT.name, result(1).name, result(1, "the scores").name] == ["output", "output 1", "the scores"]

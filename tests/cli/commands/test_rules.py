@@ -13,7 +13,6 @@ from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.model import schema
 from delegate_sim.rules.kinds import RUNTIME_KINDS
 from delegate_sim.versions.features import FEATURES
-from delegate_sim_cli.text.rules import OTHERS, _rows
 
 CONV_2D = """\
 CONV_2D
@@ -161,25 +160,6 @@ def test_an_unknown_operator_names_near_ones(run):
     assert result.stderr == "error: there is no operator CONV2D; did you mean CONV_2D, CONV_3D?\n"
 
 
-@pytest.mark.parametrize("name", DELEGATE_NAMES)
-def test_every_check_of_every_operator_is_shown(run, name):
-    book = find_delegate(name).rules
-    rules = {**dict(sorted(book.rules.items())), **({OTHERS: book.others} if book.others else {})}
-    data = json.loads(run("rules", "--delegate", name, "--format", "json").stdout)
-    assert [entry["op"] for entry in data["operators"]] == list(rules)
-    text = run("rules", "--delegate", name, COLUMNS="1000").stdout
-    markdown = run("rules", "--delegate", name, "--format", "markdown").stdout
-    for entry in data["operators"]:
-        rule = rules[entry["op"]]
-        assert [(check["needed"], check["code"], check["when"]) for check in entry["checks"]] == [
-            (check.needed, book.code_of(check.kind), [condition.words for condition in check.conditions]) for check in rule.checks
-        ]
-        assert f"\n## {entry['op']}\n" in markdown
-        for check in rule.checks:
-            assert check.demand in text
-            assert f"| `{book.code_of(check.kind)}` | [`{book.source_of(check, rule).symbol}`][" in markdown
-
-
 def test_markdown_ends_with_the_codes(run):
     text = run("rules", "--format", "markdown").stdout
     assert text.startswith("# What the delegate nnapi accepts\n")
@@ -232,11 +212,3 @@ def test_an_unknown_code_names_near_ones(run):
 def test_every_builtin_operator_can_be_asked_for(run):
     for op in schema.enum_names("BuiltinOperator").values():
         assert run("rules", "--op", op, "--format", "json").exit_code == 0
-
-
-@pytest.mark.parametrize("name", DELEGATE_NAMES)
-def test_rows_of_an_operator_can_be_told_apart(name):
-    for book in find_delegate(name).rule_books:
-        for op, rule in book.rules.items():
-            rows = [row[1:3] for row in _rows(book, rule)]
-            assert len(rows) == len(set(rows)), op

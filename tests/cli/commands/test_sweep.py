@@ -22,10 +22,9 @@ from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.converters import Converter
 from delegate_sim.sweeping import sweep as sweep_module
 from delegate_sim_cli.commands import sweep as command_module
-from delegate_sim_cli.text.sweep import difference_text
 from tests.support.cli.own_schemas import validate
 from tests.support.conversion.fake_converters import make_environment, make_source
-from tests.support.conversion.sweep_conversions import Fake, row
+from tests.support.conversion.sweep_conversions import Fake
 
 PHONE = ("--for", "nnapi", "--option", "nnapi_runtime=13")
 
@@ -282,11 +281,3 @@ def test_ctrl_c_leaves_the_finished_rows_and_no_process(tmp_path):
     assert (began.returncode, errors) == (130, "")
     assert "0 conversions tried; interrupted" in " ".join(output.split())
     assert processes_given(note) == []
-
-
-@pytest.mark.parametrize(
-    ("error", "text"),
-    [(0.0, "none"), (0.0041, "0.41 %"), (0.0996, "10 %"), (0.996, "100 %"), (12.5, "1,250 %"), (None, "unknown")],
-)
-def test_differences_are_shares_of_the_range(error, text):
-    assert difference_text(row(1, [1], error=error)) == text

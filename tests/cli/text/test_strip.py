@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED, STATES, Span
-from delegate_sim_cli import terminal
-from delegate_sim_cli.terminal import Line, can_write
+from delegate_sim_cli.terminal import can_write
 from delegate_sim_cli.text.strip import strip_lines, strip_text
 
 
@@ -47,22 +46,6 @@ def test_an_output_without_the_characters_has_others(monkeypatch):
     assert not can_write("\u2588")
     first, _ = strip_lines(spans((DELEGATED, 2), (REFUSED, 1)), "gpu", 80)
     assert first.text == "  ##."
-
-
-def test_parts_of_a_line_are_coloured_on_a_terminal(monkeypatch):
-    class Terminal(io.StringIO):
-        encoding = "utf-8"
-
-        def isatty(self):
-            return True
-
-    shown = Terminal()
-    monkeypatch.setattr("sys.stdout", shown)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    terminal.write_lines([Line("  ab", "", ((2, 3, "green"), (3, 4, "red")))])
-    assert "\x1b[32ma" in shown.getvalue()
-    assert "\x1b[31mb" in shown.getvalue()
 
 
 @pytest.mark.parametrize("command", ["analyze", "check"])

@@ -16,7 +16,7 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
-from tests.support.device.logs import SYNAP
+from tests.support.device.logs import REPLACING, SYNAP
 from tests.support.models import MIXED, chain_model
 
 TRANSFORMER = "fixtures/models/transformer_block.tflite"
@@ -221,53 +221,6 @@ def test_a_log_of_another_model():
     assert any("31 nodes" in note for note in found.notes)
 
 
-def test_a_log_that_shows_no_delegate():
-    log = read_log("== Run\n" + "=" * 30 + " Run Order " + "=" * 30 + "\nRELU, 0.1, 0.1, 1%, 1%, 0, 1, [a]:0\n\n")
-    with pytest.raises(ReconcileError, match="does not show which delegate was applied; give --delegate"):
-        setting_of(log)
-    assert setting_of(log, "gpu").delegate.name == "gpu"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "delegate"),
-    [
-        ("INFO: Use NNAPI: [1]\n", "nnapi"),
-        ("INFO: Use gpu: [1]\n", "gpu"),
-        ("INFO: Use CoreML: [1]\n", "coreml"),
-        ("INFO: Use Hexagon: [1]\n", "hexagon"),
-        ("INFO: External delegate path: [libvx_delegate.so]\n", "vx"),
-        ("INFO: Use xnnpack: [1]\n", "xnnpack"),
-        ("INFO: Use gpu: [1]\nINFO: Use xnnpack: [1]\n", "gpu"),
-        ("INFO: Use NNAPI: [0]\nINFO: Use xnnpack: [true]\n", "xnnpack"),
-        ("WARN: Operator ADD (v1) refused by NNAPI delegate: no\n", "nnapi"),
-    ],
-)
-def test_the_delegate_that_was_switched_on(parameters, delegate):
-    assert setting_of(read_log(f"INFO: STARTING!\n{parameters}")).delegate.name == delegate
-
-
-@pytest.mark.parametrize(
-    ("delegate", "parameter", "option", "value"),
-    [
-        ("nnapi", "Disallow NNAPI cpu: [0]", "disallow_nnapi_cpu", False),
-        ("nnapi", "Allow fp16 in NNAPI: [1]", "allow_fp16", True),
-        ("gpu", "Enable running quant models in gpu: [0]", "allow_quant_ops", False),
-        ("gpu", "GPU backend: [gl]", "backend", "opengl"),
-        ("gpu", "GPU backend: [metal]", "backend", None),
-        ("gpu", "Index of the first node that could be delegated: [3]", "first_delegate_node_index", 3),
-        ("gpu", "Index of the last node that could be delegated: [5]", "last_delegate_node_index", 5),
-        ("coreml", "CoreML version: [3]", "coreml_version", 3),
-        ("coreml", "Min nodes per partition: [4]", "min_nodes_per_partition", 4),
-        ("hexagon", "Max number of delegated partitions: [2]", "max_delegated_partitions", 2),
-        ("xnnpack", "xnnpack_force_fp16: [1]", "force_fp16", True),
-    ],
-)
-def test_parameters_are_options(delegate, parameter, option, value):
-    setting = setting_of(read_log(f"INFO: STARTING!\nINFO: {parameter}\n"), delegate)
-    assert (option in setting.known) == (value is not None)
-    assert value is None or setting.options[option] == value
-
-
 def test_a_partition_below_the_minimum_is_left_out_by_a_limit():
     model = chain("ADD", "ADD", "ROUND", "ADD")
     line = "Replacing 2 out of 4 node(s) with delegate (TfLiteCoreMlDelegate) node, yielding 2 partitions for the whole graph."
@@ -281,25 +234,6 @@ def test_refusals_of_another_delegate_are_not_compared():
     log = read_log(write_log(model, Device(), has_refusals=True) + "WARN: Operator ADD (v1) refused by NNAPI delegate: no\n")
     assert reconcile(model, log, setting_of(log, "nnapi")).refusals
     assert not reconcile(model, log, setting_of(log, "gpu")).refusals
-
-
-def test_options_of_the_log_and_what_overrides_them():
-    text = (
-        "INFO: STARTING!\nINFO: Max number of delegated partitions: [3]\nINFO: Use NNAPI: [1]\nINFO: NNAPI accelerator name: []\n"
-        "INFO: Disable NNAPI cpu: [0]\nINFO: Allow dynamic dimensions in NNAPI: [1]\nINFO: Min nodes per partition: [x]\n"
-    )
-    setting = setting_of(read_log(text))
-    assert setting.options["max_number_delegated_partitions"] == 3
-    assert not setting.options["disallow_nnapi_cpu"]
-    assert setting.options["allow_dynamic_dimensions"]
-    overridden = setting_of(
-        read_log(text), options={"disallow_nnapi_cpu": True, "max_number_delegated_partitions": 1}, runtime="tf-2.15"
-    )
-    assert overridden.options["max_number_delegated_partitions"] == 1
-    assert overridden.options["disallow_nnapi_cpu"]
-    assert [str(release) for release in overridden.releases] == ["tf-2.15"]
-    broken = setting_of(read_log(text.replace("partitions: [3]", "partitions: [\x1b[1mx\u202e]")))
-    assert any("max_number_delegated_partitions is ignored" in note for note in broken.notes)
 
 
 COMPILATION = """\
@@ -316,9 +250,6 @@ ERROR: Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 Benchmarking failed.
 """
-REPLACING = (
-    "INFO: Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.\n"
-)
 
 
 @pytest.mark.parametrize("line", ["", REPLACING])
@@ -390,19 +321,6 @@ def test_a_log_that_tells_nothing_of_the_outcome_is_not_compared():
     found = reconcile(chain("ADD"), read_log("INFO: Created TensorFlow Lite delegate for GPU.\n"))
     assert (found.status, found.account) == ("not-compared", None)
     assert found.device == Tally((), None, None, None, None)
-
-
-@pytest.mark.parametrize(
-    ("line", "is_older"),
-    [
-        ("Replacing 2 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions.", True),
-        (REPLACING.strip(), False),
-        ("Tensorflow Version : 2.9.1", True),
-    ],
-)
-def test_releases_older_than_those_that_are_known(line, is_older):
-    log = read_log(f"Use NNAPI: [1]\n{line}\n")
-    assert setting_of(log).may_be_older is is_older
 
 
 def test_lines_of_another_kernel_say_nothing_about_the_delegate_that_is_asked_for():

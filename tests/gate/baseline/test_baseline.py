@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.gate.baseline import packing
 from delegate_sim.gate.baseline.baseline import (
     Baseline,
     BaselineError,
@@ -25,7 +24,7 @@ from delegate_sim.gate.baseline.baseline import (
     read_baseline,
     update_baseline,
 )
-from delegate_sim.gate.baseline.packing import packed, ranges, read_ranges
+from delegate_sim.gate.baseline.packing import packed
 from delegate_sim.results.compare.model_outline import Constant, NodeOutline, Output, SubgraphOutline
 from tests.support.baseline_entries import OUTLINE, entry
 from tests.support.models import chain_model
@@ -128,23 +127,6 @@ def test_changes_to_different_models_merge(tmp_path):
         "d": "d",
         "e": "e",
     }
-
-
-def test_nodes_as_ranges():
-    assert ranges({9, 3, 4, 5}) == "3-5,9"
-    assert ranges(()) == ""
-    for nodes in (set(), {0}, {0, 1, 5, 7, 8}):
-        assert set(read_ranges(ranges(nodes))) == nodes
-    for text in ("x", "5-3", "-1", "1-99999999999"):
-        with pytest.raises(ValueError, match=r"invalid|range"):
-            read_ranges(text)
-
-
-def test_nodes_below_the_limit_are_read(monkeypatch):
-    monkeypatch.setattr(packing, "_MOST_NODES", 10)
-    assert read_ranges("9") == [9]
-    with pytest.raises(ValueError, match="not a range of nodes"):
-        read_ranges("10")
 
 
 def test_entries_stand_in_order_however_they_came(tmp_path):

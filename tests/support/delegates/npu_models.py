@@ -83,3 +83,11 @@ def run(builder, name, **options):
 
 def selected(entry, subgraph=0):
     return [node["index"] for node in entry["subgraphs"][subgraph]["nodes"] if node["delegated"]]
+
+
+def lines(entry):
+    return [line for line in entry["log_lines"] if not line.startswith(("op type", "unsupported"))]
+
+
+def groups(entry, subgraph=0):
+    return [[tuple(place) for place in group] for group in entry["subgraphs"][subgraph]["groups"]]

@@ -20,3 +20,8 @@ INFO: Explicitly applied NNAPI delegate, and the model graph will be completely 
 INFO: The input model file size (MB): 0.497264
 INFO: Initialized session in 66.002ms.
 """
+
+
+REPLACING = (
+    "INFO: Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.\n"
+)

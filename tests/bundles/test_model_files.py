@@ -1,0 +1,29 @@
+"""Files and members that are models."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from delegate_sim.bundles.formats import is_bundle
+from delegate_sim.bundles.model_files import files_for
+from fixtures.bundles import zip_bytes
+from tests.support.models import chain_model
+
+MODEL = chain_model(["ADD", "ROUND"]).bytes()
+
+
+def test_a_model_with_files_behind_it_is_a_model(saved):
+    path = saved("with_labels.tflite", MODEL + zip_bytes({"labels.txt": b"cat"}))
+    assert not is_bundle(path)
+    assert files_for(path) == [path]
+
+
+def test_a_member_without_a_name(saved):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in ("", "y"):
+            entry = zipfile.ZipInfo("x")
+            entry.filename = name
+            archive.writestr(entry, MODEL)
+    assert files_for(saved("a.zip", content.getvalue())) == ["a.zip!/y"]

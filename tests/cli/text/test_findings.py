@@ -1,0 +1,17 @@
+"""Findings as text."""
+
+from __future__ import annotations
+
+from delegate_sim.results.report.findings import WARNING, Finding, Location
+from delegate_sim_cli.text.findings import alike, finding_hint, finding_text
+
+
+def finding(node, size):
+    place = Location(0, "main", node, "CONV_2D")
+    return Finding("nnapi-rank", WARNING, f"has {size} channels of INT8", f"use {size - 1}", place, f"CONV_2D (node {node})")
+
+
+def test_findings_that_differ_only_in_a_number_are_one_group():
+    (members,) = alike([finding(1, 64), finding(2, 8), finding(5, 32)])
+    assert finding_text(members) == "CONV_2D (3 nodes: 1-2, 5) has 8 to 64 channels of INT8"
+    assert finding_hint(members) == "use 7 to 63"

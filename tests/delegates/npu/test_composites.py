@@ -1,0 +1,66 @@
+"""Composites, and calls to the NPU and the CPU."""
+
+from __future__ import annotations
+
+from tests.support.delegates.npu_models import attributes, groups, lines, run, selected, with_composites
+
+
+def test_a_composite_that_is_not_taken_is_inlined_and_its_nodes_are_judged():
+    entry = run(with_composites(["RELU", ("other", 1, b""), "RELU"], [["TANH", "SHAPE"]]), "npu-google")
+    assert groups(entry) == [[(0, 0), (1, 0)], [(0, 2)]]
+    assert lines(entry) == [
+        "Inlined 1 composite ops into subgraph<0>",
+        "Partition strategy: 0",
+        "Partitioned subgraph<0>, selected 3 ops, from a total of 4 ops. resulted in 2 partitions.",
+    ]
+    assert selected(entry) == [0, 2], "a part of the composite stays on the CPU"
+    assert selected(entry, 1) == [0]
+    assert entry["subgraphs"][1]["nodes"][1]["reasons"][0]["code"] == "npu-google-unsupported-operator"
+
+
+def test_only_one_level_is_inlined():
+    entry = run(with_composites([("outer", 1, b"")], [["TANH", ("inner", 2)], ["TANH"]]), "npu-google")
+    assert groups(entry) == [[(1, 0)]]
+    assert selected(entry, 2) == []
+
+
+def test_a_composite_that_is_taken_keeps_its_body():
+    entry = run(with_composites([("odml.rms_norm", 1, b"")], [["SHAPE"]]), "npu-google")
+    assert groups(entry) == [[(0, 0)]]
+    assert selected(entry, 1) == [0], "its nodes run as part of it"
+    assert "groups" not in entry["subgraphs"][1]
+
+
+def test_a_call_to_the_npu_is_a_partition_of_its_own():
+    entry = run(with_composites(["SHAPE", ("odml.npu_call", 1, b"")], [["SHAPE"]]), "npu-google")
+    assert groups(entry) == []
+    assert selected(entry) == [1]
+    assert lines(entry)[-1].endswith("selected 0 ops, from a total of 2 ops. resulted in 0 partitions.")
+    assert groups(run(with_composites([("odml.npu_call", 1, b"")], [["RELU"]]), "npu-samsung")) == [[(0, 0)]]
+
+
+def test_a_call_to_the_cpu_stays_there():
+    builder = with_composites(["RELU", ("odml.cpu_call", 1, b""), "RELU"], [["RELU"]])
+    for name in ("npu-google", "npu-samsung"):
+        entry = run(builder, name)
+        assert groups(entry) == [[(0, 0)], [(0, 2)]]
+        assert entry["subgraphs"][0]["nodes"][1]["reasons"][0]["code"] == f"{name}-cpu-call"
+    assert groups(run(builder, "npu-mediatek", release="litert-2.1.3")) == [[(0, 0), (1, 0), (0, 2)]]
+
+
+def test_a_composite_with_attributes_that_are_no_map_is_an_ordinary_node():
+    builder = with_composites(["RELU", ("other", 1, b"\x01\x02\x03")], [["RELU"]])
+    entry = run(builder, "npu-intel")
+    assert groups(entry) == [[(0, 0)]]
+    assert groups(entry, 1) == [[(1, 0)]], "its body is an ordinary subgraph"
+    assert groups(run(builder, "npu-intel", release="litert-2.1.5")) == [[(0, 0), (1, 0)]]
+    assert groups(run(with_composites([("other", 1, attributes(a=1))], [["RELU"]]), "npu-intel")) == [[(1, 0)]]
+
+
+def test_a_body_of_another_type_is_not_inlined():
+    entry = run(with_composites([("other", 1, b"")], [["RELU"]], kinds=("FLOAT32", "INT32")), "npu-intel")
+    assert groups(entry) == []
+    assert lines(entry)[:2] == [
+        "Tensors of destination op and source subgraph does not have the same element type.",
+        "Inlined 1 composite ops into subgraph<0>",
+    ]
