@@ -132,7 +132,7 @@ OURS = {
 
 
 class Measured(NamedTuple):
-    """How a command ended (None: it was stopped), seconds, seconds of CPU time, and peak memory in MiB."""
+    """The end of a command (None: it was stopped), seconds, seconds of CPU time, and peak memory in MiB."""
 
     status: int | None
     seconds: float
@@ -162,16 +162,16 @@ def rows(folder: Path, environments: Path, limit: float, runs: int) -> list[list
     models = extracted(folder)
     ours = str(Path(sys.executable).with_name("delegate-sim"))
     version = subprocess.run([ours, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-    found = []
+    rows = []
     for name, arguments in OURS.items():
         command = [ours, *arguments]
-        found.append([name, version, *[cell for model in models.values() for cell in cells(command, model, folder, limit, runs)]])
+        rows.append([name, version, *[cell for model in models.values() for cell in cells(command, model, folder, limit, runs)]])
     for name, tool in TOOLS.items():
         place = environments / f".venv-peer-{name}"
         print(f"{name}: {place}", file=sys.stderr)
         fault = made(place, tool.packages)
         if fault:
-            found.append([tool.does, "", *[f"cannot be installed: {fault}", "", ""] * len(models)])
+            rows.append([tool.does, "", *[f"cannot be installed: {fault}", "", ""] * len(models)])
             continue
         cost = []
         for kind, model in zip(("image", "transformer"), models.values(), strict=True):
@@ -181,8 +181,8 @@ def rows(folder: Path, environments: Path, limit: float, runs: int) -> list[list
                 subprocess.run([str(place / "bin" / "python"), "-c", _ONNX, str(path), kind, "3224"], check=True)
             command = [part.replace("{bin}", str(place / "bin")).replace("{site}", str(site(place))) for part in tool.command]
             cost += cells(command, path, folder, limit, runs)
-        found.append([tool.does, release(place, tool.packages[0]), *cost])
-    return found
+        rows.append([tool.does, release(place, tool.packages[0]), *cost])
+    return rows
 
 
 def extracted(folder: Path) -> dict[str, Path]:
@@ -215,8 +215,8 @@ def site(place: Path) -> Path:
 def release(place: Path, package: str) -> str:
     """Return the version of a package in an environment."""
     code = "import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))"
-    found = subprocess.run([str(place / "bin" / "python"), "-c", code, package], capture_output=True, text=True, check=True)
-    return f"{package} {found.stdout.strip()}"
+    result = subprocess.run([str(place / "bin" / "python"), "-c", code, package], capture_output=True, text=True, check=True)
+    return f"{package} {result.stdout.strip()}"
 
 
 def cells(command: Sequence[str], model: Path, folder: Path, limit: float, runs: int) -> list[str]:
@@ -232,9 +232,9 @@ def cells(command: Sequence[str], model: Path, folder: Path, limit: float, runs:
     if first.status:
         print(first.printed, file=sys.stderr)
         note = f", ends with code {first.status}"
-    seconds = [each.seconds for each in measured]
+    seconds = [run.seconds for run in measured]
     spread = f" ({min(seconds):.2f} to {max(seconds):.2f})" if len(seconds) > 1 else ""
-    cpu, peak = (statistics.median(values) for values in ([each.cpu for each in measured], [each.peak for each in measured]))
+    cpu, peak = (statistics.median(values) for values in ([run.cpu for run in measured], [run.peak for run in measured]))
     return [f"{statistics.median(seconds):.2f}{spread}{note}", f"{cpu:.1f}", f"{peak:,.0f}"]
 
 

@@ -46,7 +46,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Used(NamedTuple):
-    """What one scan took: seconds of wall time, of CPU time here and in workers, and peak memory in MiB of both."""
+    """The costs of one scan: seconds of wall time, of CPU time here and in workers, and peak memory in MiB of both."""
 
     seconds: float
     own_cpu: float
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def make_zoo(folder: Path, count: int) -> None:
-    """Write so many models, no two of which have the same content."""
+    """Write so many models, all with different content."""
     folder.mkdir()
     contents = [image_model(_LEAST_NODES + number).bytes() for number in range(_SIZES)]
     for number in range(count):
@@ -155,8 +155,8 @@ def as_page(measured: dict[str, list[Used]], peaks: dict[str, Used], models: int
     goals = {"two processes": "1.8", "Dask, two workers": "1.6"}
     for name, used in measured.items():
         median = Used(*medians(used))
-        seconds = [each.seconds for each in used]
-        ratios = [one.seconds / each.seconds for one, each in zip(measured["one process"], used, strict=True)]
+        seconds = [run.seconds for run in used]
+        ratios = [one.seconds / other.seconds for one, other in zip(measured["one process"], used, strict=True)]
         spread = f"{alone / median.seconds:.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
         lines.append(
             f"| {name} | {median.seconds:.1f} ({min(seconds):.1f} to {max(seconds):.1f}) | {models / median.seconds:,.0f} "

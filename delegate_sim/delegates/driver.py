@@ -12,7 +12,7 @@ from ..releases.catalogue import Release
 
 
 class Driver:
-    """What an accelerator's driver accepts. Its text names it in reports."""
+    """The driver of an accelerator, which rejects operations. Its text names it in reports."""
 
     def rejects(self, operation: str, view: NodeView) -> bool:
         """Whether the driver rejects an operation that a node was mapped to."""
@@ -29,7 +29,7 @@ class Driver:
 
 
 class OperationSignature(NamedTuple):
-    """What a driver is told of an operation: its name, and types and shapes of the operands of the node that it is for."""
+    """An operation as its driver sees it: the name, and types and shapes of the operands of its node."""
 
     operation: str
     types: tuple[str, ...]
@@ -60,7 +60,7 @@ class DriverQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestions:
-    """What a driver is asked about one subgraph."""
+    """The questions that a driver is asked about one subgraph."""
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
@@ -69,7 +69,7 @@ class DriverQuestions:
 
 @dataclass(frozen=True, slots=True)
 class DriverInterface:
-    """What a delegate whose accelerator has a driver says about it, so that logs can be explained and learnt from."""
+    """A delegate's description of its accelerator's driver, so that logs can be explained and learned from."""
 
     option: str
     """The option that takes a ``Driver``."""
@@ -78,7 +78,7 @@ class DriverInterface:
     code: str
     """The code of nodes that the driver rejects."""
     questions: Callable[[Graph, Mapping[str, Any], Release], DriverQuestions | None]
-    """What the driver is asked about a subgraph; None if it is not asked, or if a partition cannot be built."""
+    """The driver's questions about a subgraph; None if it is not asked, or if a partition cannot be built."""
     operations: Mapping[str, str]
     """The driver's operation that stands for each operator."""
 
@@ -90,10 +90,10 @@ class StageOperation:
     node: int
     name: str
     types: tuple[str, ...]
-    """Those of its inputs, the first of which decides what it costs."""
+    """The types of its inputs; the first one decides its cost."""
     shapes: tuple[tuple[int, ...], ...]
     cost: str
-    """What its cost is listed under."""
+    """The name that its cost is listed under."""
     operands: tuple[tuple[int, int], ...]
     """All of its operands by index, each with its bytes."""
 
@@ -109,7 +109,7 @@ class StageSignature:
 
 @dataclass(frozen=True, slots=True)
 class DeviceTraits:
-    """What is known of one device behind a delegate."""
+    """The traits of one device behind a delegate."""
 
     name: str
     costs: Mapping[str, float]
@@ -122,7 +122,7 @@ class DeviceTraits:
 
 @dataclass(frozen=True, slots=True)
 class DevicesInterface:
-    """What a delegate says about the devices behind it, so that the log of what chooses among them can be learnt from."""
+    """A delegate's description of the devices behind it, so that logs of the choice among them can be learned from."""
 
     option: str
     """The option that takes a profile of devices."""

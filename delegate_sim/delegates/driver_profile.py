@@ -39,7 +39,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What logs showed of an operation; ``logs`` are positions in the profile's list of logs."""
+    """An operation as logs showed it; ``logs`` are positions in the profile's list of logs."""
 
     signature: OperationSignature
     is_accepted: bool
@@ -48,7 +48,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class LogSource:
-    """A log that a profile was learnt from, and the model that ran."""
+    """A log that a profile was learned from, and the model that ran."""
 
     log: str
     model: str
@@ -57,7 +57,7 @@ class LogSource:
 
 @dataclass(frozen=True)
 class DriverProfile(Driver):
-    """Which operations a driver rejects, what logs showed, and which logs those were."""
+    """The operations that a driver rejects, the observations in logs, and the logs."""
 
     rejections: tuple[Rejection, ...] = ()
     observations: tuple[Observation, ...] = ()
@@ -66,7 +66,7 @@ class DriverProfile(Driver):
     path: str | None = None
     """The file that it was read from."""
     one_of: tuple[frozenset[OperationSignature], ...] = ()
-    """Operations of which at least one is rejected, and it is not known which."""
+    """Sets of operations; at least one of each is rejected, and it is not known which."""
 
     def __str__(self) -> str:
         # Where the file lies differs between machines, and a committed baseline holds this text.
@@ -77,8 +77,8 @@ class DriverProfile(Driver):
         rejections = self._by_operation.get(operation)
         if rejections is None:
             return False
-        found = signature(operation, view)
-        return any(rejection.covers(found) for rejection in rejections)
+        asked = signature(operation, view)
+        return any(rejection.covers(asked) for rejection in rejections)
 
     @property
     def has_open_rejections(self) -> bool:
@@ -91,10 +91,10 @@ class DriverProfile(Driver):
 
     @functools.cached_property
     def _by_operation(self) -> Mapping[str, Sequence[Rejection]]:
-        found: dict[str, list[Rejection]] = {}
+        rejections: dict[str, list[Rejection]] = {}
         for rejection in self.rejections:
-            found.setdefault(rejection.operation, []).append(rejection)
-        return found
+            rejections.setdefault(rejection.operation, []).append(rejection)
+        return rejections
 
 
 def read_profile(path: str) -> DriverProfile:
@@ -105,37 +105,37 @@ def read_profile(path: str) -> DriverProfile:
 def _profile(path: str, entry: ProfileEntry) -> DriverProfile:
     entry.take("schema", schema(SCHEMA), is_required=True)
     accelerator = entry.take("accelerator", text)
-    rejections = tuple([_rejection(each) for each in entry.entries("rejects")])
-    one_of = tuple([_group(each) for each in entry.entries("rejects_one_of")])
-    sources = tuple([_source(each) for each in entry.entries("logs")])
-    observations = tuple([_observation(each, len(sources)) for each in entry.entries("seen")])
+    rejections = tuple([_rejection(part) for part in entry.entries("rejects")])
+    one_of = tuple([_group(part) for part in entry.entries("rejects_one_of")])
+    sources = tuple([_source(part) for part in entry.entries("logs")])
+    observations = tuple([_observation(part, len(sources)) for part in entry.entries("seen")])
     entry.finish()
     return DriverProfile(rejections, observations, sources, accelerator, path, one_of)
 
 
 def _rejection(entry: ProfileEntry) -> Rejection:
-    found = Rejection(
+    rejection = Rejection(
         entry.take("operation", text, is_required=True),
         entry.take("types", texts),
         entry.take("rank", number),
         entry.take("shapes", shape_lists),
     )
     entry.finish()
-    return found
+    return rejection
 
 
 def _group(entry: ProfileEntry) -> frozenset[OperationSignature]:
-    found = []
-    for each in entry.entries("operations"):
-        operation = each.take("operation", text, is_required=True)
-        types = each.take("types", texts, is_required=True)
-        shapes = each.take("shapes", shape_lists, is_required=True)
-        each.finish()
-        found.append(OperationSignature(operation, types, shapes))
+    signatures = []
+    for part in entry.entries("operations"):
+        operation = part.take("operation", text, is_required=True)
+        types = part.take("types", texts, is_required=True)
+        shapes = part.take("shapes", shape_lists, is_required=True)
+        part.finish()
+        signatures.append(OperationSignature(operation, types, shapes))
     entry.finish()
-    if not found:
+    if not signatures:
         raise ProfileProblem((*entry.key, "operations"), "names no operation")
-    return frozenset(found)
+    return frozenset(signatures)
 
 
 def _observation(entry: ProfileEntry, sources: int) -> Observation:
@@ -149,19 +149,19 @@ def _observation(entry: ProfileEntry, sources: int) -> Observation:
 
 
 def _source(entry: ProfileEntry) -> LogSource:
-    found = LogSource(
+    source = LogSource(
         entry.take("log", text, is_required=True),
         entry.take("model", text, is_required=True),
         entry.take("sha256", text, is_required=True),
     )
     entry.finish()
-    return found
+    return source
 
 
 def _numbers(value: Any, below: int) -> tuple[int, ...]:
     if not isinstance(value, list):
         raise ValueError(f"takes a list of numbers, not {shown(value)}")
-    found = tuple(map(number, value))
-    if any(number >= below for number in found):
+    numbers = tuple(map(number, value))
+    if any(number >= below for number in numbers):
         raise ValueError(f"takes positions in [[logs]], of which there are {below}")
-    return found
+    return numbers

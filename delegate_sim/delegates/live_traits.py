@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class PluginTraits:
-    """How LiteRT's own tool runs a compiler plugin."""
+    """The way that LiteRT's own tool runs a compiler plugin."""
 
     manufacturer: str
-    """What the tool calls the vendor."""
+    """The tool's name for the vendor."""
     folder: str
-    """Where LiteRT's package has the plugin, below ``vendors``."""
+    """The plugin's folder in LiteRT's package, below ``vendors``."""
     libraries: tuple[tuple[str, str], ...]
     """Packages that may have the libraries of the vendor, each with their folder in it."""
     needs: str
@@ -22,7 +22,7 @@ class PluginTraits:
     texts: Mapping[str, str] = field(default_factory=dict)
     """Options whose text the tool takes from a file, each with the tool's flag for it."""
     closed_line: str = ""
-    """What the plugin logs where closed code of the vendor decides in place of the rules that are simulated."""
+    """The log line of the plugin where closed code of the vendor decides in place of the simulated rules."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Return the tool's flags for a plugin's options."""
@@ -50,9 +50,9 @@ class AcceleratorTraits:
     heading: str
     """The first line of what it prints of refused nodes."""
     last: str
-    """What the last line of it matches, as a regular expression."""
+    """The regular expression that its last line matches."""
     adapter: str
-    """What is in its log once a device was found."""
+    """A text that its log has once a device was found."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Return what CompiledModel is given: the accelerators, and the precision."""

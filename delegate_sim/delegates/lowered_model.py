@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperand:
-    """One operand: its type and shape, its quantisation, where its value comes from, and the tensor that it stands for.
+    """One operand: its type and shape, its quantization, where its value comes from, and the tensor that it stands for.
 
     ``value`` is that of a number that the delegate gives an operation; ``scales`` lie along ``channel_dimension``.
     """

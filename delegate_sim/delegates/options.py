@@ -37,7 +37,7 @@ class Option:
     conflict: Callable[[Mapping[str, Any]], str] | None = None
     """Says why the option's value does not go with those of the other options; nothing if it does."""
     printed: tuple[str, ...] = ()
-    """How benchmark_model describes the flag in the list of parameters that it prints, in lower case; releases differ."""
+    """The flag's descriptions in benchmark_model's list of parameters, in lower case; releases differ."""
 
     def default_in(self, defaults: str) -> Any:
         """Return the default in one of the two sets."""

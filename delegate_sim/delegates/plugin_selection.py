@@ -1,4 +1,4 @@
-"""What a compiler plugin selects of a model, before the runtime loads it."""
+"""The selection of a compiler plugin, before the runtime loads the model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .base import Decision
 
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
-    """Why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
+    """The reason why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
 
     stage: str
     subgraph: int
@@ -22,7 +22,7 @@ class ModelFailure:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecision:
-    """What a compiler plugin decides about a model: a decision for each subgraph, None for one that it is not asked about."""
+    """A compiler plugin's decisions about a model, one for each subgraph; None for one that it is not asked about."""
 
     decisions: tuple[Decision | None, ...]
     log_lines: tuple[str, ...] = ()

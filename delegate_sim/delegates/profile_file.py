@@ -59,7 +59,7 @@ def toml_strings(values: Iterable[str]) -> str:
 
 
 class ProfileProblem(Exception):
-    """What is wrong with the value of a key."""
+    """A problem with the value of a key."""
 
     def __init__(self, key: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
@@ -91,10 +91,10 @@ class ProfileEntry:
     def entries(self, name: str) -> list[ProfileEntry]:
         """Return the tables of an array."""
         self.known.append(name)
-        found = self.content.get(name, [])
-        if not isinstance(found, list):
+        tables = self.content.get(name, [])
+        if not isinstance(tables, list):
             raise ProfileProblem((*self.key, name), f"is written [[{name}]]")
-        return [ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(found)]
+        return [ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(tables)]
 
     def finish(self) -> None:
         """Refuse keys that were not taken."""

@@ -1,4 +1,4 @@
-"""What a stage behind a delegate, such as a runtime of the system or a compiler, makes of what it is given."""
+"""The results of a stage behind a delegate, such as the system's runtime or a compiler."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StageRefusal:
-    """What a stage behind the delegate refused: the call and the operation in it, and the line that the delegate prints.
+    """A refusal by a stage behind the delegate: the call and the operation in it, and the line that the delegate prints.
 
     ``further`` names what it would refuse next. ``is_of_node`` is False where a model as a whole is refused, so that the node is
     only the one that the delegate looked at last.
@@ -25,9 +25,9 @@ class StageRefusal:
 
 @dataclass(frozen=True, slots=True)
 class StageStep:
-    """What a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
+    """A step that a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
 
-    ``bytes_in`` and ``bytes_out`` cross the step's border; constants do not.
+    ``bytes_in`` and ``bytes_out`` cross the step's boundary; constants do not.
     """
 
     device: str
@@ -43,7 +43,7 @@ class StageStep:
 
 @dataclass(frozen=True, slots=True)
 class StageSplit:
-    """How a stage behind the delegate splits a partition, by the partition's nodes; ``error`` is why another takes it over."""
+    """The split of a partition by a stage behind the delegate, by nodes; ``error`` is why another stage takes over."""
 
     nodes: tuple[int, ...]
     steps: tuple[StageStep, ...]
