@@ -18,8 +18,9 @@ class OperandTraits:
     takes_scalars: bool = False
     """``IsScalarInputSupported``: scalars become vectors with one element."""
     converts_int8: Callable[[NodeView], bool] | None = None
-    """``NeedInt8Conversion``: whether INT8 becomes UINT8 below NNAPI 1.3; of the inputs only the first, unless all are."""
+    """``NeedInt8Conversion``: whether INT8 becomes UINT8 below NNAPI 1.3."""
     converts_all_inputs: bool = False
+    """Whether that converts every input, not only the first."""
     is_hybrid: Callable[[NodeView], bool] | None = None
     """``IsHybridOperator``."""
 

@@ -29,7 +29,7 @@ class Lowering:
     add: Step = add_plain
     traits: OperandTraits = PLAIN
     fold: Callable[[PartitionBuilder, NodeView], bool] | None = None
-    """Takes note of a node that other nodes absorb, before any node is lowered; returns whether it is one."""
+    """Called before any node is lowered; returns whether the node gets no operation, since others absorb it."""
 
 
 Lowerings: TypeAlias = Mapping[str, Lowering]
