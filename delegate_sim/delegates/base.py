@@ -6,7 +6,7 @@ A delegate is a module-level object without state. Nothing outside its package k
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -321,6 +321,10 @@ class Delegate:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
         return oldest_alike(release, (*self.changed_in, *changes))
+
+    def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
+        """Warn of what goes wrong when the kernels of a subgraph run; ``prepared`` returns the subgraph as CPU kernels see it."""
+        return ()
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

@@ -8,7 +8,6 @@ the nodes that are ready are kept in heaps.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -42,14 +41,13 @@ def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
     """Split the graph's execution plan into subsets of delegated and other nodes, in running order.
 
     Unless the graph has control edges of its own, the nodes with side effects are chained. Raises PartitionError if the graph
-    has a cycle.
+    has a cycle. Delegates that accept the same nodes, as those of one family often do, share the result.
     """
-    return _partitioned(graph, tuple(delegated))
+    chosen = tuple(delegated)
+    return graph.results.get("partition", (chosen,), lambda: _partitioned(graph, chosen))
 
 
-@functools.lru_cache(maxsize=4)
 def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]:
-    """Return the same for all delegates that accept the same nodes of a graph, as those of one family often do."""
     control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
     if _is_in_order(graph) and all(before < after for before, after in control_edges):
         return _in_one_scan(graph, delegated, control_edges)
@@ -58,7 +56,6 @@ def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]
     return run.finish()
 
 
-@functools.lru_cache(maxsize=2)
 def _is_in_order(graph: Graph) -> bool:
     """Whether each tensor is written by one node of the plan at most, and read by none before that."""
     nodes = graph.nodes
@@ -152,7 +149,6 @@ class _Dependencies(NamedTuple):
     """The positions that wait for each tensor."""
 
 
-@functools.lru_cache(maxsize=2)
 def _dependencies(graph: Graph) -> _Dependencies:
     """Return the same for all delegates that see a graph: the file's, or the one that was prepared."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
@@ -175,7 +171,6 @@ def _dependencies(graph: Graph) -> _Dependencies:
     return _Dependencies(epochs, waiting_for, readers)
 
 
-@functools.lru_cache(maxsize=2)
 def _side_effect_chain(graph: Graph) -> ControlEdges:
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     if not graph.resources and CALLING_OPS.isdisjoint([node.op for node in nodes]):

@@ -15,7 +15,7 @@ from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
 from ..graph.partition import PartitionError, Subset
-from ..prepare.preparation import Repreparation
+from ..prepare.preparation import Repreparation, prepare
 from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
@@ -156,6 +156,7 @@ class DelegateApplication:
             message = f"the nodes cannot be put in running order: {error}"
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
         self.warnings += decision.warnings
+        self.warnings += self.delegate.run_warnings(decision, lambda: self._prepared(graph))
         self.log_lines += decision.log_lines
         self.skipped |= decision.skipped
         shown = attributed_decision(graph, decision)
@@ -204,6 +205,9 @@ class DelegateApplication:
         else:
             return failure
         return self._ask_of_graph(graph, decision, subsets)
+
+    def _prepared(self, graph: Graph) -> Graph:
+        return prepare(graph.model, release=self.release, cache=self._cache)[graph.index]
 
     def _decide(self, graph: Graph) -> Decision:
         release = self.delegate.decides_like(self.release, graph, self.options)

@@ -66,7 +66,9 @@ def simulate_chain(
         for target in targets
     ):
         raise ValueError("the targets of a chain differ in more than delegates and options")
-    chain = _Chain(as_read_by(model, first.release), targets, assumptions, cache or AnalysisCache())
+    cache = cache or AnalysisCache()
+    read = cache.get("read", (model, first.release), lambda: as_read_by(model, first.release))
+    chain = _Chain(read, targets, assumptions, cache)
     for target in targets:
         chain.apply(target)
         if chain.is_unreadable:
@@ -100,7 +102,7 @@ class _Chain:
         self.assumptions = assumptions
         self.runs: list[Run] = []
         registered = assumptions.registered.union(*[target.delegate.registered_operators for target in targets])
-        self.loading = load_on(model, self.release)
+        self.loading = load_on(model, self.release, cache)
         self.is_loaded = self.loading.is_loaded(assume_ops_registered=targets[0].assume_ops_registered)
         custom = custom_operators(model, targets[0], registered)
         self._unregistered = custom.unregistered

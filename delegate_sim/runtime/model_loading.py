@@ -8,10 +8,10 @@ are looked for when the graph is prepared.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..model.model import Model, OperatorCode, Tensor
 from ..model.precompiled import precompiled
@@ -92,9 +92,13 @@ class Loading:
         return "; ".join([*reasons[:_MOST_TOLD], *more])
 
 
-@functools.lru_cache(maxsize=2)
-def load_on(model: Model, release: Release) -> Loading:
+def load_on(model: Model, release: Release, cache: AnalysisCache | None = None) -> Loading:
     """Look up the operators that a file lists, and the types of its tensors."""
+    shared = cache or AnalysisCache()
+    return shared.get("load", (model, release), lambda: _load_on(model, release, shared))
+
+
+def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
     found: dict[Loads, dict[OperatorCode, None]] = {Loads.NO: {}, Loads.UNKNOWN: {}, Loads.YES: {}}
     for code in model.operator_codes:
         if code.builtin_code != CUSTOM:
@@ -104,13 +108,14 @@ def load_on(model: Model, release: Release) -> Loading:
     refused_constants = {name for name in types if loads_type(name, release, is_constant=True) is Loads.NO}
     tensors: tuple[Tensor, ...] = ()
     place = 0
-    for subgraph in as_read_by(model, release).subgraphs if refused_constants else ():
+    read = as_read_by(model, release)
+    for subgraph in read.subgraphs if refused_constants else ():
         tensors = tuple([one for one in subgraph.tensors if one.type in (refused_constants if one.data else refused)])
         if tensors:
             place = subgraph.index
             break
-    invalid = invalid_tensors(as_read_by(model, release), release)
-    unloaded = invalid_node(model)
+    invalid = invalid_tensors(read, release)
+    unloaded = cache.get("invalid node", (model,), lambda: invalid_node(model))
     # The tensors of a subgraph are read before its nodes.
     if unloaded is not None and any(
         each <= unloaded.subgraph for each in ([place] if tensors else []) + [one.subgraph for one in invalid[:1]]
@@ -125,8 +130,9 @@ def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
     """Return the first later release that loads a model, of its own family and then of the other, where there is one."""
     later = [other for other in map(parse_release, KNOWN_RELEASES) if other.order > release.order]
     found: dict[str, Release] = {}
+    cache = AnalysisCache()
     for other in sorted(later, key=lambda other: (other.family != release.family, other.order)):
-        if other.family not in found and load_on(model, other).loads is Loads.YES:
+        if other.family not in found and load_on(model, other, cache).loads is Loads.YES:
             found[other.family] = other
     return tuple(found.values())
 
@@ -168,11 +174,10 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
     return CustomOperators(assumed, frozenset() if assume_ops_registered else missing, assume_ops_registered)
 
 
-@functools.lru_cache(maxsize=2)
 def _without_kernel(model: Model) -> tuple[str, ...]:
     """Return the custom operators of a model that the runtime itself has no kernel for."""
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
-    return tuple([op for op in dict.fromkeys(node.op for node in nodes) if not has_kernel(op, is_custom=True)])
+    ops = [node.op for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
+    return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
 
 
 def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) -> Iterator[str]:

@@ -6,7 +6,6 @@ out the value of a constant before tensors are allocated.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 
 from ..model.model import Allocation, Model, Tensor
@@ -19,7 +18,6 @@ _OFFSETS = parse_release("tf-2.14")
 """Since when bytes behind the flatbuffer are looked for."""
 
 
-@functools.lru_cache(maxsize=2)
 def as_read_by(model: Model, release: Release) -> Model:
     """Return the model with the constants that a release knows as such, the same model if these are all."""
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)

@@ -47,7 +47,6 @@ class _WrongOptions(NamedTuple):
 _Check = Callable[[_Given], Iterator[_WrongOptions]]
 
 
-@functools.lru_cache(maxsize=2)
 def invalid_node(model: Model) -> InvalidNode | None:
     """Return the first node that is not loaded, None if all are."""
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())

@@ -10,7 +10,6 @@ finds out about how a sparse constant is stored, and about the dimensions of mul
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,7 +53,6 @@ _MULTI_AXIS = parse_release("litert-2.2")
 """Since when multi-axis quantisation is read."""
 
 
-@functools.lru_cache(maxsize=2)
 def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
     """Return the tensors that are not loaded, of the first subgraph that has any: the runtime reads it to its end."""
     for subgraph in model.subgraphs:

@@ -5,7 +5,6 @@ Source: ``GroupPartitionsV2`` and ``GroupPartitions`` (``litert/compiler/plugin/
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Collection, Sequence
 
@@ -57,13 +56,16 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
     return tuple(map(tuple, groups.values()))
 
 
-@functools.lru_cache(maxsize=2)
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
     """Return groups, and the nodes between them, in an order in which they can run, and whether there is one.
 
     Each group runs as one; groups that wait for each other keep the places of their last nodes. Plugins that select the same
     nodes share the result.
     """
+    return graph.results.get("running order", (groups,), lambda: _in_running_order(graph, groups))
+
+
+def _in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[Subset, ...], bool]:
     position = {index: number for number, index in enumerate(graph.execution_plan)}
     steps = [(group, True) for group in groups]
     grouped = {index for group in groups for index in group}

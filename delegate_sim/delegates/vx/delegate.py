@@ -6,6 +6,7 @@ initialize and prepare: they build their network only when they are first invoke
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...graph.graph import Graph
@@ -13,7 +14,7 @@ from ...releases.catalogue import NEWEST, Release
 from ..base import Decision, Delegate, LogTraits, OptionValues, take_supported
 from ..options import Option, boolean, integer, text
 from .rules import RULES
-from .run_warnings import decision_warnings, option_warnings
+from .run_warnings import cache_warnings, dynamic_warning, option_warnings
 from .target import VxTarget
 
 OPTIONS = (
@@ -45,10 +46,15 @@ class VxDelegate(Delegate):
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Judge every node, and delegate all supported ones."""
         decision = take_supported(graph, self.rules_for(options), VxTarget(release))
-        warnings = tuple(decision_warnings(decision, options, release))
+        warnings = tuple(cache_warnings(decision, options))
         if graph.index == 0:
             warnings = (*option_warnings(self.options, options), *warnings)
         return replace(decision, warnings=warnings)
+
+    def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
+        """Warn of results whose size is known only at run time."""
+        dynamic = prepared().dynamic if decision.nodes else None
+        return () if dynamic is None else (dynamic_warning(decision.graph, dynamic, decision.nodes),)
 
 
 DELEGATE = VxDelegate()

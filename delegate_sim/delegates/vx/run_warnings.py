@@ -6,13 +6,9 @@ VeriSilicon/tflite-vx-delegate), and ``CreateVxDelegateFromOptions`` (``vx_deleg
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable, Iterator
 
 from ...graph.graph import DynamicTensor, Graph
-from ...model.model import Model
-from ...prepare.preparation import prepare
-from ...releases.catalogue import Release
 from ..base import Decision, OptionValues
 from ..options import Option
 
@@ -34,29 +30,17 @@ def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterat
         yield "option allowed_cache_mode has no effect without cache_file_path"
 
 
-def decision_warnings(decision: Decision, options: OptionValues, release: Release) -> Iterator[str]:
-    """Yield warnings of failures when the kernels of a subgraph run."""
-    if not decision.nodes:
-        return
-    graph = decision.graph
+def cache_warnings(decision: Decision, options: OptionValues) -> Iterator[str]:
+    """Warn of kernels of a subgraph that cannot use the cache file."""
     kernels = len(decision.candidates)
-    if options["allowed_cache_mode"] and options["cache_file_path"] and kernels > 1:
+    if decision.nodes and options["allowed_cache_mode"] and options["cache_file_path"] and kernels > 1:
         yield (
-            f"subgraph {graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: only the "
-            "first kernel can use it, and the others load a network that is not theirs"
+            f"subgraph {decision.graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: "
+            "only the first kernel can use it, and the others load a network that is not theirs"
         )
-    dynamic = _prepared(graph.model, release)[graph.index].dynamic
-    if dynamic is not None:
-        yield _dynamic_warning(graph, dynamic, decision.nodes)
 
 
-@functools.lru_cache(maxsize=2)
-def _prepared(model: Model, release: Release) -> tuple[Graph, ...]:
-    """Prepare a model once for all of its subgraphs."""
-    return prepare(model, False, release)
-
-
-def _dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
+def dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
     """Warn of dynamic shapes: a kernel is built once, when first invoked, and does not resize its results."""
     tensor = graph.tensors[dynamic.tensor]
     where = f"subgraph {graph.index}: the size of tensor {dynamic.tensor} ({tensor.name})"

@@ -130,7 +130,7 @@ def release_table(
     cache = AnalysisCache()
     for release in ordered:
         run = simulate(model, replace(target, release=release), cache=cache)
-        loading = load_on(model, release)
+        loading = load_on(model, release, cache)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
         moves: tuple[Move, ...] = ()
         if run.is_loaded:

@@ -60,18 +60,17 @@ class Compute:
 def compute_of(run: Run) -> Compute:
     """Count the multiply-adds of a run, over all subgraphs."""
     return Compute(
-        _by_node(tuple([subgraph.graph for subgraph in run.subgraphs])),
+        tuple([_counts_of(subgraph.graph) for subgraph in run.subgraphs]),
         tuple([subgraph.delegated for subgraph in run.subgraphs]),
     )
 
 
-@functools.lru_cache(maxsize=2)
-def _by_node(graphs: tuple[Graph, ...]) -> tuple[Mapping[int, int], ...]:
-    """Count once for all delegates that see the same graphs: those of the file, or the prepared ones."""
-    return tuple([_counts_of(graph) for graph in graphs])
-
-
 def _counts_of(graph: Graph) -> Mapping[int, int]:
+    """Count once for all delegates that see the same graph: that of the file, or the prepared one."""
+    return graph.results.get("multiply-adds", (), lambda: _counted(graph))
+
+
+def _counted(graph: Graph) -> Mapping[int, int]:
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     counts = {node.index: multiply_adds(graph.view(node)) for node in nodes if node.op in _COUNTERS}
     return {index: count for index, count in counts.items() if count}
