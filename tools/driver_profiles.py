@@ -1,7 +1,7 @@
 """Check how well a driver profile learned from one log reproduces what the device did.
 
 ``python -m tools.driver_profiles`` makes pairs of a model and a hidden driver, writes the log, learns from it, and applies
-the delegate with the learnt profile. It prints in how many pairs the partition lines are the device's, and what the others are.
+the delegate with the learned profile. It prints in how many pairs the partition lines are the device's, and what the others are.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ def outcome(pair: Pair) -> str:
     device = pair.device
     log = read_log(write_log(pair.model, device, pair.form))
     known = {"feature_level": device.options["feature_level"]}
-    found = reconcile(pair.model, log, setting_of(log, options=known))
+    reconciliation = reconcile(pair.model, log, setting_of(log, options=known))
     try:
-        learning = learn(found, "device.txt")
+        learning = learn(reconciliation, "device.txt")
     except LearningError as error:
-        return f"not learnt, {found.status}: {error}"
+        return f"not learned, {reconciliation.status}: {error}"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "driver.toml"
         path.write_text(profile_text(learning.profile), encoding="utf-8")
@@ -214,15 +214,15 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
-    found: dict[str, list[str]] = {}
+    outcomes: dict[str, list[str]] = {}
     for pair in pairs(arguments.pairs, arguments.seed):
-        found.setdefault(outcome(pair), []).append(pair.name)
-    counts = Counter({kind: len(names) for kind, names in found.items()})
+        outcomes.setdefault(outcome(pair), []).append(pair.name)
+    counts = Counter({kind: len(names) for kind, names in outcomes.items()})
     share = counts[REPRODUCED] / arguments.pairs
     print(f"{counts[REPRODUCED]} of {arguments.pairs} pairs reproduced ({100 * share:.1f} %; wanted {100 * WANTED:g} %)")
     for kind, count in counts.most_common():
         if kind != REPRODUCED:
-            print(f"{count}: {kind} [{'; '.join(found[kind])}]")
+            print(f"{count}: {kind} [{'; '.join(outcomes[kind])}]")
     return 0 if share >= WANTED else 1
 
 

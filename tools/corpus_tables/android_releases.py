@@ -24,7 +24,7 @@ _CONVERTER = re.compile(r"\.tf(\d)(\d+)\b")
 
 
 class Counts(NamedTuple):
-    """How many models the delegate takes whole at a release's feature level, and how many of these its runtime accepts."""
+    """Count models that the delegate takes whole at a release's feature level, and those that its runtime accepts."""
 
     whole: int
     accepted: int

@@ -53,7 +53,7 @@ def with_weights(content: bytes) -> bytes:
     model = load(content)
     changed = bytearray(content)
     generator = np.random.default_rng(0)
-    for tensor in {each.data: each for graph in model.subgraphs for each in graph.tensors if each.data}.values():
+    for tensor in {tensor.data: tensor for graph in model.subgraphs for tensor in graph.tensors if tensor.data}.values():
         assert tensor.data is not None
         offset, size = tensor.data
         if size < _SMALL or any(content[offset : offset + size]):
@@ -76,8 +76,8 @@ def _random(kind: str, size: int, shape: Sequence[int], generator: np.random.Gen
 def models(corpora: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Return the models with their names, the smallest first, so that a run that is stopped leaves out the largest."""
     archives = {name: zipfile.ZipFile(SHARED / name) for name in corpora}
-    found = [(entry.file_size, name, entry.filename) for name, archive in archives.items() for entry in archive.infolist()]
-    for _, name, entry in sorted(found):
+    entries = [(entry.file_size, name, entry.filename) for name, archive in archives.items() for entry in archive.infolist()]
+    for _, name, entry in sorted(entries):
         if entry.endswith(".tflite") and "broken/" not in entry:
             yield f"{name.removesuffix('.zip')}/{entry}", archives[name].read(entry)
 
@@ -119,7 +119,7 @@ def record(path: str, model: Model | DelegateSimError, delegate: str, allowed: E
             entry["exactness"] = plan.exactness.name.lower()
     except DelegateSimError as error:
         outcomes = {_NOT_RUN: "not run", _UNSTEADY: "unsteady", _MADE_UP: "refused", _REFUSED: "refused"}
-        entry["outcome"] = next((found for words, found in outcomes.items() if words in str(error)), "failed")
+        entry["outcome"] = next((outcome for words, outcome in outcomes.items() if words in str(error)), "failed")
         entry["message"] = str(error)
     except Exception as error:  # a bug, to be counted as a failure
         entry["outcome"], entry["message"] = "failed", f"{type(error).__name__}: {error}"
@@ -196,10 +196,10 @@ def _medians(entries: Sequence[dict[str, Any]], key: str, words: Any) -> str:
 def passes_table() -> str:
     """Return the table of all passes."""
     lines = ["| pass | of | does | needs | results |", "|---|---|---|---|---|"]
-    for each in PASSES.values():
-        ops = ", ".join(sorted(each.ops)) if len(each.ops) < 10 else f"{len(each.ops)} operators"
+    for one in PASSES.values():
+        ops = ", ".join(sorted(one.ops)) if len(one.ops) < 10 else f"{len(one.ops)} operators"
         lines.append(
-            f"| `{each.name}` | {ops or 'any'} | {each.does} | {each.needs} | {each.exactness.words} |".replace("|x|", "\\|x\\|")
+            f"| `{one.name}` | {ops or 'any'} | {one.does} | {one.needs} | {one.exactness.words} |".replace("|x|", "\\|x\\|")
         )
     return "\n".join(lines)
 

@@ -30,7 +30,7 @@ DOCUMENT = ROOT / "docs" / "mldrift.md"
 CORPUS = ROOT.parent / "shared" / "corpus"
 ARCHIVES = ("real", "keras", "torch", "onnx")
 _FEWEST = 10
-"""Operators of which fewer nodes move are left out of the table."""
+"""The fewest nodes that move for an operator to be in the table."""
 
 
 class NodePair(NamedTuple):
@@ -56,7 +56,7 @@ class ModelPair(NamedTuple):
 def targets() -> tuple[Target, Target]:
     """Return the two delegates with their defaults."""
     delegates = [find_delegate(name) for name in ("gpu", "mldrift")]
-    older, newer = (Target(each, parse_options(each.name, each.options, {}, "api"), NEWEST, "api") for each in delegates)
+    older, newer = (Target(one, parse_options(one.name, one.options, {}, "api"), NEWEST, "api") for one in delegates)
     return older, newer
 
 
@@ -81,7 +81,7 @@ def _pairs(older: Side, newer: Side) -> Iterator[NodePair]:
         for index, verdict in one.decision.verdicts.items():
             second = other.decision.verdicts[index]
             node = one.graph.nodes[index]
-            code = next((reason.code for each in (verdict, second) for reason in each.reasons), "")
+            code = next((reason.code for one in (verdict, second) for reason in one.reasons), "")
             yield NodePair(node.op, verdict.is_supported, second.is_supported, code)
 
 
@@ -100,12 +100,12 @@ def compared(model: Model) -> ModelPair:
 
 def models(corpus: Path) -> Iterator[tuple[str, Model]]:
     """Read every model of the archives that is one."""
-    for name in ARCHIVES:
-        with zipfile.ZipFile(corpus / f"{name}.zip") as archive:
-            for each in archive.namelist():
-                if each.endswith(".tflite"):
+    for archive_name in ARCHIVES:
+        with zipfile.ZipFile(corpus / f"{archive_name}.zip") as archive:
+            for name in archive.namelist():
+                if name.endswith(".tflite"):
                     try:
-                        yield each, delegate_sim.load(archive.read(each))
+                        yield name, delegate_sim.load(archive.read(name))
                     except ModelError:
                         continue
 
@@ -156,27 +156,27 @@ def _by_kind(pairs: Sequence[ModelPair]) -> list[str]:
             "more on ML Drift",
             "more on the older",
         ),
-        [_kind_row(kind, found) for kind, found in sorted(by_kind.items())],
+        [_kind_row(kind, pairs) for kind, pairs in sorted(by_kind.items())],
     )
 
 
-def _kind_row(kind: str, found: Sequence[ModelPair]) -> tuple[object, ...]:
-    nodes = sum(len(pair.nodes) for pair in found)
-    work = sum(pair.all_multiply_adds for pair in found)
+def _kind_row(kind: str, pairs: Sequence[ModelPair]) -> tuple[object, ...]:
+    nodes = sum(len(pair.nodes) for pair in pairs)
+    work = sum(pair.all_multiply_adds for pair in pairs)
     return (
         kind,
-        f"{len(found):,}",
+        f"{len(pairs):,}",
         f"{nodes:,}",
-        *(_share(sum(pair.delegated[side] for pair in found), nodes) for side in (0, 1)),
-        *(_share(sum(pair.multiply_adds[side] for pair in found), work) for side in (0, 1)),
-        sum(pair.delegated[1] > pair.delegated[0] for pair in found),
-        sum(pair.delegated[0] > pair.delegated[1] for pair in found),
+        *(_share(sum(pair.delegated[side] for pair in pairs), nodes) for side in (0, 1)),
+        *(_share(sum(pair.multiply_adds[side] for pair in pairs), work) for side in (0, 1)),
+        sum(pair.delegated[1] > pair.delegated[0] for pair in pairs),
+        sum(pair.delegated[0] > pair.delegated[1] for pair in pairs),
     )
 
 
 def _outcomes(pairs: Sequence[ModelPair]) -> list[str]:
-    found = Counter(pair.outcomes for pair in pairs)
-    rows = [(older, newer, f"{count:,}") for (older, newer), count in found.most_common()]
+    counts = Counter(pair.outcomes for pair in pairs)
+    rows = [(older, newer, f"{count:,}") for (older, newer), count in counts.most_common()]
     return _table(("outcome with the older", "with ML Drift", "models"), rows)
 
 

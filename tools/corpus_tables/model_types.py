@@ -48,9 +48,9 @@ FULL_INTEGER = ModelType(
     "int8 int8_densept int8_oldq int8_pertensor int8_strict int8_unfold int8io uint8io varq",
     ("INT8", "UINT8"),
 )
-QUANTISATION_AWARE = ModelType("quantisation-aware (TensorFlow 1)", "v1_float v1_int8 v1_uint8 v1_toco_uint8", ("INT8", "UINT8"))
+QUANTIZATION_AWARE = ModelType("quantisation-aware (TensorFlow 1)", "v1_float v1_int8 v1_uint8 v1_toco_uint8", ("INT8", "UINT8"))
 INT16X8 = ModelType("int16x8", "int16x8", ("INT16",))
-MODEL_TYPES = (FLOAT, FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, QUANTISATION_AWARE, INT16X8)
+MODEL_TYPES = (FLOAT, FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, QUANTIZATION_AWARE, INT16X8)
 
 _TYPE_OF = {setting: kind for kind in MODEL_TYPES for setting in kind.settings.split()}
 
@@ -67,7 +67,7 @@ class Corpus(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one delegate does to one model."""
+    """The result of one delegate for one model."""
 
     outcome: str
     delegated: int

@@ -37,7 +37,7 @@ CLASSES = (
     ("device/compare/trial_simulations.py", ("Account",)),
     ("device/compare/cpu_reasons.py", ("CpuNode",)),
 )
-"""What the functions return, and what that is made of."""
+"""The classes that functions return, and those of their fields."""
 MORE_ERRORS = (
     ("gate/configuration.py", ("ConfigurationError",)),
     ("gate/baseline/entries.py", ("BaselineError",)),
@@ -91,8 +91,8 @@ def _tree(path: str) -> ast.Module:
 
 
 def _classes(path: str, names: tuple[str, ...] | None) -> list[ast.ClassDef]:
-    found = {node.name: node for node in _tree(path).body if isinstance(node, ast.ClassDef)}
-    return [found[name] for name in (found if names is None else names)]
+    classes = {node.name: node for node in _tree(path).body if isinstance(node, ast.ClassDef)}
+    return [classes[name] for name in (classes if names is None else names)]
 
 
 def _function(node: ast.FunctionDef, heading: str) -> str:
@@ -103,10 +103,10 @@ def _signature(node: ast.FunctionDef) -> str:
     """Return the signature, a line for each argument."""
     given = node.args
     defaults: list[ast.expr | None] = [*[None] * (len(given.args) - len(given.defaults)), *given.defaults]
-    lines = [_argument(each, default) for each, default in zip(given.args, defaults, strict=True)]
+    lines = [_argument(argument, default) for argument, default in zip(given.args, defaults, strict=True)]
     if given.kwonlyargs:
         lines.append("*")
-    lines += [_argument(each, default) for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    lines += [_argument(argument, default) for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
     returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     return "\n".join([f"{node.name}(", *[f"    {line}," for line in lines], f"){returned}"])
 
@@ -122,17 +122,17 @@ def _class(node: ast.ClassDef) -> str:
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
-    """Return fields, properties and methods that are public: name, type and what is said of them."""
-    for number, each in enumerate(node.body):
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+    """Return fields, properties and methods that are public: name, type and docstring."""
+    for number, member in enumerate(node.body):
+        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
             after = node.body[number + 1] if number + 1 < len(node.body) else None
             value = after.value if isinstance(after, ast.Expr) else None
             text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
-            yield each.target.id, ast.unparse(each.annotation), inspect.cleandoc(text)
-        elif isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
-            returned = ast.unparse(each.returns) if each.returns else ""
-            is_property = any("property" in ast.unparse(decorator) for decorator in each.decorator_list)
-            yield (each.name if is_property else f"{each.name}()"), returned, ast.get_docstring(each) or ""
+            yield member.target.id, ast.unparse(member.annotation), inspect.cleandoc(text)
+        elif isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
+            returned = ast.unparse(member.returns) if member.returns else ""
+            is_property = any("property" in ast.unparse(decorator) for decorator in member.decorator_list)
+            yield (member.name if is_property else f"{member.name}()"), returned, ast.get_docstring(member) or ""
 
 
 def _paragraphs(node: ast.FunctionDef | ast.ClassDef) -> str:

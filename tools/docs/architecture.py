@@ -53,7 +53,7 @@ def rooms_imported(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim
 def room_imports() -> dict[str, set[str]]:
     """Return which rooms each room imports from; the modules directly in the package are one room, the foundation."""
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    found: dict[str, set[str]] = {room: set() for room in [*sorted(folders), FOUNDATION]}
+    imports: dict[str, set[str]] = {room: set() for room in [*sorted(folders), FOUNDATION]}
     for path in PACKAGE.rglob("*.py"):
         own = room_of(path)
         if own in ("__init__", "__main__"):
@@ -61,15 +61,15 @@ def room_imports() -> dict[str, set[str]]:
         own = own if own in folders else FOUNDATION
         targets = {room if room in folders else FOUNDATION for room in rooms_imported(path)}
         if own != FOUNDATION:  # options know releases; that one arrow would turn the picture on its head
-            found[own] |= targets - {own}
-    return found
+            imports[own] |= targets - {own}
+    return imports
 
 
 def reduced(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     """Leave out imports that lead where others lead anyway (the transitive reduction)."""
 
     def reachable(room: str) -> set[str]:
-        return graph[room].union(*[reachable(each) for each in graph[room]])
+        return graph[room].union(*[reachable(target) for target in graph[room]])
 
     return {
         room: {target for target in targets if not any(target in reachable(other) for other in targets - {target})}

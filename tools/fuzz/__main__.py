@@ -32,7 +32,7 @@ _WARMING = 60
 
 
 class Batch(NamedTuple):
-    """What a process did: the mutants up to the first that went wrong."""
+    """The result of a process: its mutants up to the first that went wrong."""
 
     mutants: int
     finding: Finding | None

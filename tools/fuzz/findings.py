@@ -18,7 +18,7 @@ _MOST_BYTES = 512 << 20
 
 
 class Finding(NamedTuple):
-    """A mutant that went wrong: what it does, and where, by which others like it are recognised."""
+    """A mutant that went wrong: what it does, and where, by which others like it are recognized."""
 
     seed: str
     what: str

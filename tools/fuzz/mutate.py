@@ -124,7 +124,7 @@ def random_model(generator: random.Random) -> bytes:
 
 
 def large_model(generator: random.Random) -> bytes:
-    """Return a model of many nodes of a few operators, all of which may have the same long name and the same large operands."""
+    """Return a model of many nodes of a few operators; all may have the same long name and the same large operands."""
     builder = ModelBuilder()
     graph = builder.subgraph("s" * generator.choice((1, 1000, 100_000)))
     shared = [_tensor(generator, graph, number) for number in range(generator.randrange(1, 6))]

@@ -39,24 +39,24 @@ _MOST_ELEMENTS = 64
 
 def sites(content: bytes) -> list[Site]:
     """Return the places of a well-formed file, root first."""
-    found: list[Site] = []
+    result: list[Site] = []
     (root,) = struct.unpack_from("<I", content)
-    found.append(Site(OFFSET, 0, "<I", "root"))
+    result.append(Site(OFFSET, 0, "<I", "root"))
     waiting = [("Model", root)]
     seen: set[tuple[str, int]] = set()
-    while waiting and len(found) < _MOST_SITES:
+    while waiting and len(result) < _MOST_SITES:
         name, table = waiting.pop()
         if (name, table) in seen:
             continue
         seen.add((name, table))
         try:
             for site, child in _of_table(content, name, table):
-                found.append(site)
+                result.append(site)
                 if child is not None:
                     waiting.append(child)
         except struct.error:
             continue
-    return found
+    return result
 
 
 def _of_table(content: bytes, name: str, table: int) -> Iterator[tuple[Site, tuple[str, int] | None]]:

@@ -1,4 +1,4 @@
-"""What a mutant goes through: the reader, every delegate with options at random, reports, and commands in every format."""
+"""Run a mutant through the program: the reader, every delegate with options at random, reports, and commands in every format."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ TESTS = (
     "tests/cli/commands/test_releases.py", "tests/delegates/test_base_grouping.py", "tests/delegates/test_base.py",
     "tests/delegates/coreml", "tests/delegates/npu",
 )  # fmt: skip
-"""What of the suite runs the code of these parts quickly; the rest runs it too."""
+"""The tests that run the code of these parts quickly; the rest runs it too."""
 _OF_DEFINITIONS = ("tests/project/test_plain_data.py",)
-"""Tests of what is defined rather than run."""
+"""Tests of definitions."""
 _UNFIT = ("VariableReplacer", "VariableInserter", "_Is_", "_IsNot_")
 """Operators that need settings, and identity for equality or the reverse, which None, numbers and names do not tell apart."""
 _MOST_SECONDS = 8
@@ -67,15 +67,15 @@ def places(path: str) -> dict[tuple[int, int, str], list[tuple[str, int]]]:
     """Return the places of a module that operators change: the operators, and which of their occurrences it is."""
     code = (ROOT / path).read_text("utf-8")
     unevaluated = _annotations(code)
-    found: dict[tuple[int, int, str], list[tuple[str, int]]] = {}
+    places: dict[tuple[int, int, str], list[tuple[str, int]]] = {}
     occurrences: Counter[str] = Counter()
     for node in ast_nodes(get_ast(code)):
         for name, operator in _operators().items():
             for start, _ in operator.mutation_positions(node):
                 if not _is_for_checkers(node) and not any(first <= tuple(start) < last for first, last in unevaluated):
-                    found.setdefault((*start, name.split("/")[1].split("_")[0]), []).append((name, occurrences[name]))
+                    places.setdefault((*start, name.split("/")[1].split("_")[0]), []).append((name, occurrences[name]))
                 occurrences[name] += 1
-    return found
+    return places
 
 
 def _is_for_checkers(node: Any) -> bool:
@@ -88,14 +88,14 @@ def _is_for_checkers(node: Any) -> bool:
 
 def _annotations(code: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return where annotations begin and end, by line and column."""
-    found = []
+    spans = []
     for node in ast.walk(ast.parse(code)):
-        for each in (getattr(node, "annotation", None), getattr(node, "returns", None)):
-            if isinstance(each, ast.expr):
-                assert each.end_lineno is not None
-                assert each.end_col_offset is not None
-                found.append(((each.lineno, each.col_offset), (each.end_lineno, each.end_col_offset)))
-    return found
+        for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            if isinstance(annotation, ast.expr):
+                assert annotation.end_lineno is not None
+                assert annotation.end_col_offset is not None
+                spans.append(((annotation.lineno, annotation.col_offset), (annotation.end_lineno, annotation.end_col_offset)))
+    return spans
 
 
 def drawn(area: str, number: int, seed: int) -> list[Mutant]:
@@ -106,17 +106,17 @@ def drawn(area: str, number: int, seed: int) -> list[Mutant]:
         for path in sorted(ROOT.glob(pattern))
         for place, changes in sorted(places(path.relative_to(ROOT).as_posix()).items())
     ]
-    found = []
+    mutants = []
     for path, place, changes in random.Random(f"{area}:{seed}").sample(all_places, min(number, len(all_places))):
         for name, occurrence in random.Random(f"{path}:{place}:{seed}").sample(changes, len(changes)):
             code = None
             with contextlib.suppress(AttributeError):  # exceptions that are an attribute of a module
                 code = mutate_code((ROOT / path).read_text("utf-8"), _operators()[name], occurrence)
             if code is not None and _is_python(code):
-                found.append(Mutant(path, name.split("/")[1], place[0], code))
+                mutants.append(Mutant(path, name.split("/")[1], place[0], code))
                 break
-    print(f"{area}: {len(all_places):,} places, {len(found):,} drawn", flush=True)
-    return found
+    print(f"{area}: {len(all_places):,} places, {len(mutants):,} drawn", flush=True)
+    return mutants
 
 
 def _is_python(code: str) -> bool:
@@ -131,7 +131,7 @@ def _is_python(code: str) -> bool:
 
 
 class Recording:
-    """Which tests run which line, and how long those that pass take."""
+    """The tests that run each line, and the time of those that pass."""
 
     def __init__(self, folder: Path) -> None:
         self._data = coverage.CoverageData(str(folder / "coverage"))
@@ -152,16 +152,16 @@ class Recording:
         """
         contexts = self._contexts(mutant.path)
         fit = {name for name, seconds in self.seconds.items() if seconds <= LONGEST_TEST}
-        found = {name for line in _lines_of(mutant) for name in contexts.get(line, ())} & fit
+        tests = {name for line in _lines_of(mutant) for name in contexts.get(line, ())} & fit
         is_early = self.runs_early(mutant)
-        if is_early or not found:
+        if is_early or not tests:
             # What is made at import, or while tests are collected, is read by functions of the module or of those that import it.
-            found |= self._tests_of_module(mutant.path) & fit
-            found |= {name for name in fit if name.startswith(_OF_DEFINITIONS)}
+            tests |= self._tests_of_module(mutant.path) & fit
+            tests |= {name for name in fit if name.startswith(_OF_DEFINITIONS)}
         own = f"tests/{Path(mutant.path).parent.name}/"
         turns: Counter[str] = Counter()
         ordered: list[tuple[int, int, str]] = []
-        for name in sorted(found, key=lambda name: (self.seconds[name], name)):
+        for name in sorted(tests, key=lambda name: (self.seconds[name], name)):
             file = name.partition("::")[0]
             ordered.append((-1 if name.startswith((own, *_OF_DEFINITIONS)) else turns[file], len(ordered), name))
             turns[file] += 1
@@ -174,12 +174,12 @@ class Recording:
 
     def _tests_of_module(self, path: str) -> set[str]:
         """Return the tests that run a function of a module; of a table, those of the modules beside it that import it."""
-        found = {name for names in self._contexts(path).values() for name in names} - {""}
-        if not found:
+        tests = {name for names in self._contexts(path).values() for name in names} - {""}
+        if not tests:
             line = f"from .{Path(path).stem} import "
             readers = [other for other in (ROOT / path).parent.glob("*.py") if line in other.read_text("utf-8")]
-            found = {name for other in readers for name in self._tests_of_module(other.relative_to(ROOT).as_posix())}
-        return found
+            tests = {name for other in readers for name in self._tests_of_module(other.relative_to(ROOT).as_posix())}
+        return tests
 
     def runs_early(self, mutant: Mutant) -> bool:
         """Whether what changed is run before any test: while the project is imported, or the tests are collected."""
@@ -257,11 +257,11 @@ def killers(jobs: Sequence[Job], recording: Recording) -> Iterator[tuple[int, st
     cold = sorted(set(range(len(jobs))) - set(late))
     with open(source, encoding="utf-8") as told:
         for line in told:
-            found = json.loads(line)
-            if len(found) == 1:
-                cold += found[0]
+            answer = json.loads(line)
+            if len(answer) == 1:
+                cold += answer[0]
             else:
-                yield found[0], found[1]
+                yield answer[0], answer[1]
     os.waitpid(child, 0)
     for number in sorted(cold):
         yield number, run_cold(jobs[number])
@@ -316,9 +316,9 @@ def run_area(mutants: Sequence[Mutant], recording: Recording, folder: Path) -> l
 def _rows(results: Mapping[str, Sequence[tuple[Mutant, str]]]) -> Iterator[str]:
     yield "| part | mutants that were run | killed | share |"
     yield "|---|---|---|---|"
-    for area, found in results.items():
-        killed = sum([bool(test) for _, test in found])
-        yield f"| {area} | {len(found)} | {killed} | {100 * killed / max(len(found), 1):.1f} % |"
+    for area, runs in results.items():
+        killed = sum([bool(test) for _, test in runs])
+        yield f"| {area} | {len(runs)} | {killed} | {100 * killed / max(len(runs), 1):.1f} % |"
 
 
 def main() -> int:
@@ -343,7 +343,7 @@ def main() -> int:
         area: run_area(drawn(area, arguments.sample, arguments.seed), recording, folder) for area in arguments.area or AREAS
     }
     # That a test fails means something only if it passes otherwise.
-    noticed = sorted({test for found in results.values() for _, test in found} & recording.seconds.keys())
+    noticed = sorted({test for runs in results.values() for _, test in runs} & recording.seconds.keys())
     for number, failed in killers([Job(None, (test,)) for test in noticed], recording):
         if failed:
             parser.error(f"{noticed[number]} fails with the code as it is")

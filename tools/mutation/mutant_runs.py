@@ -147,7 +147,7 @@ class _Warm:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
-        functions = [found for found in gc.get_objects() if isinstance(found, FunctionType)]
+        functions = [thing for thing in gc.get_objects() if isinstance(thing, FunctionType)]
         gc.freeze()
         for number, job in enumerate(self._jobs):
             replacements = [] if job.mutant is None else _replacements(job.mutant, functions)
@@ -182,13 +182,13 @@ def _replacements(mutant: Mutant, functions: Sequence[FunctionType]) -> list[tup
     if _own(before) != _own(after):
         return None
     here = [function for function in functions if function.__code__.co_filename == path]
-    found = []
+    replacements = []
     for old, new in _changed(before, after):
         those = [function for function in here if function.__code__ == old]
         if any(function.__code__.co_freevars != new.co_freevars for function in those):
             return None
-        found += [(function, new) for function in those]
-    return found or None
+        replacements += [(function, new) for function in those]
+    return replacements or None
 
 
 def _own(code: CodeType) -> tuple[Any, ...]:

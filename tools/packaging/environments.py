@@ -63,11 +63,11 @@ def uv(*arguments: str) -> None:
 
 def interpreter(release: str) -> str | None:
     """Return an interpreter of a release such as ``3.12``: on the path, the running one, or one of pyenv's; else None."""
-    found = [shutil.which(f"python{release}"), f"{sys.base_prefix}/bin/python{release}"]
+    candidates = [shutil.which(f"python{release}"), f"{sys.base_prefix}/bin/python{release}"]
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     numbered = [(int(path.rpartition(".")[2]), path) for path in glob.glob(f"{versions}/{release}.*") if path[-1].isdigit()]
-    found += [f"{path}/bin/python" for _, path in sorted(numbered, reverse=True)]
-    return next((path for path in found if path is not None and _runs(path, release)), None)
+    candidates += [f"{path}/bin/python" for _, path in sorted(numbered, reverse=True)]
+    return next((path for path in candidates if path is not None and _runs(path, release)), None)
 
 
 def _runs(path: str, release: str) -> bool:
@@ -81,7 +81,7 @@ def _runs(path: str, release: str) -> bool:
 
 
 def make(python: str, folder: Path) -> Environment:
-    """Make a virtual environment with pip, in place of what is in the folder."""
+    """Make a virtual environment with pip, replacing the folder."""
     shutil.rmtree(folder, ignore_errors=True)
     uv("venv", "--seed", "--python", python, str(folder))
     return Environment(folder)
@@ -111,7 +111,8 @@ def build_wheel(folder: Path) -> Path:
 def requirements(*extras: str) -> list[str]:
     """Return what the package depends on, and what its extras add, as ``pyproject.toml`` has them."""
     project = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [*project["dependencies"], *[each for extra in extras for each in project["optional-dependencies"][extra]]]
+    added = [requirement for extra in extras for requirement in project["optional-dependencies"][extra]]
+    return [*project["dependencies"], *added]
 
 
 def lowest(requirement: str) -> str:

@@ -23,8 +23,8 @@ _LITERT = (
 _NUMPY = "import numpy; numpy.zeros(3).sum(); print(numpy.__version__)"
 
 
-class Neighbour(NamedTuple):
-    """What is installed first, and code that uses it."""
+class Neighbor(NamedTuple):
+    """Packages that are installed first, and code that uses them."""
 
     title: str
     packages: tuple[str, ...]
@@ -32,9 +32,9 @@ class Neighbour(NamedTuple):
 
 
 NEIGHBORS = (
-    Neighbour("TensorFlow 2.17", ("tensorflow-cpu==2.17.1", "numpy==1.26.4"), _TENSORFLOW),
-    Neighbour("numpy 1.26 alone", ("numpy==1.26.4",), _NUMPY),
-    Neighbour("ai-edge-litert", ("ai-edge-litert==2.3.0",), _LITERT),
+    Neighbor("TensorFlow 2.17", ("tensorflow-cpu==2.17.1", "numpy==1.26.4"), _TENSORFLOW),
+    Neighbor("numpy 1.26 alone", ("numpy==1.26.4",), _NUMPY),
+    Neighbor("ai-edge-litert", ("ai-edge-litert==2.3.0",), _LITERT),
 )
 
 
@@ -48,21 +48,21 @@ def main() -> int:
     print("|---|---|---|---|---|---|")
     with scratch() as folder:
         wheel = build_wheel(folder)
-        kept = [_row(neighbour, python, wheel, folder / str(number)) for number, neighbour in enumerate(NEIGHBORS)]
+        kept = [_row(neighbor, python, wheel, folder / str(number)) for number, neighbor in enumerate(NEIGHBORS)]
     return 0 if all(kept) else 1
 
 
-def _row(neighbour: Neighbour, python: str, wheel: Path, folder: Path) -> bool:
+def _row(neighbor: Neighbor, python: str, wheel: Path, folder: Path) -> bool:
     folder.mkdir()
     environment = make(python, folder / "environment")
-    environment.install(*neighbour.packages)
+    environment.install(*neighbor.packages)
     before = environment.version("numpy")
     environment.install(str(wheel), "pytest")
     after = environment.version("numpy")
-    works = _said([environment.python, "-c", neighbour.code.format(model=str(MODEL))])
+    works = _said([environment.python, "-c", neighbor.code.format(model=str(MODEL))])
     conflicts = _said([environment.python, "-m", "pip", "check"])
     says = use(environment, folder)[1]
-    cells = (neighbour.title, before, after, works, conflicts, f"`{says[:60]}`")
+    cells = (neighbor.title, before, after, works, conflicts, f"`{says[:60]}`")
     print(f"| {' | '.join(cells)} |", flush=True)
     return before == after and not works.startswith("fails") and not conflicts.startswith("fails")
 

@@ -25,7 +25,7 @@ from .environments import PYTHONS, ROOT, Environment, build_wheel, interpreter, 
 FOLDER = ROOT / ".venv-matrix"
 LOWEST, NEWEST = "lowest", "newest"
 _TOOLS = ("hypothesis", "jsonschema", "markdown-it-py", "pandas", "pyte", "pytest", "pyyaml", "setuptools", "xmlschema")
-"""What the tests need, of the extra ``test``."""
+"""Packages of the extra ``test`` that these tests need."""
 _MET = ("pandas", "pytest")
 """Those of them that the package itself has to get on with."""
 _LEFT_OUT = ("tests/ready_parts", "tests/live", "tests/project/test_conformance.py", "tests/nnapi_runtime/test_conformance.py")
@@ -50,12 +50,12 @@ class Job(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called in the output."""
+        """The name in the output."""
         return f"Python {self.release}, {self.versions} versions"
 
 
 class Outcome(NamedTuple):
-    """What became of a job: pytest's closing line, or what kept the tests from running."""
+    """The result of a job: pytest's closing line, or the reason why the tests did not run."""
 
     job: Job
     passed: bool
@@ -111,17 +111,18 @@ def _outcome(job: Job, tests: Sequence[str], wheel: Path) -> Outcome:
     done = subprocess.run(command, cwd=ROOT, env=inherited, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.stderr.write(f"--- {job.name} ---\n{done.stdout[-20_000:]}{done.stderr[-5_000:]}\n")
-    found = re.findall(r"^.*\b\d+ (?:passed|failed|errors?|skipped)\b.* in .*$", done.stdout, re.MULTILINE)
-    closing = found[-1].strip("= ") if found else f"pytest ended with {done.returncode}"
+    summaries = re.findall(r"^.*\b\d+ (?:passed|failed|errors?|skipped)\b.* in .*$", done.stdout, re.MULTILINE)
+    closing = summaries[-1].strip("= ") if summaries else f"pytest ended with {done.returncode}"
     return Outcome(job, done.returncode == 0, f"{closing}, {time.monotonic() - started:.0f} s in all", installed)
 
 
 def _environment(job: Job) -> Environment:
     """Make an environment with all but the package, or take the one that was made for the same requirements."""
     wanted = requirements()
-    tools = [each for each in requirements("test") if re.split(r"[>=<;]", each)[0] in _TOOLS and each not in wanted]
-    met = [each for each in tools if each.startswith(_MET)]
-    pins = [lowest(each) for each in [*wanted, *met]] if job.versions == LOWEST else []
+    test_requirements = [requirement for requirement in requirements("test") if requirement not in wanted]
+    tools = [requirement for requirement in test_requirements if re.split(r"[>=<;]", requirement)[0] in _TOOLS]
+    met = [requirement for requirement in tools if requirement.startswith(_MET)]
+    pins = [lowest(requirement) for requirement in [*wanted, *met]] if job.versions == LOWEST else []
     folder = FOLDER / f"{job.release}-{job.versions}"
     stamp, content = folder / "stamp", _digest([job.python, *pins, *wanted, *tools])
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == content:

@@ -65,9 +65,9 @@ def use(environment: Environment, folder: Path) -> list[str]:
 
 
 def _modules() -> list[str]:
-    found = [path.relative_to(ROOT).as_posix() for top in ("delegate_sim", "cli") for path in (ROOT / top).rglob("*.py")]
-    found += [path.relative_to(ROOT).as_posix() for path in (ROOT / "delegate_sim").rglob("assets/*")]
-    return sorted([name.replace("cli/", "delegate_sim_cli/", 1) if name.startswith("cli/") else name for name in found])
+    names = [path.relative_to(ROOT).as_posix() for top in ("delegate_sim", "cli") for path in (ROOT / top).rglob("*.py")]
+    names += [path.relative_to(ROOT).as_posix() for path in (ROOT / "delegate_sim").rglob("assets/*")]
+    return sorted([name.replace("cli/", "delegate_sim_cli/", 1) if name.startswith("cli/") else name for name in names])
 
 
 if __name__ == "__main__":

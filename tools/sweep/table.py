@@ -1,8 +1,8 @@
 """Sweep the source models of ``tools.sweep.source_models``, and make the tables of docs/sweep.md (``make sweep-table``).
 
-``--python`` names the Pythons that have the converters. What each model comes to is kept in a file of records, so that a call
+``--python`` names the Pythons that have the converters. The result of each model is kept in a file of records, so that a call
 that is stopped goes on with the next; conversions are kept in a folder of their own. The model is then diagnosed in float, and
-what the diagnosis foretells of the settings that it names is held against the best that was found.
+what the diagnosis predicts for the settings that it names is compared with the best row.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ _ALIKE = 0.005
 
 
 def targets() -> list[Target]:
-    found = []
+    result = []
     for name, given in TARGETS.items():
         delegate = find_delegate(name)
-        found.append(Target(delegate, parse_options(name, delegate.options, given, "benchmark"), NEWEST, "benchmark"))
-    return found
+        result.append(Target(delegate, parse_options(name, delegate.options, given, "benchmark"), NEWEST, "benchmark"))
+    return result
 
 
 def record(
@@ -69,35 +69,35 @@ def record(
     source = find_source(str(folder / model.file))
     asked = SweepRequest(tuple(map(parse_settings, ALSO.get(model.file, ()))))
     begin = time.monotonic()
-    found = sweep(source, targets(), routes(source, converters), cache, asked, _show)
-    if found.is_interrupted:
+    swept = sweep(source, targets(), routes(source, converters), cache, asked, _show)
+    if swept.is_interrupted:
         raise KeyboardInterrupt
     return {
         "model": f"{family}/{model.file}",
         "field": model.field,
         "words": model.words,
         "minutes": round((time.monotonic() - begin) / 60, 1),
-        "sweep": found.to_dict(),
-        "foretold": foretold(found),
-        "page": conversions_markdown(found).replace(f"{folder}/", ""),
+        "sweep": swept.to_dict(),
+        "foretold": foretold(swept),
+        "page": conversions_markdown(swept).replace(f"{folder}/", ""),
     }
 
 
-def foretold(found: Swept) -> dict[str, Any]:
+def foretold(swept: Swept) -> dict[str, Any]:
     """Return what the diagnosis of the float model says of each target: what is, the settings, and what would be with them."""
-    first = next((row for row in found.models if row.conversion.settings.name == "float"), None)
+    first = next((row for row in swept.models if row.conversion.settings.name == "float"), None)
     if first is None:
         return {}
     model = load(first.conversion.path)
     answers = {}
-    for label, target in found.targets:
+    for label, target in swept.targets:
         diagnosis = diagnose(model, target)
         asked = [(finding.cause, settings_for(model, target.delegate, finding.cause)) for finding in diagnosis.findings]
         causes = [cause for cause, settings in asked if settings]
         without = Examiner(model, target).simulate(*diagnosis.blockers.without(causes))
         answers[label] = {
             "now": _cost(diagnosis.now),
-            "settings": sorted({each.value for _, settings in asked for together in settings[:1] for each in together}),
+            "settings": sorted({setting.value for _, settings in asked for together in settings[:1] for setting in together}),
             "then": _cost(without.cost()),
             "others": [cause.name for cause, settings in asked if not settings],
         }
@@ -130,9 +130,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
-    found = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
     order = [f"{family}/{model.file}" for family, models in MODELS.items() for model in models]
-    return sorted(found, key=lambda entry: order.index(entry["model"]))
+    return sorted(records, key=lambda entry: order.index(entry["model"]))
 
 
 def summary(records: Sequence[dict[str, Any]]) -> str:
@@ -195,15 +195,17 @@ def agreement(records: Sequence[dict[str, Any]]) -> str:
         for label, told in entry["foretold"].items():
             best = _best(entry, label)
             assert best is not None
-            found = best["targets"][label]
-            gains = (found["multiply_add_share"], -found["delegate_kernels"]) > (told["now"]["share"], -told["now"]["kernels"])
-            if not told["settings"] and not (gains and found["multiply_add_share"] > told["now"]["share"] + _ALIKE):
+            numbers = best["targets"][label]
+            now = told["now"]
+            gains = (numbers["multiply_add_share"], -numbers["delegate_kernels"]) > (now["share"], -now["kernels"])
+            if not told["settings"] and not (gains and numbers["multiply_add_share"] > told["now"]["share"] + _ALIKE):
                 silent += 1
                 continue
-            agrees = abs(found["multiply_add_share"] - told["then"]["share"]) < _ALIKE
+            agrees = abs(numbers["multiply_add_share"] - told["then"]["share"]) < _ALIKE
             cells = [
                 entry["model"], label, _cell(told["now"]), ", ".join(told["settings"]) or "nothing", _cell(told["then"]),
-                f"{_percent(found['multiply_add_share'])}, {found['delegate_kernels']}", best["settings"], ["no", "yes"][agrees],
+                f"{_percent(numbers['multiply_add_share'])}, {numbers['delegate_kernels']}", best["settings"],
+                ["no", "yes"][agrees],
             ]  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
     lines += [
@@ -239,9 +241,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the tables into docs/sweep.md")
     arguments = parser.parse_args()
     run(arguments)
-    found = _records(Path(arguments.records))
+    records = _records(Path(arguments.records))
     page = PAGE.read_text("utf-8") if arguments.write else ""
-    for mark, text in sections(found):
+    for mark, text in sections(records):
         if arguments.write:
             page = with_section(page, mark, text)
         else:

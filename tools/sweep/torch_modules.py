@@ -76,7 +76,7 @@ class Frames(nn.Module):  # type: ignore[misc]
 
 
 class Detector(nn.Module):  # type: ignore[misc]
-    """Boxes, as centre and size in pixels, and scores of 4 classes, for two grids."""
+    """Boxes, as center and size in pixels, and scores of 4 classes, for two grids."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,16 +95,16 @@ class Detector(nn.Module):  # type: ignore[misc]
         coarse = self.coarse(fine)
         upper = nn.functional.interpolate(coarse, scale_factor=2.0, mode="nearest")
         joined = self.joined(torch.cat([fine, upper], 1))
-        found = []
+        boxes = []
         for features, head, stride in ((joined, self.heads[0], 8), (coarse, self.heads[1], 16)):
             size = 128 // stride
             result = head(features).permute(0, 2, 3, 1).reshape(1, size * size, 8)
             rows, columns = torch.meshgrid(torch.arange(size), torch.arange(size), indexing="ij")
             grid = torch.stack([columns, rows], -1).reshape(1, size * size, 2).float()
-            centre = (torch.sigmoid(result[..., :2]) + grid) * stride
+            center = (torch.sigmoid(result[..., :2]) + grid) * stride
             extent = torch.exp(result[..., 2:4]) * stride
-            found.append(torch.cat([centre, extent, torch.sigmoid(result[..., 4:])], -1))
-        return torch.cat(found, 1)
+            boxes.append(torch.cat([center, extent, torch.sigmoid(result[..., 4:])], -1))
+        return torch.cat(boxes, 1)
 
 
 class Residual(nn.Module):  # type: ignore[misc]

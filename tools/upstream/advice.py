@@ -2,7 +2,7 @@
 
 Needs TensorFlow (``make advice``). Each case is a small network in a setting of the converter, and a delegate. It is converted as
 given, diagnosed, and converted again with the change that ranks first: inputs of a fixed size, other types, or a layer written as
-the suggestion says. The model that came out is analysed, and its numbers are held against the predicted ones. Writes the table to
+the suggestion says. The model that came out is analyzed, and its numbers are held against the predicted ones. Writes the table to
 ``docs/advice.md`` with ``--write``.
 """
 
@@ -219,15 +219,15 @@ def convert(tf: Any, model: Any, batch: int | None, setting: str) -> bytes:
 
 
 class Row(NamedTuple):
-    """One case: the numbers now, the change, and the numbers foretold and found."""
+    """One case: the numbers now, the change, and the numbers predicted and found."""
 
     case: Case
     now: str
     change: str
-    foretold: str
+    predicted: str
     found: str
     full: tuple[Any, Any]
-    """Every number that was foretold, and that was found."""
+    """Every number that was predicted, and that was found."""
 
     @property
     def agrees(self) -> bool:
@@ -236,7 +236,7 @@ class Row(NamedTuple):
 
 
 def follow(tf: Any, keras: Any, case: Case) -> Row:
-    """Convert, diagnose, change, convert again and analyse."""
+    """Convert, diagnose, change, convert again and analyze."""
     from delegate_sim import load
     from delegate_sim.delegates.options import parse_options
     from delegate_sim.delegates.registry import find_delegate
@@ -302,7 +302,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         setting = f"{case.setting}{', open batch' if case.batch is None else ''}"
         name = case.network if case.activation == "relu" else f"{case.network} with {case.activation}"
         agree = "yes" if row.agrees else "no"
-        yield f"| {name} | {setting} | {case.delegate} | {row.now} | {row.change} | {row.foretold} | {row.found} | {agree} |"
+        yield f"| {name} | {setting} | {case.delegate} | {row.now} | {row.change} | {row.predicted} | {row.found} | {agree} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -318,7 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows.append(row)
         print("\n".join(table([row])), flush=True)
         if not row.agrees:
-            print(f"  foretold {row.full[0]}\n  found    {row.full[1]}", flush=True)
+            print(f"  predicted {row.full[0]}\n  found     {row.full[1]}", flush=True)
     if is_written:
         DOCUMENT.write_text(_HEAD.format(version=tf.__version__) + "\n".join(table(rows)) + "\n", encoding="utf-8")
     agreed = sum([row.agrees for row in rows])

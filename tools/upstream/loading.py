@@ -102,19 +102,19 @@ def _in_child(interpreter: Any, content: bytes) -> dict[str, str | None]:
     return dict(json.loads(said if said.endswith("}") else f'{said}"{_CRASH}"}}'))
 
 
-def differences(found: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return where loading differs from what is said of the release, and where preparing does."""
+def differences(measurement: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return where loading differs from the simulation of the release, and where preparing does."""
     import delegate_sim
     from delegate_sim.prepare.preparation import has_kernel
     from delegate_sim.releases.catalogue import Release
     from delegate_sim.runtime.model_loading import load_on
     from delegate_sim.runtime.resolver import Loads
 
-    family, version = found["release"].split("-")
+    family, version = measurement["release"].split("-")
     release = Release(family, tuple(map(int, version.split("."))))
-    archives = {Path(path).stem: zipfile.ZipFile(path) for path in found["archives"]}
+    archives = {Path(path).stem: zipfile.ZipFile(path) for path in measurement["archives"]}
     loading, preparing = [], []
-    for name, answer in found["models"].items():
+    for name, answer in measurement["models"].items():
         stem, _, entry = name.partition(":")
         try:
             model = delegate_sim.load(archives[stem].read(entry))
@@ -159,8 +159,8 @@ def _preparing(name: str, model: Any, release: Any, answer: str | None) -> list[
     return [f"{name}: {failure} here; there: {answer}"]
 
 
-def _order(found: Mapping[str, Any]) -> tuple[str, list[int]]:
-    name, version = found["runtime"].partition(",")[0].split()
+def _order(measurement: Mapping[str, Any]) -> tuple[str, list[int]]:
+    name, version = measurement["runtime"].partition(",")[0].split()
     return name, [int(part) for part in re.findall(r"\d+", version)]
 
 
@@ -168,19 +168,19 @@ def compare(directory: Path, page: Path | None = None) -> int:
     """Print where measurements differ; return 1 if a model loads in one and not in the other. Write a page if one is named."""
     has_differences = False
     rows = []
-    for found in sorted([json.loads(file.read_text(encoding="utf-8")) for file in directory.glob("*.json")], key=_order):
-        loading, preparing = differences(found)
+    for measurement in sorted([json.loads(file.read_text(encoding="utf-8")) for file in directory.glob("*.json")], key=_order):
+        loading, preparing = differences(measurement)
         has_differences |= bool(loading)
-        loaded = sum(answer["load"] is None for answer in found["models"].values())
-        failed = sum(answer.get("prepare") is not None for answer in found["models"].values())
+        loaded = sum(answer["load"] is None for answer in measurement["models"].values())
+        failed = sum(answer.get("prepare") is not None for answer in measurement["models"].values())
         print(
-            f"{found['runtime']}: {len(found['models'])} models, {loaded} load, {failed} of them cannot be prepared; "
+            f"{measurement['runtime']}: {len(measurement['models'])} models, {loaded} load, {failed} of them cannot be prepared; "
             f"differences: {len(loading)} in loading, {len(preparing)} in preparing"
         )
         for line in (*loading, *preparing):
             print(f"  {line}")
-        runtime, _, python = found["runtime"].partition(", ")
-        cells = (runtime, python.partition(" ")[2], len(found["models"]), loaded, len(loading), failed, len(preparing))
+        runtime, _, python = measurement["runtime"].partition(", ")
+        cells = (runtime, python.partition(" ")[2], len(measurement["models"]), loaded, len(loading), failed, len(preparing))
         rows.append(f"| {' | '.join(map(str, cells))} |\n")
     if page is not None:
         page.write_text(_PAGE + "".join(rows), encoding="utf-8")
@@ -198,11 +198,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.command == "compare":
         return compare(options.directory, _DOCUMENT if options.write else None)
-    found = measure(options.archives, options.count)
+    measurement = measure(options.archives, options.count)
     options.directory.mkdir(parents=True, exist_ok=True)
-    file = options.directory / f"{found['runtime'].split(',')[0].replace(' ', '-')}.json"
-    file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(f"{found['runtime']}: {len(found['models'])} models")
+    file = options.directory / f"{measurement['runtime'].split(',')[0].replace(' ', '-')}.json"
+    file.write_text(json.dumps(measurement, indent=1) + "\n", encoding="utf-8")
+    print(f"{measurement['runtime']}: {len(measurement['models'])} models")
     return 0
 
 

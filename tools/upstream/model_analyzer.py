@@ -42,7 +42,7 @@ for path in sys.argv[1:]:
 
 
 class Ours(NamedTuple):
-    """What the delegate does to a model by default, and how many nodes it would take without its limit."""
+    """The nodes that the delegate takes of a model by default, and those it would take without its limit."""
 
     nodes: int
     supported: int
@@ -84,9 +84,9 @@ def table() -> str:
         "|---|---|---|---|---|" + "---|" * len(VERSIONS),
     ]
     for path in paths:
-        found = ours(path)
+        own = ours(path)
         said = " | ".join(answer[path.stem] for answer in answers)
-        lines.append(f"| {path.stem} | {found.nodes} | {found.supported} | {found.delegated} | {found.outcome} | {said} |")
+        lines.append(f"| {path.stem} | {own.nodes} | {own.supported} | {own.delegated} | {own.outcome} | {said} |")
     return "\n".join(lines)
 
 

@@ -129,21 +129,21 @@ def measure() -> dict[str, Any]:
     }
 
 
-def differences(found: Mapping[str, Any]) -> list[str]:
+def differences(measurement: Mapping[str, Any]) -> list[str]:
     """Return where a measurement differs from the table of its release: versions, names and lines of refusals."""
     from delegate_sim.model.schema import operator_name
     from delegate_sim.releases.catalogue import Release
     from delegate_sim.runtime.resolver import Loads, loads, refusal_lines
 
-    family, version = found["release"].split("-")
+    family, version = measurement["release"].split("-")
     release = Release(family, tuple(map(int, version.split("."))))
-    lines = {code: line for line, codes in found["lines"].items() for code in codes}
+    lines = {code: line for line, codes in measurement["lines"].items() for code in codes}
     differing = []
     for code in _CODES:
         op = operator_name(code)
-        if op != found["names"].get(str(code), op):
-            differing.append(f"builtin code {code} is {op}, and {found['names'][str(code)]} there")
-        measured = found["versions"].get(str(code), [])
+        if op != measurement["names"].get(str(code), op):
+            differing.append(f"builtin code {code} is {op}, and {measurement['names'][str(code)]} there")
+        measured = measurement["versions"].get(str(code), [])
         table = [version for version in _VERSIONS if loads(op, version, release) is Loads.YES]
         if table != measured:
             differing.append(f"{op}: {table} in the table, {measured} measured")
@@ -162,11 +162,11 @@ def compare(directory: Path) -> int:
     measured = set()
     has_differences = False
     for file in files:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        measured.add(parse_release(found["release"]))
-        differing = differences(found)
+        measurement = json.loads(file.read_text(encoding="utf-8"))
+        measured.add(parse_release(measurement["release"]))
+        differing = differences(measurement)
         has_differences |= bool(differing)
-        print(f"{found['runtime']}: {'as in the table' if not differing else f'{len(differing)} differences'}")
+        print(f"{measurement['runtime']}: {'as in the table' if not differing else f'{len(differing)} differences'}")
         for line in differing:
             print(f"  {line}")
     missing = [name for name in KNOWN_RELEASES if not any(_is_same(parse_release(name), other) for other in measured)]
@@ -179,13 +179,13 @@ def keep(directory: Path) -> None:
     files = [json.loads(file.read_text(encoding="utf-8")) for file in directory.glob("*.json")]
     known: dict[tuple[str, str], list[int]] = {}
     kept: dict[str, dict[str, list[int]]] = {}
-    for found in sorted(files, key=lambda found: _order(found["release"])):
-        family, _, _ = found["release"].partition("-")
-        out_of_range = next(codes for line, codes in found["lines"].items() if _OUT_OF_RANGE in line)
-        names = found["names"]
-        now = {names[code]: [min(versions), max(versions)] for code, versions in found["versions"].items() if code in names}
+    for measurement in sorted(files, key=lambda measurement: _order(measurement["release"])):
+        family, _, _ = measurement["release"].partition("-")
+        out_of_range = next(codes for line, codes in measurement["lines"].items() if _OUT_OF_RANGE in line)
+        names = measurement["names"]
+        now = {names[code]: [min(versions), max(versions)] for code, versions in measurement["versions"].items() if code in names}
         now[_FIRST_OUT_OF_RANGE] = [min(code for code in out_of_range if code > _CUSTOM)]
-        kept[found["release"]] = {name: numbers for name, numbers in now.items() if known.get((family, name)) != numbers}
+        kept[measurement["release"]] = {name: numbers for name, numbers in now.items() if known.get((family, name)) != numbers}
         known.update({(family, name): numbers for name, numbers in now.items()})
     lines = [f" {json.dumps(release)}: {json.dumps(changed, sort_keys=True)}" for release, changed in kept.items()]
     _KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
@@ -227,11 +227,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "keep":
         keep(options.directory)
         return 0
-    found = measure()
+    measurement = measure()
     options.directory.mkdir(parents=True, exist_ok=True)
-    file = options.directory / f"{found['runtime'].split(',')[0].replace(' ', '-')}.json"
-    file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(f"{found['runtime']}: {len(found['versions'])} operators")
+    file = options.directory / f"{measurement['runtime'].split(',')[0].replace(' ', '-')}.json"
+    file.write_text(json.dumps(measurement, indent=1) + "\n", encoding="utf-8")
+    print(f"{measurement['runtime']}: {len(measurement['versions'])} operators")
     return 0
 
 

@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tf = importlib.import_module("tensorflow")
 
     output.mkdir(parents=True, exist_ok=True)
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for number, layer in enumerate(layers(tf)):
         name = f"{number:02}-{layer.op.lower()}"
         usual = convert(tf, layer.usual, layer)
@@ -189,9 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "suggested": operators(suggested),
             "greatest_difference": round(greatest_difference(tf, layer, [usual, suggested]), 6),
         }
-        found.append(entry)
+        entries.append(entry)
         print(entry, flush=True)
-    record = {"tensorflow": tf.__version__, "layers": found}
+    record = {"tensorflow": tf.__version__, "layers": entries}
     (output / "converted.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0
 
