@@ -20,7 +20,7 @@ from .ranking import TRIED_AT_LEAST, TRIED_AT_MOST, Ranking, rank
 
 
 def diagnose(model: Model, target: Target) -> Diagnosis:
-    """Apply a delegate to a model and find what keeps nodes on the CPU."""
+    """Apply a delegate to a model and find the causes that keep nodes on the CPU."""
     examiner = Examiner(model, target)
     first = examiner.simulate(Supposition(), {})
     run, now = first.run, first.cost()

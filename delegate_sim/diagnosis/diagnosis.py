@@ -29,12 +29,12 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RankedCause:
-    """One cause with what it costs.
+    """One cause with its cost.
 
-    ``multiply_adds`` are those of its nodes. ``alone`` is what would be without this cause alone, ``together`` without it and all
-    that rank before it; None for causes that rank too low to be simulated. ``needs`` are other causes that must be removed too
-    before removing this one brings anything; None if it brings nothing even then. ``followers`` are nodes that are on the CPU for
-    no reason of their own, and go with this cause.
+    ``multiply_adds`` are those of its nodes. ``alone`` is the result of fixing only this cause, ``together`` that of fixing it
+    and all causes that rank before it; None for causes that rank too low to be simulated. ``needs`` are other causes that must be
+    fixed too before fixing this one gains anything; None if it gains nothing even then. ``followers`` are CPU nodes without a
+    reason of their own that fixing this cause frees.
     """
 
     cause: Cause
@@ -47,7 +47,7 @@ class RankedCause:
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
-    """The run as it is, its causes with the one first whose end brings most, and what would be without any of them.
+    """The run as it is, its causes with the largest gain first, and the result of fixing all of them.
 
     ``limited`` are nodes that the delegate accepts and that lie in partitions beyond a limit.
     """
@@ -61,7 +61,7 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The same causes with what each node has of them, for ``search``."""
+    """The same causes with those of each node, for ``search``."""
 
     @property
     def is_dynamic(self) -> bool:
@@ -69,7 +69,7 @@ class Diagnosis(Shown):
         return roots.is_dynamic(self.run)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
-        """Return the pass of ``fix`` that does what a cause asks for, None if there is none; passes are tried when asked for."""
+        """Return the pass of ``fix`` that fixes a cause; None if there is none. Passes are tried on the first call."""
         identity = finding.cause.identity
         if identity not in self._passes:
             self._passes[identity] = self._finder.pass_for(finding.cause.nodes)
@@ -137,7 +137,7 @@ def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
 
 
 def _needs_entry(finding: RankedCause) -> list[str] | None:
-    """Return the names of the other causes that must go too; None if the end of this one brings nothing even then."""
+    """Return the names of the other causes that must be fixed too; None if fixing this one gains nothing even then."""
     if finding.needs is None:
         return None
     return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
@@ -148,7 +148,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _diagnosis_line(diagnosis: Diagnosis) -> str:
-    """Say in one line what was found."""
+    """Return a summary in one line."""
     first = f"first: {diagnosis.findings[0].cause.title}" if diagnosis.findings else "nothing keeps nodes on the CPU"
     count = len(diagnosis.findings)
     causes = f"{count:,} cause{'' if count == 1 else 's'}"
@@ -156,7 +156,7 @@ def _diagnosis_line(diagnosis: Diagnosis) -> str:
 
 
 def _diagnosis_tables(diagnosis: Diagnosis) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of a diagnosis: causes in their order, and nodes, partitions and numbers of the run as it is."""
+    """Return the tables of a diagnosis: causes in order, and nodes, partitions and measures of the run."""
     own = report_tables([diagnosis.run])
     return {"causes": lambda: Table(_COLUMNS, list(_cause_rows(diagnosis))), **own}
 

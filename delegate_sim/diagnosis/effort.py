@@ -9,11 +9,11 @@ from ..graph.graph import Graph, file_graphs
 from ..model.model import Model, Node, Tensor
 
 _MOST_NODES = 200_000
-"""Nodes of all simulations for one question together."""
+"""Largest number of nodes in all simulations for one question together."""
 _OF_A_FORM = 25
-"""Number of nodes that are like others count as much as the first of their form."""
+"""Number of equal nodes that count as much as the first one of their form."""
 _SMALL_CONSTANT = 64
-"""Bytes of a constant that counts for its form: shapes, axes, permutations."""
+"""Size in bytes up to which a constant counts as part of a form: shapes, axes, permutations."""
 
 
 def simulations_of(model: Model, at_least: int, at_most: int) -> int:
@@ -23,7 +23,7 @@ def simulations_of(model: Model, at_least: int, at_most: int) -> int:
 
 
 def _count_forms(graph: Graph) -> int:
-    """Count nodes that differ in operator, options, or what is known of their operands before the model runs."""
+    """Count nodes that differ in operator, options, or operands as far as they are known before the model runs."""
     forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
 
     def form_of(node: Node) -> Hashable:
@@ -44,17 +44,17 @@ def _form_of(model: Model, tensor: Tensor) -> Hashable:
 
 
 class Tries:
-    """What may still be tried."""
+    """A budget of tries."""
 
     def __init__(self, count: int) -> None:
         self._left = count
 
     @property
     def are_over(self) -> bool:
-        """True if nothing more may be tried."""
+        """True if the budget is used up."""
         return self._left <= 0
 
     def take(self) -> bool:
-        """Return whether one more thing may be tried; it then counts as tried."""
+        """Use one try; return whether there was one left."""
         self._left -= 1
         return self._left >= 0

@@ -21,24 +21,24 @@ from ..runtime.target import Target
 from .effort import simulations_of
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
-"""Runs that are kept: of a large model few, as each holds all of its nodes."""
+"""Number of cached runs: few for a large model, since each holds all of its nodes."""
 _CHANGES_KEPT = 8
-"""Changed models that are kept beside those of the runs, the last ones."""
+"""Number of cached changed models besides those of the runs, the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run comes to. Multiply-adds are counted, and no estimate of latency."""
+    """The measures of a run. Multiply-adds are counts, and no estimate of latency."""
 
     measures: Measures
     multiply_adds: int
-    """Those of delegated nodes."""
+    """Multiply-adds of delegated nodes."""
     total_multiply_adds: int = 0
-    """Those of all nodes; another conversion of the model may have others."""
+    """Multiply-adds of all nodes; they may differ for another conversion of the model."""
 
     @property
     def multiply_add_share(self) -> float:
-        """The share of multiply-adds that are delegated, from 0 to 1; that of nodes in a model without any."""
+        """The share of delegated multiply-adds, from 0 to 1; of delegated nodes in a model without multiply-adds."""
         if not self.total_multiply_adds:
             return self.measures.delegated_share
         return self.multiply_adds / self.total_multiply_adds
@@ -46,7 +46,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class RefusedNode:
-    """A node of the file that stays on the CPU: its operator, and why it is refused."""
+    """A node of the file that stays on the CPU: its operator, and the reasons."""
 
     key: NodeKey
     op: str
@@ -54,26 +54,26 @@ class RefusedNode:
 
 
 class Examined(NamedTuple):
-    """A run, and the model that it is of, with where its nodes come from."""
+    """A run with its model, and the origin of the model's nodes."""
 
     run: Run
     change: Edited
 
     def on_cpu(self) -> Iterator[RefusedNode]:
-        """Return the nodes of the file that are left and stay on the CPU, in running order, by their index in the file."""
+        """Yield the remaining nodes of the file that stay on the CPU, in running order, by their index in the file."""
         for subgraph, index, reasons in on_cpu(self.run):
             key = self.change.origin(NodeKey(subgraph.graph.index, index))
             if key is not None:
                 yield RefusedNode(key, subgraph.graph.nodes[index].op, reasons)
 
     def cost(self) -> Cost:
-        """Return what the run comes to."""
+        """Return the measures of the run."""
         compute = compute_of(self.run)
         return Cost(measure(self.run), compute.delegated_multiply_adds, compute.multiply_adds)
 
 
 class Examiner:
-    """Simulates one model on one target under suppositions; the same one is seldom simulated twice."""
+    """Simulates one model on one target under hypothetical changes, with a cache."""
 
     def __init__(self, model: Model, target: Target) -> None:
         self.model = model
@@ -82,7 +82,7 @@ class Examiner:
         self._known: dict[tuple[Any, ...], Examined] = {}
         self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
         self._most_known = simulations_of(model, _KEPT_AT_LEAST, _KEPT_AT_MOST)
-        # A default need not be a value that an option takes.
+        # A default may be a value that the option would not accept.
         self._given = {
             option.name: target.options[option.name]
             for option in target.delegate.options
@@ -90,7 +90,7 @@ class Examiner:
         }
 
     def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Apply the delegate under a supposition, with some of its options changed."""
+        """Simulate a hypothetical change, with some of the delegate's options changed."""
         target = supposition.changed_target(self.target)
         key = (
             supposition.changes,
@@ -104,8 +104,8 @@ class Examiner:
         )
         if key not in self._known:
             if options:
-                delegate, given = target.delegate, {**self._given, **options}
-                target = replace(target, options=parse_options(delegate.name, delegate.options, given, target.defaults))
+                delegate, all_options = target.delegate, {**self._given, **options}
+                target = replace(target, options=parse_options(delegate.name, delegate.options, all_options, target.defaults))
             change = self._changed(supposition, target.release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]
@@ -113,7 +113,7 @@ class Examiner:
         return self._known[key]
 
     def _changed(self, supposition: Supposition, release: Release) -> Edited:
-        """Change the model. Suppositions often differ only in what the delegate accepts."""
+        """Return the changed model; many hypothetical changes differ only in what the delegate accepts."""
         key = supposition.changes, release
         for known, change in self._changes:
             if known == key:

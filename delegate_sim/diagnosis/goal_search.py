@@ -25,15 +25,15 @@ _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIP
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is to be reached with something delegated: at most so many partitions or kernels, or at least a percentage."""
+    """A goal with something delegated: at most this many partitions or kernels, or at least this percentage."""
 
     measure: str
     """``partitions``, ``kernels`` or ``multiply-adds``."""
     value: float
-    """A number, or the percentage of multiply-adds on the delegate."""
+    """A number, or the percentage of delegated multiply-adds."""
 
     def is_reached(self, cost: Cost) -> bool:
-        """Return whether a run is good enough. Without multiply-adds in the model, nodes count in their place."""
+        """Return whether a run reaches the goal. Without multiply-adds in the model, nodes count in their place."""
         measures = cost.measures
         if not measures.is_delegated:
             return False
@@ -42,7 +42,7 @@ class Goal:
         return (measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels) <= self.value
 
     def distance(self, cost: Cost) -> tuple[float, ...]:
-        """Return how far a run is from the goal, the least first."""
+        """Return the distance of a run from the goal."""
         measures = cost.measures
         if self.measure == MULTIPLY_ADDS:
             return -cost.multiply_add_share, measures.delegate_kernels
@@ -51,7 +51,7 @@ class Goal:
 
 
 def parse_goal(text: str) -> Goal:
-    """Read ``N`` or ``partitions=N``, ``kernels=N``, ``multiply-adds=P%``; raises OptionError."""
+    """Parse ``N`` or ``partitions=N``, ``kernels=N``, ``multiply-adds=P%``. Raises OptionError."""
     match = _GOAL.fullmatch(text)
     if match is None or (match[3] and float(match[4]) > 100):
         raise OptionError(
@@ -62,23 +62,23 @@ def parse_goal(text: str) -> Goal:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Causes whose end reaches the goal, and what would then be."""
+    """Causes whose fixes reach the goal, and the result."""
 
     causes: tuple[Cause, ...]
     cost: Cost
 
     @property
     def measures(self) -> Measures:
-        """The numbers of what would be."""
+        """The measures of the result."""
         return self.cost.measures
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The smallest sets of causes to remove.
+    """The smallest sets of causes to fix.
 
-    ``is_exact`` says that there is none smaller; otherwise ``at_least`` is how many causes any set must have. ``without_all`` is
-    what would be without any cause, the best there is.
+    ``is_exact`` is true if there is no smaller set; otherwise any set must have at least ``at_least`` causes. ``without_all`` is
+    the result of fixing all causes, the best possible one.
     """
 
     goal: Goal
@@ -91,11 +91,11 @@ class Search:
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
-    """Find the smallest sets of causes whose end reaches a goal; a number is one of partitions.
+    """Find the smallest sets of causes whose fixes reach a goal; a bare number is one of partitions.
 
-    All sets of one, two, three and so on causes are tried as long as they are not too many; beyond, causes are removed one by
-    one, each time the one that comes nearest, or, where that would take too long as well, all but those that can be put back.
-    Without a set the ways are empty.
+    All sets of one, two, three and so on causes are tried while they are not too many. Beyond that, causes are fixed one by one,
+    each time the one that comes nearest to the goal. If that takes too long as well, all causes are fixed, and those that the
+    goal does not need are put back. Without a result the ways are empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target)
@@ -128,7 +128,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
 
 
 def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
-    """Remove causes one by one; return the way if the goal is reached, and how many sets were tried."""
+    """Fix causes one by one; return the way if the goal is reached, and the number of sets tried."""
     chosen: list[Cause] = []
     left = list(causes)
     tried = 0
@@ -146,7 +146,7 @@ def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost],
 def _put_back(
     causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal, most: int
 ) -> tuple[Way | None, int]:
-    """Remove all causes, then put back those that the goal does not need, many at a time and then fewer; least gain first."""
+    """Fix all causes, then put back those that the goal does not need, many at a time and then fewer; least gain first."""
     left, cost, tried = list(causes), attempt(causes), 1
     if not goal.is_reached(cost):
         return None, tried

@@ -12,27 +12,27 @@ from .effort import Tries
 from .examiner import Cost
 
 _SIMULATED = 12
-"""Causes beyond these, by the weight of their nodes, are not simulated one by one."""
+"""Number of causes, by the weight of their nodes, that are simulated one by one."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
 TRIED_AT_LEAST, TRIED_AT_MOST = 2, 60
-"""Sets of causes that are tried to find out what a cause needs."""
+"""Number of sets of causes to try when looking for what a cause needs."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 
 CostWithout = Callable[[Iterable[Cause]], Cost]
-"""What would be without some causes."""
+"""A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
-"""What is won: percent of multiply-adds, whether anything is delegated at all, kernels, partitions, and bytes across borders."""
+"""Gain in percent of multiply-adds, whether anything is delegated at all, kernels, partitions, and boundary bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The causes in their order, and for those that were simulated what would be.
+    """The causes in order, and the results of those that were simulated.
 
-    ``needs`` has the causes whose removal alone changes nothing: the others that must be removed too, None where that is not
-    known or not enough.
+    ``needs`` has the causes whose fix alone changes nothing, with the others that must be fixed too; None if that is unknown or
+    not enough.
     """
 
     order: tuple[Cause, ...]
@@ -44,12 +44,10 @@ class Ranking:
 def rank(
     causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout, tried: int = TRIED_AT_MOST
 ) -> Ranking:
-    """Put causes in order, by what is won for each that has to go. ``weights`` are the multiply-adds of each one's own nodes.
+    """Order causes by their gain per cause that has to be fixed. ``weights`` are the multiply-adds of each one's nodes.
 
-    ``tried`` is how many sets of causes may be tried to find out what those need whose end alone brings nothing; where it is
-    small, fewer causes are simulated.
-
-    A release that does not load the model comes first: nothing else can be seen on a device before.
+    ``tried`` is the number of sets of causes to try when a cause alone gains nothing; if it is small, fewer causes are simulated.
+    A release that does not load the model comes first, since it hides everything else on a device.
     """
     by_weight = sorted(
         causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)
@@ -61,10 +59,10 @@ def rank(
     needs: dict[Identity, tuple[Identity, ...] | None] = {}
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
     for cause in [cause for cause in first if gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]:
-        found = _needed(cause, by_weight, now, cost_without, tries)
-        needs[cause.identity] = None if found is None else tuple([other.identity for other in found[0]])
-        if found is not None:
-            bundle[cause.identity] = found[1]
+        needed = _needed(cause, by_weight, now, cost_without, tries)
+        needs[cause.identity] = None if needed is None else tuple([other.identity for other in needed[0]])
+        if needed is not None:
+            bundle[cause.identity] = needed[1]
 
     def key(cause: Cause) -> tuple[float, ...]:
         own = bundle.get(cause.identity, gains.get(cause.identity, _WITHOUT_GAIN))
@@ -79,7 +77,7 @@ def rank(
 
 
 def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
-    """Put causes after those that they need, where these do not need them as well."""
+    """Move causes after those that they need, unless these need them as well."""
     by_identity = {cause.identity: cause for cause in causes}
     order: dict[Identity, Cause] = {}
 
@@ -98,7 +96,7 @@ def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tupl
 
 
 def gain(now: Cost, then: Cost) -> Gain:
-    """Return what is won between two costs; less than nothing where something is lost.
+    """Return the gain between two results; negative for a loss.
 
     In a model without multiply-adds the share of nodes counts in their place.
     """
@@ -126,11 +124,11 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the fewest other causes found without which the end of this one brings something, and what that is.
+    """Return the smallest set of other causes with which fixing this one gains something, and that gain.
 
-    Others are put back, many at a time and then fewer, as long as the end of this one still makes a difference. What the others
-    bring by themselves is not counted for this one. Where no more may be tried, more are returned than it needs. None if the end
-    of this one brings nothing without any of the others either.
+    All others are fixed, then put back, many at a time and then fewer, as long as fixing this one still gains something. The gain
+    of the others by themselves does not count. If the tries run out, the set may be too large. None if fixing this one gains
+    nothing even with all others.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:
@@ -141,7 +139,7 @@ def _needed(
         return None
     number = (len(others) + 1) // 2
     while number and not tries.are_over:
-        # What weighs least is put back first.
+        # The lightest causes are put back first.
         for end in range(len(others), 0, -number):
             if tries.are_over:
                 break

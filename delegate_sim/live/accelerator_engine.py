@@ -25,9 +25,9 @@ _PREFIX = "ERROR: "
 
 
 class AcceleratorEngine(Engine):
-    """Compiles a model, and reads what the accelerator prints of refused nodes, and whether the model fails.
+    """Compiles a model, and reads the accelerator's messages about refused nodes, and whether the model fails.
 
-    Which nodes it takes is not printed at the level that LiteRT's wheel has, only how many.
+    At the log level of LiteRT's wheel, the accelerator prints how many nodes it takes, but not which.
     """
 
     def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:
@@ -48,11 +48,11 @@ class AcceleratorEngine(Engine):
 
     @property
     def fixed_options(self) -> OptionValues:
-        """Those that cannot be given in Python."""
+        """Values of options that Python's API cannot set."""
         return self._traits.fixed
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Compile the model in a process of its own."""
+        """Compile the model in a separate process."""
         for name, value in self._traits.fixed.items():
             if options[name] != value:
                 text = str(value).lower()
@@ -68,15 +68,15 @@ class AcceleratorEngine(Engine):
 
     def _environment(self) -> dict[str, str]:
         further = dict(self._driver or {})
-        given = os.environ.get("LD_LIBRARY_PATH")
-        if given and "LD_LIBRARY_PATH" in further:
-            further["LD_LIBRARY_PATH"] += os.pathsep + given
+        library_path = os.environ.get("LD_LIBRARY_PATH")
+        if library_path and "LD_LIBRARY_PATH" in further:
+            further["LD_LIBRARY_PATH"] += os.pathsep + library_path
         return {**os.environ, **further}
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return what is simulated of it: the messages, and whether the model fails, be it while kernels are built.
+        """Return the simulated messages, and whether the model fails, also while kernels are built.
 
-        It may also fail after the accelerator, with the delegate that the CPU has for what is left.
+        It may also fail after the accelerator, with the CPU's delegate for the remaining nodes.
         """
         lines = self._messages(run.log_lines)
         if run.refusal is not None:
@@ -87,8 +87,8 @@ class AcceleratorEngine(Engine):
         return LiveDecision(not result.is_created, "" if result.is_created else f"it fails: {'; '.join(result.notes)}", lines)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return the messages on refused nodes, each once: subgraphs that are visited again get the same ones."""
-        found: list[tuple[str, ...]] = []
+        """Return the messages about refused nodes, each once: subgraphs that are visited again get the same ones."""
+        messages: list[tuple[str, ...]] = []
         current: list[str] | None = None
         for line in lines:
             text = line.removeprefix(_PREFIX)
@@ -97,7 +97,7 @@ class AcceleratorEngine(Engine):
             if current is not None:
                 current.append(text)
                 if re.fullmatch(self._traits.last, text):
-                    if tuple(current) not in found:
-                        found.append(tuple(current))
+                    if tuple(current) not in messages:
+                        messages.append(tuple(current))
                     current = None
-        return tuple([text for message in found for text in message])
+        return tuple([text for message in messages for text in message])

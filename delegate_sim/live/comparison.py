@@ -17,33 +17,33 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Partitions of each side that are named."""
+"""Number of partitions of each side that are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveResult:
-    """What real code did, and what differs from the simulation; nothing if all is the same, or if there is nothing to compare."""
+    """The decision of real code, and the differences from the simulation, if any."""
 
     name: str
     software: str
-    """What was run, such as ``litert-2.3.0``."""
+    """The name of the code, such as ``litert-2.3.0``."""
     decision: LiveDecision
     differences: tuple[str, ...] = ()
     is_run: bool = True
-    """True if it could be run at all; the decision says what it lacks."""
+    """True if it could be run; otherwise the decision names what is missing."""
 
     @property
     def is_compared(self) -> bool:
-        """True if the simulation was held against it."""
+        """True if it was compared with the simulation."""
         return self.is_run and not self.decision.is_closed
 
     @property
     def is_equal(self) -> bool:
-        """True if the simulation says the same."""
+        """True if it equals the simulation."""
         return self.is_compared and not self.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data; a node is [subgraph, node], or its operator where it cannot be told from others."""
+        """Return the result as plain data; a node is [subgraph, node], or its operator if it cannot be identified."""
         partitions = self.decision.partitions
         return {
             "target": self.name,
@@ -54,38 +54,38 @@ class LiveResult:
             "lacks": self.decision.lacks,
             "end": self.decision.end,
             "lines": list(self.decision.lines),
-            "partitions": partitions and [[list(node.place or [node.op]) for node in each] for each in partitions],
+            "partitions": partitions and [[list(node.place or [node.op]) for node in partition] for partition in partitions],
             "differences": list(self.differences),
         }
 
 
-def comparable_release(engine: Engine, asked: Release) -> Release:
-    """Return the release to simulate beside what is installed; the newest stands for any. Raises OptionError for another."""
+def comparable_release(engine: Engine, requested: Release) -> Release:
+    """Return the release to simulate for the installed code; the newest means any. Raises OptionError for another."""
     try:
-        found = parse_release(engine.software)
+        installed = parse_release(engine.software)
     except OptionError:
-        return asked
-    if asked.order == found.order:
-        return asked
-    if asked.order != parse_release(DEFAULT_RELEASE).order:
-        raise OptionError(f"what is installed here is {found}: {engine.delegate.name} cannot be run as in {asked}")
-    return found
+        return requested
+    if requested.order == installed.order:
+        return requested
+    if requested.order != parse_release(DEFAULT_RELEASE).order:
+        raise OptionError(f"what is installed here is {installed}: {engine.delegate.name} cannot be run as in {requested}")
+    return installed
 
 
 def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
-    """Run a delegate's code on a model, without a simulation beside it."""
+    """Run a delegate's code on a model, without simulating it."""
     live = engine.decide(model, options)
     return LiveResult(engine.delegate.name, engine.software, live, is_run=not live.lacks)
 
 
 def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
-    """Run a delegate's code on a model, and hold what it decides against a simulated run with the same options."""
-    found = run_live(engine, model, run.options)
+    """Run a delegate's code on a model, and compare its decision with a simulated run with the same options."""
+    result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
-    if found.decision.lacks and simulated.has_failed:
-        # Nothing is asked of the library where the model cannot be read for it.
-        found = replace(found, is_run=True)
-    return replace(found, differences=tuple(_differences(found.decision, simulated))) if found.is_compared else found
+    if result.decision.lacks and simulated.has_failed:
+        # If the model cannot be read, the library is not called.
+        result = replace(result, is_run=True)
+    return replace(result, differences=tuple(_differences(result.decision, simulated))) if result.is_compared else result
 
 
 def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
@@ -103,15 +103,15 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Name partitions that the other side does not have; nodes are compared by their operators where they cannot be told."""
+    """Yield partitions that the other side lacks; nodes that cannot be identified are compared by operator."""
 
     def key(partition: LivePartition) -> tuple[Any, ...]:
         return tuple(sorted([node.place if are_known else node.op for node in partition]))
 
     counts = Counter(map(key, those))
-    shown = 0
+    printed_count = 0
     for partition in these:
         counts[key(partition)] -= 1
-        if counts[key(partition)] < 0 and shown < _SHOWN:
-            shown += 1
+        if counts[key(partition)] < 0 and printed_count < _SHOWN:
+            printed_count += 1
             yield f"{words}: a partition of {', '.join([node.words for node in partition])}"

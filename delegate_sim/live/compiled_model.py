@@ -1,4 +1,4 @@
-"""LiteRT's CompiledModel with the GPU among its accelerators, which prints what the GPU refuses."""
+"""Run LiteRT's CompiledModel with the GPU among its accelerators, which prints the GPU's refusals."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ai_edge_litert.options import Options
 
 
 def _main(source: str, accelerators: str, precision: str) -> int:
-    """Compile a model; return the exit code: 1 where that fails."""
-    wanted = HardwareAccelerator.GPU | HardwareAccelerator.CPU if "cpu" in accelerators.split(",") else HardwareAccelerator.GPU
-    options = Options(hardware_accelerators=wanted, gpu_options=GpuOptions(enforce_f32=precision == "fp32"))
+    """Compile a model; return the exit code, 1 if it fails."""
+    requested = HardwareAccelerator.GPU | HardwareAccelerator.CPU if "cpu" in accelerators.split(",") else HardwareAccelerator.GPU
+    options = Options(hardware_accelerators=requested, gpu_options=GpuOptions(enforce_f32=precision == "fp32"))
     try:
         CompiledModel.from_file(source, options=options)
     except (RuntimeError, ValueError) as error:

@@ -9,14 +9,14 @@ from ..delegates.base import FileNode
 
 @dataclass(frozen=True, slots=True)
 class LiveNode:
-    """A node that a delegate takes: its operator, and where it stands in the file if that can be told."""
+    """A delegated node: its operator, and its place in the file if it can be identified."""
 
     op: str
     place: FileNode | None = None
 
     @property
     def words(self) -> str:
-        """Return the node as it is named in messages."""
+        """Return the node's name for messages."""
         if self.place is None:
             return self.op
         subgraph, node = self.place
@@ -28,21 +28,21 @@ LivePartition = tuple[LiveNode, ...]
 
 @dataclass(frozen=True, slots=True)
 class LiveDecision:
-    """What was decided, live or simulated.
+    """A decision, live or simulated.
 
-    ``lines`` are the log lines that both print. ``partitions`` is None where they are not known, as after a failure or a crash.
+    ``lines`` are the log lines that both print. ``partitions`` is None if they are unknown, as after a failure or a crash.
     """
 
     has_failed: bool
     end: str = ""
-    """How it failed or crashed, in words; empty where it did not."""
+    """Description of a failure or crash; empty if there was none."""
     lines: tuple[str, ...] = ()
     partitions: tuple[LivePartition, ...] | None = None
     lacks: str = ""
-    """What is missing on this host, where that showed only when it was run."""
+    """Missing requirements of this host that only a run reveals."""
     is_closed: bool = False
-    """True if closed code decided, which nothing is held against."""
+    """True if closed code decided, with which nothing is compared."""
     has_further: bool = False
-    """True if ``partitions`` may hold more than what was selected, such as what is compiled in any case."""
+    """True if ``partitions`` may include nodes that were not selected, such as those that are always compiled."""
     is_decided: bool = False
-    """True if the decision stands although something failed after it."""
+    """True if the decision is valid although something failed after it."""

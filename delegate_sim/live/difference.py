@@ -14,7 +14,7 @@ from .comparison import LiveResult
 SCHEMA = "delegate-sim/live-difference/1"
 
 
-def difference_report(model: Model, run: Run, found: LiveResult) -> dict[str, Any]:
+def difference_report(model: Model, run: Run, result: LiveResult) -> dict[str, Any]:
     """Return a difference as plain data: versions, options, both decisions, and the nodes with types and shapes."""
     return {
         "schema": SCHEMA,
@@ -23,11 +23,11 @@ def difference_report(model: Model, run: Run, found: LiveResult) -> dict[str, An
         "rule_set": rule_set_version(run.delegate),
         "release": str(run.release),
         "options": option_values(run.options),
-        "live": found.to_dict(),
+        "live": result.to_dict(),
         "simulated": {
             "outcome": run.outcome,
             "lines": list(run.log_lines),
-            "delegated": [[each.graph.index, sorted(each.delegated)] for each in run.subgraphs],
+            "delegated": [[subgraph.graph.index, sorted(subgraph.delegated)] for subgraph in run.subgraphs],
         },
         "subgraphs": [[_node(graph, node) for node in graph.nodes] for graph in model.subgraphs],
     }
@@ -43,7 +43,7 @@ def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
 
 
 def _tensor(graph: Subgraph, index: int) -> str:
-    """Return a tensor's number, type and shape; a constant and a quantized one say so."""
+    """Return a tensor's number, type and shape; constant and quantized ones are marked."""
     if index < 0:
         return "none"
     tensor = graph.tensors[index]

@@ -13,7 +13,7 @@ from .decision import LiveDecision
 class Engine(ABC):
     """A delegate's real code on this host; nothing is imported or run before ``decide``.
 
-    ``lacks`` is what to install where it cannot be run; empty if it can be.
+    ``lacks`` says what to install if it cannot run; empty if it can.
     """
 
     def __init__(self, delegate: Delegate, lacks: str = "") -> None:
@@ -22,40 +22,40 @@ class Engine(ABC):
 
     @property
     def is_ready(self) -> bool:
-        """True if it can be run, as far as that is known."""
+        """True if it can run, as far as is known."""
         return not self.lacks
 
     @property
     def fixed_options(self) -> OptionValues:
-        """The values of options without which it cannot be run on this host."""
+        """Values that some options must have on this host."""
         return {}
 
     @property
     @abstractmethod
     def software(self) -> str:
-        """What is run, with its version, such as ``litert-2.3.0``."""
+        """The name and version of the code, such as ``litert-2.3.0``."""
 
     @abstractmethod
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the code on a model, in a process of its own. Raises OptionError for options that it cannot be given."""
+        """Run the code on a model, in a separate process. Raises OptionError for options that it does not accept."""
 
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return a simulated run in the form of what ``decide`` returns."""
+        """Return a simulated run in the form that ``decide`` returns."""
 
 
 class NoEngine(Engine):
-    """Stands for a delegate that cannot be run on any host."""
+    """Placeholder for a delegate that cannot run on any host."""
 
     @property
     def software(self) -> str:
-        """Nothing."""
+        """An empty name."""
         return ""
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Nobody asks."""
+        """Raise NotImplementedError; it is never called."""
         raise NotImplementedError
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Nobody asks."""
+        """Raise NotImplementedError; it is never called."""
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""List the delegates that can run on this host, and what the others lack.
+"""List the delegates that can run on this host, and the requirements of the others.
 
-Nothing is shipped or downloaded: LiteRT's wheel has most of the code, and some need a library of their vendor.
+Nothing is shipped or downloaded: LiteRT's wheel has most of the code, and some delegates need a library from their vendor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .runtime_engine import RuntimeEngine
 
 
 def find_engine(delegate: Delegate) -> Engine:
-    """Return a delegate's engine, which says what it lacks; whether a vendor's library is there shows when it is run."""
+    """Return a delegate's engine, with its missing requirements; a missing vendor library only shows when it runs."""
     traits = delegate.live
     if traits is None:
         return NoEngine(delegate, "an engine: it runs on its own platform only")

@@ -1,7 +1,7 @@
-"""Ask LiteRT's interpreter which nodes the delegate that it applies by default took.
+"""Ask LiteRT's interpreter which nodes its default delegate took.
 
-Python shows neither execution plans nor the nodes behind a delegate's kernel. A delegate does see them: one that takes nothing
-is applied after the built-in one, and notes what it is shown.
+Python's API shows neither execution plans nor the nodes behind a delegate kernel, but a delegate sees them: one that takes
+nothing is applied after the built-in one, and records what it sees.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ai_edge_litert.interpreter import Interpreter
 _OK = 0
 _ALLOW_DYNAMIC_TENSORS = 1
 _DELEGATE_CODE = 51
-"""``kTfLiteBuiltinDelegate``."""
+"""The builtin code of a delegate kernel (``kTfLiteBuiltinDelegate``)."""
 
 
 class _IntArray(ctypes.Structure):
@@ -103,14 +103,14 @@ class _Delegate(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A kernel of the delegate: what stands in the execution plan for some nodes."""
+    """A delegate kernel, which replaces some nodes in the execution plan."""
 
     kernel: str
     nodes: tuple[int, ...]
 
 
 NodePlan = tuple[int | Partition, ...]
-"""What a subgraph runs, in order: nodes of the model, and kernels of the delegate."""
+"""The plan of a subgraph, in order: nodes of the model, and delegate kernels."""
 
 
 def plans(model: bytes) -> list[NodePlan]:
@@ -124,16 +124,16 @@ def plans(model: bytes) -> list[NodePlan]:
 
 
 def _current_plans(interpreter: Interpreter) -> list[NodePlan]:
-    found: list[NodePlan] = []
+    plans: list[NodePlan] = []
 
     def prepare(context: Any, _delegate: int) -> int:
-        found.append(_plan(context))
+        plans.append(_plan(context))
         return _OK
 
     observer = _Delegate(prepare=_Prepare(prepare), flag_bits=_ALLOW_DYNAMIC_TENSORS)
     interpreter._delegates.append(observer)  # It must live as long as the interpreter.
     interpreter._interpreter.ModifyGraphWithDelegate(ctypes.addressof(observer))
-    return found
+    return plans
 
 
 def _plan(context: Any) -> NodePlan:
@@ -157,14 +157,14 @@ def _numbers(array: Any) -> tuple[int, ...]:
 
 
 def _main(source: str, result: str) -> None:
-    """Write the execution plans of a model: for each subgraph its steps, a node or the nodes of a kernel; or the error."""
-    found: dict[str, Any] = {"error": "", "plans": []}
+    """Write the execution plans of a model, or the error: for each subgraph its steps, a node or the nodes of a kernel."""
+    content: dict[str, Any] = {"error": "", "plans": []}
     try:
         for plan in plans(Path(source).read_bytes()):
-            found["plans"].append([list(step.nodes) if isinstance(step, Partition) else step for step in plan])
+            content["plans"].append([list(step.nodes) if isinstance(step, Partition) else step for step in plan])
     except (ValueError, RuntimeError) as error:
-        found["error"] = str(error)
-    Path(result).write_text(json.dumps(found), encoding="utf-8")
+        content["error"] = str(error)
+    Path(result).write_text(json.dumps(content), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Names for node outputs that identify nodes in a model that a tool derived from a file.
 
-Only names change, which no rule looks at but those that filter by name: new ones are written behind the file's own bytes.
+Only names change, which no rule depends on except those that filter by name; new ones are written after the file's own bytes.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ _ALIGNMENT = 4
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
-    """Return the nodes whose first result has a name that no other tensor has, by that name."""
+    """Return the nodes whose first result has a unique name, by that name."""
     counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
-    found = {
+    nodes = {
         graph.tensors[node.outputs[0]].name: (graph.index, node.index)
         for graph in model.subgraphs
         for node in graph.nodes
         if node.outputs and node.outputs[0] >= 0
     }
-    return {name: place for name, place in found.items() if name and counts[name] == 1}
+    return {name: place for name, place in nodes.items() if name and counts[name] == 1}
 
 
 def with_distinct_names(model: Model) -> bytes:
-    """Return the file with other names for results whose names are not their own; one without any name stays so."""
+    """Return the file with unique names for results; a result without any name stays so."""
     content = bytearray(model.content)
     places = _places_without_name(model)
     if not places:
         return bytes(content)
-    taken = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
+    used_names = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
     tables = [subgraph.children("tensors") for subgraph in FileTable.root(model.content).children("subgraphs")]
     for subgraph, tensor in places:
         where = tables[subgraph][tensor].place("name")
         if not where:
             continue
         name = f"{model.subgraphs[subgraph].tensors[tensor].name}/{subgraph}:{tensor}"
-        while name in taken:
+        while name in used_names:
             name += "'"
-        taken.add(name)
+        used_names.add(name)
         content += bytes(-len(content) % _ALIGNMENT)
         struct.pack_into("<I", content, where, len(content) - where)
         text = name.encode("utf-8", "replace")
@@ -52,7 +52,7 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def _places_without_name(model: Model) -> list[tuple[int, int]]:
-    """Return the first results of nodes, by subgraph and tensor, whose name is not theirs alone."""
+    """Return the first results of nodes, by subgraph and tensor, whose name is not unique."""
     known = set(result_names(model).values())
     return [
         (graph.index, node.outputs[0])

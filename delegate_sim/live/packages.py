@@ -10,13 +10,13 @@ RUNTIME = "ai_edge_litert"
 
 
 def package_folder(name: str) -> Path | None:
-    """Return the folder of an installed package; None if it is not there."""
-    found = importlib.util.find_spec(name)
-    return None if found is None or found.origin is None else Path(found.origin).parent
+    """Return the folder of an installed package; None if it is not installed."""
+    spec = importlib.util.find_spec(name)
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
 def runtime_release() -> str:
-    """Return the release of LiteRT that is installed, such as ``litert-2.3.0``; empty if none is."""
+    """Return the installed release of LiteRT, such as ``litert-2.3.0``; empty if there is none."""
     try:
         return f"litert-{importlib.metadata.version('ai-edge-litert')}"
     except importlib.metadata.PackageNotFoundError:

@@ -25,7 +25,7 @@ from .process import Finished, run_limited
 _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
 _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
-"""Lines of partitioning itself; the others depend on the host."""
+"""Lines about partitioning itself; other lines depend on the host."""
 _YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
 _UNLOADED = re.compile(
     r"(?:Could not load shared library [^:]*|Failed to load [^:]*library(?: from [^:]*)?): (.*)|(Fail to load .* library)"
@@ -45,8 +45,8 @@ class PluginEngine(Engine):
         return packages.runtime_release()
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the tool in a process of its own."""
-        # Names are left alone where options choose nodes by them.
+        """Run the tool in a separate process."""
+        # Names stay as they are if options select nodes by name.
         keeps_names = any(options.get(name) is not None for name in self._traits.texts)
         content = bytes(model.content) if keeps_names else with_distinct_names(model)
         finished, written = self._run_tool(content, options)
@@ -67,9 +67,9 @@ class PluginEngine(Engine):
             return LiveDecision(True, "" if run.refusal is None else f"it fails: {run.refusal.text}", lines)
         groups = [
             tuple([LiveNode(model.subgraphs[subgraph].nodes[node].op, (subgraph, node)) for subgraph, node in group])
-            for each in run.subgraphs
-            if each.decision is not None and each.decision.groups is not None
-            for group in each.decision.groups
+            for subgraph_run in run.subgraphs
+            if subgraph_run.decision is not None and subgraph_run.decision.groups is not None
+            for group in subgraph_run.decision.groups
         ]
         return LiveDecision(False, "", lines, tuple(groups))
 
@@ -104,13 +104,13 @@ def _lacks(traits: PluginTraits) -> str:
 
 
 def _missing_library(printed: Sequence[str], needs: str) -> str:
-    """Return what to install where the plugin or a library of its vendor cannot be loaded; empty if all was loaded."""
-    found = [match[1] for match in map(_UNLOADED.search, printed) if match]
-    return f"{needs} ({found[-1].rstrip('.')})" if found else ""
+    """Return what to install if the plugin or a library of its vendor cannot be loaded; empty if all was loaded."""
+    libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
+    return f"{needs} ({libraries[-1].rstrip('.')})" if libraries else ""
 
 
 def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterator[str]:
-    """Write the options that the tool takes from files, and return its flags for them."""
+    """Yield the tool's flags for options that it reads from files, and write these files."""
     for name, flag in traits.texts.items():
         if options.get(name) is not None:
             path = folder / name
@@ -119,31 +119,35 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
 
 
 def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
-    """Return the environment with the folders where libraries are looked for; those that the user names come first."""
-    given = os.environ.get("LD_LIBRARY_PATH")
+    """Return the environment with the folders of libraries; those that the user names come first."""
+    library_path = os.environ.get("LD_LIBRARY_PATH")
     owners = [(packages.package_folder(package), folder) for package, folder in traits.libraries]
-    folders = [*([given] if given else []), *[str(owner / folder) for owner, folder in owners if owner is not None], str(root)]
+    folders = [
+        *([library_path] if library_path else []),
+        *[str(owner / folder) for owner, folder in owners if owner is not None],
+        str(root),
+    ]
     return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
-    """Read the partitions that the tool wrote behind what is left of the model; ``odml.npu_call`` has one that is no group."""
+    """Read the partitions that the tool wrote after the rest of the model; ``odml.npu_call`` has one that is no group."""
     if written is None:
         return LiveDecision(False, "", lines)
     try:
-        found = load(written)
+        partitioned = load(written)
     except DelegateSimError as error:
         return LiveDecision(True, f"the partitions cannot be read ({error})", lines)
     names = result_names(model)
     partitions: list[LivePartition] = [
-        tuple([_known_again(model, names, graph, node) for node in graph.nodes])
-        for graph in found.subgraphs[len(found.subgraphs) - number :]
+        tuple([_node_in_file(model, names, graph, node) for node in graph.nodes])
+        for graph in partitioned.subgraphs[len(partitioned.subgraphs) - number :]
     ]
     return LiveDecision(False, "", lines, tuple(partitions), has_further=True)
 
 
-def _known_again(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
-    """Find a partition's node in the file; the last one of an inlined body has the name of another's result.
+def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
+    """Find a partition's node in the file; the last node of an inlined body has the name of another's result.
 
     A selected node that is compiled by itself is a call of its code.
     """

@@ -13,19 +13,19 @@ from ..foundation.limits import how_to_raise, raised
 
 SECONDS = 120
 MEMORY = 16 << 30
-"""Bytes of address space; a process that asks for more says so in its own words, or crashes."""
+"""Limit of address space in bytes; a process that exceeds it prints an error, or crashes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a process ended: ``status`` is the exit code, below 0 a signal's number, None where it was stopped for its time."""
+    """The end of a process: ``status`` is the exit code, negative for a signal, None after a timeout."""
 
     status: int | None
     output: str
 
     @property
     def words(self) -> str:
-        """What is to be said of the end, empty for a good one."""
+        """Description of the end; empty for a good one."""
         if self.status is None:
             return f"it was stopped after {raised(SECONDS):,} seconds{how_to_raise()}"
         if self.status < 0:
@@ -36,19 +36,19 @@ class Finished:
 _PROBE = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""Python's own folders come before the package's, whose modules must not stand in for others."""
+"""Start-up code: Python's own folders come before the package's, whose modules must not shadow others."""
 
 
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a module of this package to its end in a folder."""
+    """Run a module of this package in a folder until it ends."""
     own = str(Path(__file__).resolve().parents[2])
     return run_limited([sys.executable, "-c", _PROBE, own, name, *arguments], environment, folder)
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a command to its end in a folder."""
+    """Run a command in a folder until it ends."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             cwd=folder,
             env=dict(environment),
@@ -63,11 +63,11 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: 
         return Finished(None, (expired.output or b"").decode("utf-8", "replace"))
     except OSError as error:
         return Finished(127, str(error))
-    return Finished(done.returncode, done.stdout.decode("utf-8", "replace"))
+    return Finished(process.returncode, process.stdout.decode("utf-8", "replace"))
 
 
 def _limit_memory() -> None:
-    import resource  # not on every system
+    import resource  # not available on every system
 
     most = min(raised(MEMORY), sys.maxsize)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

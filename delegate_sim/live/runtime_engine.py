@@ -1,4 +1,4 @@
-"""A delegate that LiteRT's interpreter in Python applies by itself."""
+"""A delegate that LiteRT's Python interpreter applies by itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MODULE = "delegate_sim.live.execution_plans"
 
 
 class RuntimeEngine(Engine):
-    """Loads a model, allocates tensors, and reads the execution plans that result."""
+    """Loads a model, allocates tensors, and reads the resulting execution plans."""
 
     def __init__(self, delegate: Delegate) -> None:
         is_there = packages.package_folder(packages.RUNTIME) is not None
@@ -35,7 +35,7 @@ class RuntimeEngine(Engine):
         return packages.runtime_release()
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the interpreter in a process of its own."""
+        """Run the interpreter in a separate process."""
         if options != parse_options(self.delegate.name, self.delegate.options, {}):
             raise OptionError(f"{self.delegate.name} is run with its default options only, as the interpreter applies it")
         with tempfile.TemporaryDirectory() as folder:
@@ -44,10 +44,10 @@ class RuntimeEngine(Engine):
             finished = run_module(_MODULE, [str(source), str(result)], os.environ, folder)
             if finished.words or not result.is_file():
                 return LiveDecision(True, finished.words or "it wrote nothing")
-            found = json.loads(result.read_text(encoding="utf-8"))
-        if found["error"]:
-            return LiveDecision(True, f"it failed: {found['error']}")
-        return LiveDecision(False, partitions=self._partitions(model, found["plans"]))
+            output = json.loads(result.read_text(encoding="utf-8"))
+        if output["error"]:
+            return LiveDecision(True, f"it failed: {output['error']}")
+        return LiveDecision(False, partitions=self._partitions(model, output["plans"]))
 
     def _partitions(self, model: Model, plans: list[list[list[int] | int]]) -> tuple[LivePartition, ...]:
         return tuple(
@@ -64,9 +64,9 @@ class RuntimeEngine(Engine):
         if not (run.is_loaded and run.is_prepared) or _fails_later(run):
             return LiveDecision(True, "" if run.refusal is None else f"it fails: {run.refusal.text}")
         partitions = [
-            tuple([_node(model, each.graph.index, node) for node in subset.nodes])
-            for each in run.subgraphs
-            for subset in each.subsets
+            tuple([_node(model, subgraph.graph.index, node) for node in subset.nodes])
+            for subgraph in run.subgraphs
+            for subset in subgraph.subsets
             if subset.is_delegated
         ]
         return LiveDecision(False, partitions=tuple(partitions))
@@ -79,7 +79,7 @@ def _fails_later(run: Run) -> bool:
 
 
 def _subgraphs(model: Model) -> list[int]:
-    """Return the subgraphs that the interpreter gives to delegates."""
+    """Return the subgraphs that the interpreter passes to delegates."""
     return [graph.index for graph in model.subgraphs if not graph.name.startswith(VALIDATION_PREFIX)]
 
 

@@ -1,4 +1,4 @@
-"""Try whether an engine runs on this host, with a model of one node."""
+"""Test whether an engine runs on this host, with a model of one node."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MODEL = (
 
 
 def lacking(engine: Engine) -> str:
-    """Return what an engine lacks on this host, empty if it runs; it is run unless it is known to lack something."""
+    """Return what an engine lacks on this host, empty if it runs; an engine without known gaps is run."""
     if not engine.is_ready:
         return engine.lacks
     options = parse_options(engine.delegate.name, engine.delegate.options, engine.fixed_options)
-    found = engine.decide(load(base64.b64decode(_MODEL)), options)
-    return found.lacks or found.end
+    decision = engine.decide(load(base64.b64decode(_MODEL)), options)
+    return decision.lacks or decision.end

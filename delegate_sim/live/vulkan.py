@@ -1,7 +1,7 @@
-"""Find the Vulkan driver for a process; a software renderer will do.
+"""Find the Vulkan driver for a process; a software renderer is enough.
 
-The loader looks for drivers in folders of the system. Chromium brings a loader and SwiftShader, which are used where there is
-neither.
+The loader looks for drivers in folders of the system. Chromium includes a loader and SwiftShader, which are used if the system
+has neither.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOADER, _SWIFTSHADER = "libvulkan.so.1", "vk_swiftshader_icd.json"
 
 
 def driver_environment() -> Mapping[str, str] | None:
-    """Return what the environment needs for a driver to be found, empty if nothing; None if there is no driver."""
+    """Return the environment variables with which a driver is found, empty if none are needed; None if there is no driver."""
     has_loader = ctypes.util.find_library("vulkan") is not None
     if has_loader and (
         any(os.environ.get(name) for name in _NAMED_BY) or any(_has_drivers(folder) for folder in _DRIVER_FOLDERS)
@@ -38,4 +38,5 @@ def driver_environment() -> Mapping[str, str] | None:
 
 
 def _has_drivers(folder: str) -> bool:
+    """Return whether a folder has descriptions of drivers."""
     return any(Path(folder).glob("*.json"))

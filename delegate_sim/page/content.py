@@ -1,6 +1,7 @@
 """The content of the page as plain data: graphs, the targets' results, causes, and matched nodes.
 
-Every text that may hold something from a model is made printable and cut here; the page shows texts as such, never as markup.
+Every text that may contain names from a model is made printable and shortened here; the page shows texts as such, never as
+markup.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _LONGEST_TEXT = 1000
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One model on one target, with its causes where they were looked for."""
+    """One model on one target, with its causes if they were diagnosed."""
 
     model: Model
     run: Run
@@ -46,7 +47,7 @@ class PageView:
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
-    """Return what a page of these views shows. Raises MissingPackageError where the package that places nodes is missing."""
+    """Return the content of a page with these views. Raises MissingPackageError if the layout package is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
     graphs = _Graphs()
@@ -63,7 +64,7 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
 
 
 class _Graphs:
-    """The graphs that views show; two that look the same are kept once."""
+    """The graphs of the views; equal ones are stored once."""
 
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
@@ -79,7 +80,7 @@ class _Graphs:
 
 
 class _PageTable:
-    """Texts by number, each kept once."""
+    """Texts by number, each stored once."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -106,7 +107,7 @@ def _model_entry(model: Model) -> dict[str, Any]:
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return nodes in order of the plan, and the tensors that they name, both in columns; -1 is an operand left out."""
+    """Return nodes in order of the plan, and the tensors that they name, both in columns; -1 is an omitted operand."""
     ops, kinds = _PageTable(), _PageTable()
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     number = _tensor_positions(graph)
@@ -132,7 +133,7 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
 
 
 def _tensor_positions(graph: Graph) -> dict[int, int]:
-    """Return where each tensor that a node of the plan names stands among those of the page."""
+    """Return the position among the page's tensors of each tensor that a node of the plan names."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
     return {tensor: position for position, tensor in enumerate(used)}
@@ -163,7 +164,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
-        # The last, since what comes before numbers them.
+        # Comes last, since the entries before number the texts.
         "reasons": [
             {"code": reason.code, **{key: _text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
             for reason in reasons
@@ -171,15 +172,15 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
     }
 
 
-def _subgraph_entry(run: SubgraphRun, whole: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:
+def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:
     """Return states, partitions, reasons and places of the nodes, in order of the plan."""
     graph = run.graph
     plan = graph.execution_plan
     drawing = draw(run)
     part_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
     states = [STATES.index(node_state(run, index)) for index in plan]
-    found = {
-        position: [reasons.setdefault(reason, len(reasons)) for reason in node_reasons(run, index, whole.refusal)]
+    reason_numbers = {
+        position: [reasons.setdefault(reason, len(reasons)) for reason in node_reasons(run, index, whole_run.refusal)]
         for position, index in enumerate(plan)
         if states[position]
     }
@@ -190,7 +191,7 @@ def _subgraph_entry(run: SubgraphRun, whole: Run, graphs: _Graphs, reasons: dict
         "states": states,
         "x": [drawing.nodes[index][0] for index in plan],
         "y": [drawing.nodes[index][1] for index in plan],
-        "reasons": {str(position): numbers for position, numbers in found.items() if numbers},
+        "reasons": {str(position): numbers for position, numbers in reason_numbers.items() if numbers},
         "partitioned": bool(run.subsets),
         "boxes": [list(box) for box in drawing.boxes],
         "columns": [list(column) for column in drawing.columns],
@@ -214,7 +215,7 @@ def _partition_entry(
 
 
 def _whole_entry(graph: Graph) -> dict[str, Any]:
-    """Return the entry of a plan that was not split: everything runs on the CPU, and nothing crosses a border."""
+    """Return the entry of a plan without partitions: everything runs on the CPU, and nothing crosses a boundary."""
     plan = graph.execution_plan
     return {
         "delegated": False,
@@ -237,7 +238,7 @@ def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a cause, which says by their numbers which others must go with it."""
+    """Return a cause with the numbers of the others that must be fixed with it."""
     cause = finding.cause
     return {
         "title": _text(cause.title),
@@ -252,7 +253,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),
-        "needs": None if finding.needs is None else [numbers[each] for each in finding.needs],
+        "needs": None if finding.needs is None else [numbers[need] for need in finding.needs],
     }
 
 
@@ -262,7 +263,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return, for each subgraph, which node of one model is which of the first; None for the first itself."""
+    """Return, for each subgraph, the matched nodes of the first model and another one; None for the first itself."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

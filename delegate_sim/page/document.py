@@ -13,20 +13,20 @@ from typing import Any
 from .content import PageView, page_content
 
 _SCRIPTS = ("content.js", "drawing.js", "strip.js", "panels.js", "page.js")
-"""In the order in which they are joined; they share one scope."""
+"""Scripts in the order in which they are joined; they share one scope."""
 
 
 def page(views: Sequence[PageView]) -> str:
-    """Return the page of some views, the first of which is shown first.
+    """Return the page of some views; it opens with the first one.
 
-    The file needs nothing else: no network, no other file. Raises MissingPackageError where the package that places nodes is
-    missing.
+    The file is self-contained: it loads nothing from the network or from other files. Raises MissingPackageError if the layout
+    package is missing.
     """
     return document(page_content(views))
 
 
 def document(content: Mapping[str, Any]) -> str:
-    """Return the file that shows content as ``page_content`` makes it."""
+    """Return the HTML of a page with content from ``page_content``."""
     style = _asset("page.css")
     script = "\n".join(['"use strict";', "(() => {", *map(_asset, _SCRIPTS), "})();", ""])
     names = ", ".join([model["name"] for model in content["models"]])
@@ -38,7 +38,7 @@ def document(content: Mapping[str, Any]) -> str:
         "script": script,
     }
     written = _asset("page.html")
-    # Each mark stands once in the file, so that nothing that is put in is looked at again.
+    # Each placeholder occurs once, so that inserted text is not searched again.
     pieces = []
     for name, text in parts.items():
         before, _, written = written.partition("{{" + name + "}}")
@@ -47,7 +47,7 @@ def document(content: Mapping[str, Any]) -> str:
 
 
 def as_data(content: Any) -> str:
-    """Return JSON that cannot end the element that it stands in."""
+    """Return JSON that cannot end the HTML element that contains it."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     for character, escape in escapes.items():
@@ -56,7 +56,7 @@ def as_data(content: Any) -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    """Return the content security policy: this script and this style, and nothing from anywhere."""
+    """Return the content security policy: this script and this style, and nothing from anywhere else."""
     return "; ".join(
         [
             "default-src 'none'",

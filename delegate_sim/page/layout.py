@@ -1,7 +1,7 @@
 """Lay out the graph: each partition is a box with its nodes in layers, boxes in running order.
 
-Layers and the order in them come from the package fast-sugiyama, as good as the size of the graph allows. Tall layouts are folded
-into columns, long rows of boxes into lines, so that a chain of a thousand nodes does not become a thread.
+Layers and the order in them come from the package fast-sugiyama, with less optimization for larger graphs. Tall layouts are
+folded into columns, long rows of boxes into lines, so that a chain of a thousand nodes does not become a thread.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ NODE_WIDTH, NODE_HEIGHT = 122, 28
 _COLUMN, _ROW = 136, 48
 _PADDING = 14
 HEADER = 34
-"""Height of what stands above the nodes of a box."""
+"""Height of the heading of a box, above its nodes."""
 _GAP = 76
 _MOST_LAYERS = 12
-"""Number of layers are never broken into columns."""
+"""Number of layers that are never broken into columns."""
 _LINES_TRIED = 40
 _ASPECT = 1.7
-"""Width over height that the whole should have, that of a screen without its borders."""
+"""Target ratio of width to height, that of a screen without its margins."""
 _WIDEST = 2.5
-"""Number of times wider than that a connected part may be before its layers are broken."""
+"""Largest width of a connected part, as a multiple of the target ratio, before its layers are broken."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
-"""Size of a box whose nodes are not drawn; the page places such boxes, so that they suit the screen."""
+"""Size of a box without drawn nodes; the page arranges such boxes to fit the screen."""
 
-_MOST_OPTIMISED = 500_000
-"""Nodes times edges beyond a tree's of graphs whose ranks and crossings the library makes as few as it can, in a second or so."""
+_MOST_OPTIMIZED = 500_000
+"""Limit on nodes times surplus edges up to which the library minimizes ranks and crossings, in about a second."""
 _MOST_ROUTED = 50_000
-"""Layers that the edges of a graph may span together for the library to place it at all; its work grows with them."""
+"""Largest total span of edges in layers for which the library is used; its work grows with that span."""
 
 _STACK = 512 << 20
-"""Bytes of stack for the library, which calls itself once for each node of a path; only what is used is ever taken."""
+"""Stack size in bytes for the library, which recurses once for each node of a path; unused parts cost nothing."""
 
 MISSING = (
     "the report page needs the package fast-sugiyama to place the nodes, which is not installed: "
@@ -63,9 +63,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Where the nodes of a subgraph are, by index (the upper left corner), and its partitions, in running order.
+    """The positions of a subgraph's nodes, by index (upper left corner), and its partitions, in running order.
 
-    ``columns`` are the numbers of partitions that are drawn above each other, since they do not need each other.
+    ``columns`` are the numbers of partitions that are drawn above each other, since they do not depend on each other.
     """
 
     nodes: Mapping[int, tuple[int, int]]
@@ -74,9 +74,9 @@ class Drawing:
 
 
 def require_library() -> None:
-    """Raise MissingPackageError, saying what to install, where the package that places nodes is missing."""
+    """Raise MissingPackageError with installation instructions if the layout package is missing."""
     try:
-        import fast_sugiyama  # noqa: F401  # only whether it is there
+        import fast_sugiyama  # noqa: F401  # only to check that it is installed
     except ImportError as error:
         raise MissingPackageError(MISSING) from error
 
@@ -88,7 +88,7 @@ def draw(run: SubgraphRun) -> Drawing:
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition; a node that a compiler leaves out is drawn with the first."""
+    """Return the nodes of each partition; a node that a compiler leaves out is drawn with the first one."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]
@@ -96,7 +96,7 @@ def _parts(run: SubgraphRun) -> list[Sequence[int]]:
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
-    """Return the pairs of nodes of the plan of which the second reads what the first was the last to write, each once, sorted."""
+    """Return the pairs of plan nodes in which the second reads the latest result of the first, each once, sorted."""
     return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 
@@ -124,7 +124,7 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
 
 
 def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place]:
-    """Place the nodes of one partition relative to its box, and return the size of the box."""
+    """Place the nodes of one partition relative to its box; return the places, and the size of the box."""
     pieces = [_folded(piece) for piece in _components(nodes, edges)]
     sizes = [
         (max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1)  # in columns and rows
@@ -132,24 +132,24 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
     ]
     area = sum([width * _COLUMN * height * _ROW for width, height in sizes])
     room = max([math.sqrt(area * _ASPECT) / _COLUMN, *[width for width, _ in sizes]])
-    found: dict[int, Place] = {}
+    places: dict[int, Place] = {}
     x = y = line = widest = 0.0
     for piece, (width, height) in zip(pieces, sizes, strict=True):
         if x and x + width > room:
             x, y, line = 0.0, y + line, 0.0
         for node, (column, row) in piece.items():
-            found[node] = (_PADDING + (x + column) * _COLUMN, HEADER + (y + row) * _ROW)
+            places[node] = (_PADDING + (x + column) * _COLUMN, HEADER + (y + row) * _ROW)
         x, line = x + width, max(line, height)
         widest = max(widest, x)
     size = (
         2 * _PADDING + widest * _COLUMN - (_COLUMN - NODE_WIDTH),
         HEADER + _PADDING + (y + line) * _ROW - (_ROW - NODE_HEIGHT),
     )
-    return found, (max(size[0], CLOSED_WIDTH), max(size[1], CLOSED_HEIGHT))
+    return places, (max(size[0], CLOSED_WIDTH), max(size[1], CLOSED_HEIGHT))
 
 
 def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
-    """Return the connected parts, each with column and layer of its nodes, in the order of their first node."""
+    """Return the connected parts, with column and layer of each node, in the order of their first nodes."""
     order = {node: position for position, node in enumerate(nodes)}
     pieces = [_layered(positions) for positions in _library_layouts(edges)]
     connected = {node for edge in edges for node in edge}
@@ -165,7 +165,7 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
     layers = _layers(edges)
     if sum([abs(layers[b] - layers[a]) for a, b in edges]) > _MOST_ROUTED:
         return [_in_order(layers)]
-    is_optimised = len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMISED
+    is_optimised = len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
     layouts: Any = fast_sugiyama.from_edges(
         list(edges),
         vertex_spacing=1,
@@ -178,22 +178,22 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
 
 
 def _layers(edges: Edges) -> dict[int, int]:
-    """Return the layer of each connected node: below those that it needs, as far as they are named before it."""
-    found: dict[int, int] = {}
+    """Return the layer of each connected node: below the nodes before it that it depends on."""
+    layers: dict[int, int] = {}
     for a, b in sorted(edges):
-        found[b] = max(found.get(b, 0), found.setdefault(a, 0) + 1)
-    return found
+        layers[b] = max(layers.get(b, 0), layers.setdefault(a, 0) + 1)
+    return layers
 
 
 def _in_order(layers: Mapping[int, int]) -> list[tuple[int, Place]]:
-    """Place the nodes of a layer side by side in the order of their numbers."""
+    """Place the nodes of each layer side by side, in numeric order."""
     widths: Counter[int] = Counter()
-    found = []
+    places = []
     for node in sorted(layers):
         layer = layers[node]
-        found.append((node, (float(widths[layer]), float(-layer))))
+        places.append((node, (float(widths[layer]), float(-layer))))
         widths[layer] += 1
-    return found
+    return places
 
 
 def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
@@ -204,7 +204,7 @@ def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
 
 
 def _folded(piece: dict[int, Place]) -> dict[int, Place]:
-    """Break what is much taller than wide into columns side by side, and layers that are far too wide into rows."""
+    """Break a tall layout into columns side by side, and far too wide layers into rows."""
     width = max([x for x, _ in piece.values()]) + 1
     layers = int(max([y for _, y in piece.values()])) + 1
     if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
@@ -215,25 +215,25 @@ def _folded(piece: dict[int, Place]) -> dict[int, Place]:
 
 
 def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
-    """Keep the order of the nodes in each layer, side by side; a layer that is too long takes several rows."""
+    """Place the nodes of each layer side by side in the same order; a layer that is too long takes several rows."""
     longest = max(1, math.ceil(math.sqrt(len(piece) * _ROW / _COLUMN * _ASPECT)))
     layers: dict[float, list[tuple[float, int]]] = {}
     for node, (x, y) in piece.items():
         layers.setdefault(y, []).append((x, node))
-    found: dict[int, Place] = {}
+    places: dict[int, Place] = {}
     row = 0
     for layer in sorted(layers):
         nodes = [node for _, node in sorted(layers[layer])]
         for start in range(0, len(nodes), longest):
             part = nodes[start : start + longest]
             left = (longest - len(part)) / 2 if start == 0 else 0.0
-            found.update({node: (left + column, float(row)) for column, node in enumerate(part)})
+            places.update({node: (left + column, float(row)) for column, node in enumerate(part)})
             row += 1
-    return found
+    return places
 
 
 def _columns(count: int, edges: Edges) -> list[list[int]]:
-    """Return the partitions in layers: those of one layer do not need each other; within one in the library's order."""
+    """Return the partitions in layers of independent ones; within a layer in the library's order."""
     if not edges:
         return [[number] for number in range(count)]
     columns: dict[int, list[tuple[float, int]]] = {}
@@ -242,13 +242,13 @@ def _columns(count: int, edges: Edges) -> list[list[int]]:
         for number, (x, layer) in _layered(positions).items():
             columns.setdefault(int(layer), []).append((x, number))
             placed.add(number)
-    found = [[number for _, number in sorted(columns[layer])] for layer in sorted(columns)]
+    layers = [[number for _, number in sorted(columns[layer])] for layer in sorted(columns)]
     alone = [[number] for number in range(count) if number not in placed]
-    return sorted([*found, *alone], key=min)
+    return sorted([*layers, *alone], key=min)
 
 
 def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
-    """Place columns of boxes from left to right, broken into lines like text, of the length that makes all of them largest."""
+    """Place columns of boxes from left to right, broken into lines like text, of the length that allows the largest scale."""
     widths = [max([sizes[number][0] for number in column]) + _GAP for column in columns]
     heights = [sum([sizes[number][1] + _GAP for number in column]) for column in columns]
     total, widest = sum(widths), max(widths)
@@ -256,13 +256,13 @@ def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[
     best = min(
         [_lines(widths, heights, room) for room in sorted(rooms)], key=lambda lines: max(lines.width / _ASPECT, lines.height)
     )
-    found = {}
+    places = {}
     for column, (x, y) in zip(columns, best.corners, strict=True):
         below = y
         for number in column:
-            found[number] = (x, below)
+            places[number] = (x, below)
             below += sizes[number][1] + _GAP
-    return found
+    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,13 +285,13 @@ def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _L
 
 
 def _with_deep_stack(work: Callable[[], Key]) -> Key:
-    """Run in a thread with a large stack; the library would end the process on a path of some ten thousand nodes."""
-    found: list[Key] = []
+    """Run in a thread with a large stack, without which the library would crash on a path of about 10,000 nodes."""
+    results: list[Key] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            found.append(work())
+            results.append(work())
         except BaseException as error:  # handed to the caller below
             errors.append(error)
 
@@ -304,4 +304,4 @@ def _with_deep_stack(work: Callable[[], Key]) -> Key:
     thread.join()
     if errors:
         raise errors[0]
-    return found[0]
+    return results[0]

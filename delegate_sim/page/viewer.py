@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .content import PageView
 
 _HEIGHT = 900
-"""Pixels that a page takes in a notebook."""
+"""Height of a page in a notebook, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class PageViewer:
     """Shows the page of a report, with the causes of its refusals."""
 
     def html(self, report: Report) -> str:
-        """Return the page; of delegates in a row only the runs are shown, since a diagnosis is one of a delegate alone."""
+        """Return the page; a chain of delegates has no causes, since a diagnosis is about one delegate."""
         from .document import page
 
         return page([self._view(report, run) for run in report.runs])
@@ -58,7 +58,7 @@ class PageViewer:
 
 
 def _notebook_display() -> Any:
-    """Return what shows a page below the cell that is run, None outside notebooks."""
+    """Return a function that shows a page below the running cell; None outside notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):
@@ -68,7 +68,7 @@ def _notebook_display() -> Any:
 
 
 def _frame(written: str) -> str:
-    """Return a frame of its own for the page, which can run its script and do nothing else."""
+    """Return a sandboxed frame for the page, in which only its script can run."""
     return (
         f'<iframe sandbox="allow-scripts" title="delegate-sim" style="width:100%;height:{_HEIGHT}px;border:0" '
         f'srcdoc="{html.escape(written)}"></iframe>'

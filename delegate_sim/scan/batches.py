@@ -9,13 +9,13 @@ from .job import Job, JobAnswer, answer
 
 _MOST = 8
 _FOR_EACH_WORKER = 16
-"""Number of tasks each worker has to get at least, so that all have work to the end."""
+"""Smallest number of tasks per worker, so that all have work to the end."""
 
 Batch = Sequence[Job]
 
 
 def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]:
-    """Return so many jobs in batches; a single worker takes them one by one.
+    """Yield ``count`` jobs in batches; a single worker gets them one by one.
 
     >>> {len(batch) for batch in batches_of([Job("m", (), {})] * 70, 70, 2)}
     {2}

@@ -16,12 +16,11 @@ _SECONDS_TO_CONNECT = 10
 
 
 def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list[JobAnswer]]:
-    """Return the answers to so many jobs, some at a time as they come, in no order.
+    """Yield the answers to ``count`` jobs, some at a time as they arrive, in any order.
 
-    The workers need this package, and the models under the same paths.
-
-    What a worker that dies had under way, Dask gives to another; a model that ends several workers is said to do so.
-    Raises ScanError if distributed is not installed or the scheduler is not there.
+    The workers need this package, and the models under the same paths. If a worker dies, Dask gives its tasks to another; a model
+    that ends several workers is reported as such. Raises ScanError if distributed is not installed or the scheduler is not
+    running.
     """
     try:
         distributed: Any = importlib.import_module("distributed")
@@ -55,10 +54,10 @@ def _answers(client: Any, as_completed: Any, batches: Iterator[Batch], ahead: in
         is_suspect = future is tried
         tried = None if is_suspect else tried
         if error is None:
-            yield [JobAnswer(*found) for found in future.result()]
+            yield [JobAnswer(*item) for item in future.result()]
         elif is_suspect:
             yield [failed(job, f"{job.model}: {type(error).__name__}: {error}") for job in batch]
-        else:  # one of them may be to blame, or what else its workers had to do: each is tried by itself
+        else:  # any of them, or another task of the worker, may be at fault: each is tried by itself
             suspects += batch
         future.release()
         if suspects and tried is None:

@@ -16,12 +16,12 @@ from ..graph.analysis_cache import AnalysisCache
 ScanRow = dict[str, Any]
 
 _GREATEST = (1 << 63) - 1
-"""A number that columns can hold."""
+"""The largest number that columns can hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """A target as plain data, which any process can make a target of."""
+    """A target as plain data, which can be sent to any process."""
 
     delegate: str
     options: tuple[tuple[str, Any], ...]
@@ -31,7 +31,7 @@ class TargetSpec:
 
     @property
     def name(self) -> str:
-        """The target as the command line takes it, without the word ``--delegate``."""
+        """The target in command-line form, without ``--delegate``."""
         parts = [self.delegate, f"--runtime={self.release}"]
         parts += [] if self.defaults == "benchmark" else [f"--defaults={self.defaults}"]
         parts += ["--assume-ops-registered"] if self.assume_ops_registered else []
@@ -40,7 +40,7 @@ class TargetSpec:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A model to judge, and what is known of it: for each target the digest of the content and the version of the rules."""
+    """A model to judge, and the known results: for each target the digest of the content and the version of the rules."""
 
     model: str
     targets: tuple[TargetSpec, ...]
@@ -48,7 +48,7 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """What became of a model: rows of both tables for the targets that were judged; the rows of others still hold."""
+    """The answer for a model: rows of both tables for the judged targets; the known rows of others remain valid."""
 
     model: str
     runs: Sequence[ScanRow]
@@ -61,12 +61,12 @@ def failed(job: Job, message: str) -> JobAnswer:
 
 
 def stored_name(path: str) -> str:
-    """Return what a model's path is in the tables: what is not printable in it is written as escapes."""
+    """Return a model's path for the tables: characters that are not printable are escaped."""
     return printable(path)
 
 
 def answer(job: Job) -> JobAnswer:
-    """Judge a model on every target for which nothing is known, or for other content or rules. Raises nothing for a bad model."""
+    """Judge a model on every target without a known result for its content and rules. Raises nothing for a bad model."""
     from ..errors import DelegateSimError
     from ..model.reader import load
     from ..results.report.rule_set import rule_set_version
@@ -76,7 +76,7 @@ def answer(job: Job) -> JobAnswer:
         sha256 = model.sha256
     except DelegateSimError as error:
         return failed(job, str(error))
-    except Exception as error:  # one model's failure is that model's row
+    except Exception as error:  # a model that fails is a row too
         return failed(job, _fault(job.model, error))
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
@@ -100,7 +100,7 @@ def _fault(path: str, error: Exception) -> str:
 
 
 def _storable(row: ScanRow) -> ScanRow:
-    """Return a row that every format can hold: text that is printable, and numbers of 64 bits."""
+    """Return a row that every format can hold: printable text, and 64-bit numbers."""
     return {name: _stored(value) for name, value in row.items()}
 
 
@@ -144,15 +144,15 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tu
         [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
     )
     causes = list(_cause_rows(path, spec, run, operators))
-    kept: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for cause in causes:
-        kept[cause["operator"]] += cause["nodes"]
-    row["delegated_operators"] = json.dumps(sorted(operators - kept))
+        counts[cause["operator"]] += cause["nodes"]
+    row["delegated_operators"] = json.dumps(sorted(operators - counts))
     return row, causes
 
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
-    """Return a row for each code and operator of the nodes that stay on the CPU, the most multiply-adds first."""
+    """Yield a row for each code and operator of the nodes on the CPU, the most multiply-adds first."""
     from ..results.report.multiply_adds import compute_of
     from ..results.report.placement import code_of, on_cpu
 

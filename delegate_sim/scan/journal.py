@@ -1,4 +1,4 @@
-"""The journal of a scan: results written to disk before the next model is judged."""
+"""The journal of a scan: results are written to disk before the next model is judged."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _INSERT_ROW = {table: f"INSERT INTO {table} VALUES ({', '.join([f':{name}' for n
 _INSERT_VALUES = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(names(table)))})" for table in COLUMNS}
 _KNOWN = f"SELECT target, sha256, rule_set FROM {RUNS} WHERE model = ? AND error IS NULL"
 _TAKEN_OVER = 1
-"""What ``user_version`` says once the output of an earlier scan has been taken over."""
+"""Value of ``user_version`` once the output of an earlier scan has been imported."""
 
 
 class ScanError(DelegateSimError):
-    """A scan cannot begin or go on: names the file and what is wrong."""
+    """Raised if a scan cannot start or continue; names the file and the problem."""
 
 
 class Journal:
-    """The rows of both tables in a file of SQLite, which one scan at a time has open.
+    """The rows of both tables in a SQLite file, which only one scan at a time can open.
 
-    An answer that was added outlives this process, at whatever moment it ends; of one that was being added, nothing is left.
+    An added answer survives the end of this process at any moment; one that was being added leaves nothing.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            open_appended(path).close()  # says what is wrong where it cannot be made
+            open_appended(path).close()  # raises a clear error if it cannot be created
             with self._named():
                 self._connection = sqlite3.connect(path, timeout=0)
         except OSError as error:
@@ -51,7 +51,7 @@ class Journal:
             raise
 
     def take_over(self, tables: ScanTables) -> None:
-        """Add what the output of an earlier scan holds, unless that has been done; raises what reading it raises."""
+        """Import the output of an earlier scan, unless that has been done. Raises the errors of reading it."""
         if self._connection.execute("PRAGMA user_version").fetchone() == (_TAKEN_OVER,):
             return
         with self._connection:
@@ -60,7 +60,7 @@ class Journal:
             self._connection.execute(f"PRAGMA user_version = {_TAKEN_OVER}")
 
     def append(self, answers: Sequence[JobAnswer]) -> None:
-        """Put answers in the place of what was known of their models and targets."""
+        """Replace the known rows of the answers' models and targets."""
         runs = [row for answer in answers for row in answer.runs]
         causes = [row for answer in answers for row in answer.causes]
         with self._named(), self._connection:
@@ -70,7 +70,7 @@ class Journal:
             self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return for each target that has an answer the content and the rules that it holds for."""
+        """Return the content and the rules of each target's stored answer for a model."""
         with self._named():
             return {target: (sha256, rules) for target, sha256, rules in self._connection.execute(_KNOWN, (model,))}
 
@@ -85,29 +85,29 @@ class Journal:
                     yield from by_target.get(target, ())
 
     def close(self) -> None:
-        """Close the file, and let another scan have it."""
+        """Close the file, so that another scan can open it."""
         self._connection.close()
 
     def remove(self) -> None:
-        """Close and delete the file, since everything in it is in the output."""
+        """Close and delete the file, once all of it is in the output."""
         with self._named():
             self._connection.execute("PRAGMA journal_mode = DELETE")  # leaves no file beside it
         try:
             os.unlink(self.path)
             self._connection.close()
-        except PermissionError:  # of a system that does not delete what is open
+        except PermissionError:  # on a system that does not delete open files
             self._connection.close()
             os.unlink(self.path)
 
     def _begin(self) -> None:
-        """Lock the file, and make the tables where it is new."""
+        """Lock the file, and create the tables if it is new."""
         for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT", "PRAGMA journal_mode = WAL"):
             self._connection.execute(statement)
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._connection:
             for table in COLUMNS:
-                found = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
-                if found and found != names(table):
+                columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
+                if columns and columns != names(table):
                     raise ScanError(f"{self.path}: is the journal of another version; remove it")
                 self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({declaration(table)})")
                 unique = "UNIQUE" if table == RUNS else ""

@@ -1,4 +1,4 @@
-"""Judging models with processes on this machine."""
+"""Judge models with processes on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 
 _AHEAD = 3
-"""Batches that each process has or that wait for it, so that memory does not grow with their number."""
+"""Number of batches per process that are running or queued; it bounds the memory."""
 
 
 def usable_cores() -> int:
@@ -26,11 +26,11 @@ def usable_cores() -> int:
 
 
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
-    """Return the answers to so many jobs, some at a time as they come, in no order.
+    """Yield the answers to ``count`` jobs, some at a time as they arrive, in any order.
 
-    A process that dies takes none of the others' work with it: what was under way is done again, one model at a time, and a
-    model that ends its process then is said to do so. If there is one process, it is this one, but for mapped files: one that
-    shrinks ends the process that reads it.
+    If a process dies, the jobs that were running are repeated one model at a time, and a model that ends its process again is
+    reported as such. A single process means this one, except for mapped files: a file that shrinks ends the process that reads
+    it.
     """
     if processes == 1:
         mapped = []
@@ -51,7 +51,7 @@ def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[li
 
 
 def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
-    """Return the answers to jobs that may end the process that does them."""
+    """Yield the answers to jobs that may end their process."""
     waiting = iter([[job] for job in jobs])
     guilty = jobs
     while guilty:
@@ -68,7 +68,7 @@ def _is_mapped(job: Job) -> bool:
 
 
 class _Pool:
-    """Processes that end with it."""
+    """Worker processes, which end with this one."""
 
     def __init__(self, processes: int, ahead: int) -> None:
         self._ahead = ahead
@@ -87,7 +87,7 @@ class _Pool:
             process.join()
 
     def answers(self, batches: Iterator[Batch]) -> Generator[list[JobAnswer], None, list[Job]]:
-        """Return answers; the value returned at the end is the jobs that were under way when a process died."""
+        """Yield answers; the generator's return value is the jobs that were running when a process died."""
         lost: list[Job] = []
         is_whole = True
         while True:
@@ -102,8 +102,8 @@ class _Pool:
                     is_whole = False
             if not self._under_way:
                 return lost
-            done, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
-            for future in done:
+            finished, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
+            for future in finished:
                 batch = self._under_way.pop(future)
                 try:
                     yield future.result()
@@ -113,7 +113,7 @@ class _Pool:
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the process that writes the output, and end if that one is killed."""
+    """Ignore Ctrl-C, which the process that writes the output handles, and end if that process is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -23,13 +23,13 @@ from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-"""What a spreadsheet takes for a formula where a cell begins; some divide cells at semicolons, whatever the quotes."""
+"""Beginnings of cells that spreadsheets read as formulas; some split cells at semicolons even in quotes."""
 _UNMARKED = re.compile(f"(^|;){_FORMULA}")
 _MARKED = re.compile(f"(^|;)'{_FORMULA}")
 
 
 def marked(text: str) -> str:
-    """Return text for a CSV cell, with a mark before all that a spreadsheet would take for a formula.
+    """Return text for a CSV cell, with a mark before everything that a spreadsheet would read as a formula.
 
     >>> marked("=1+1;-2")
     "'=1+1;'-2"
@@ -38,7 +38,7 @@ def marked(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """Return the text that was marked.
+    """Return the text without the marks.
 
     >>> unmarked(marked("'=1")) == "'=1"
     True
@@ -48,14 +48,14 @@ def unmarked(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How tables are written to, and read from, the files of a scan."""
+    """Functions that write and read the tables in the files of a scan."""
 
     write: Callable[[str, ScanTables], None]
     read: Callable[[str], ScanTables]
 
 
 def format_for(path: str) -> Format:
-    """Return the format that the name of a file asks for; raises ScanError if it asks for none."""
+    """Return the format for the name of a file. Raises ScanError if there is none."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in _FORMATS:
         raise ScanError(f"{path}: the name of an output ends in {', '.join(_FORMATS)}")
@@ -63,7 +63,7 @@ def format_for(path: str) -> Format:
 
 
 def causes_path(path: str) -> str:
-    """Return the file beside the output that the causes go to, where a format keeps one table in a file.
+    """Return the path of the causes, beside the output, for formats with one table per file.
 
     >>> causes_path("zoo.parquet")
     'zoo.causes.parquet'
@@ -146,12 +146,12 @@ def _read_sqlite(path: str) -> ScanTables:
 
 
 def _sqlite_rows(path: str, table: str) -> ScanRows:
-    # SQLite opens by name only; that the file is a regular one is seen to before.
+    # SQLite opens by name only; the caller has checked that it is a regular file.
     address = f"{Path(path).absolute().as_uri()}?mode=ro"
     with open_input(path, is_updated=True), closing(sqlite3.connect(address, uri=True)) as connection:
-        found = connection.execute(f"SELECT * FROM {table}")
-        _check([column[0] for column in found.description], table)
-        yield from found
+        cursor = connection.execute(f"SELECT * FROM {table}")
+        _check([column[0] for column in cursor.description], table)
+        yield from cursor
 
 
 def _write_parquet(path: str, tables: ScanTables) -> None:
@@ -182,14 +182,14 @@ def _parquet_rows(path: str, table: str) -> ScanRows:
             yield from zip(*[column.to_pylist() for column in some.columns], strict=True)
 
 
-def _check(found: Sequence[str], table: str) -> None:
+def _check(columns: Sequence[str], table: str) -> None:
     """Raise ValueError if these are not the columns of a table."""
-    if list(found) != names(table):
+    if list(columns) != names(table):
         raise ValueError(f"not the columns of {table}")
 
 
 def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
-    """Return rows by the thousand, so that they are not in memory at once."""
+    """Yield rows by the thousand, so that they are not in memory at once."""
     waiting = iter(rows)
     while some := list(itertools.islice(waiting, _BATCH)):
         yield some

@@ -18,14 +18,14 @@ from .output import format_for
 from .schema import COLUMNS, RUNS, declaration, names
 
 BEFORE = "before_"
-"""What the names of an earlier scan's tables begin with."""
+"""Prefix of the names of an earlier scan's tables."""
 
 _NOT_RUNNING = ", ".join([f"'{outcome}'" for outcome in sorted(NOT_RUNNING)])
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that is asked often."""
+    """A predefined question."""
 
     meaning: str
     sql: str
@@ -127,10 +127,10 @@ class Result:
 
 
 def ask(scans: Sequence[str], sql: str) -> Result:
-    """Ask in SQL of the tables ``runs`` and ``causes`` of the last scan, and ``before_runs`` and ``before_causes`` of the first.
+    """Query the tables ``runs`` and ``causes`` of the last scan, and ``before_runs`` and ``before_causes`` of the first.
 
-    ``release_order`` has the releases of the runtime in the last scan, by their age. A query sees nothing but these tables.
-    Raises ScanError if a file is not that of a scan, DuckDB is not installed, or the query is wrong.
+    ``release_order`` has the releases of the runtime in the last scan, by age. A query sees nothing but these tables. Raises
+    ScanError if a file is not that of a scan, DuckDB is not installed, or the query is wrong.
     """
     try:
         duckdb: Any = importlib.import_module("duckdb")
@@ -171,12 +171,12 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
 
 
 def _order_releases(connection: Any) -> None:
-    """Add a table that says which runtimes of the last scan follow each other."""
-    found = {runtime for (runtime,) in connection.execute(f"SELECT DISTINCT runtime FROM {RUNS}").fetchall() if runtime}
+    """Add a table with the order of the last scan's runtimes."""
+    runtimes = {runtime for (runtime,) in connection.execute(f"SELECT DISTINCT runtime FROM {RUNS}").fetchall() if runtime}
     try:
-        ordered = sorted(found, key=lambda runtime: parse_release(runtime).order)
+        ordered = sorted(runtimes, key=lambda runtime: parse_release(runtime).order)
     except OptionError:
-        ordered = sorted(found)
+        ordered = sorted(runtimes)
     connection.execute("CREATE TABLE release_order (runtime TEXT, position BIGINT)")
     for position, runtime in enumerate(ordered):
         connection.execute("INSERT INTO release_order VALUES (?, ?)", [runtime, position])

@@ -22,7 +22,7 @@ from .totals import Totals
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """What judges: so many processes here, or a Dask scheduler elsewhere."""
+    """The number of processes on this machine, or a Dask scheduler elsewhere."""
 
     processes: int = 1
     scheduler: str | None = None
@@ -30,7 +30,7 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What a scan ended with: what is in the output, how many models were judged anew, and whether it was interrupted."""
+    """The result of a scan: the totals of the output, how many models were judged anew, and whether it was interrupted."""
 
     totals: Totals
     causes: int
@@ -44,21 +44,21 @@ def scan(
     targets: Sequence[TargetSpec],
     output: str,
     engine: Workers,
-    show: Callable[[int, int], None] = lambda done, total: None,
+    show: Callable[[int, int], None] = lambda finished, total: None,
 ) -> Scanned:
-    """Judge models on targets and write the tables of the output; ``show`` is told how many of how many models are done.
+    """Judge models on targets and write the tables of the output.
 
-    What an earlier scan found, or began to find, holds as long as content, target and rules are the same. Nothing is lost if
-    the process ends at any moment: what was found by then is in a journal beside the output. After KeyboardInterrupt the
-    output is written with what there is. Raises ScanError and OSError.
+    ``show`` is called with the numbers of finished and of all models. Results of an earlier, even unfinished scan remain valid
+    while content, target and rules are the same. Nothing is lost if the process ends at any moment: results go to a journal
+    beside the output first. After KeyboardInterrupt the output is written with the results so far. Raises ScanError and OSError.
     """
-    kept = format_for(output)
+    file_format = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)
     if any(os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output) for model in models):
         raise ScanError(f"{output}: is one of the models, which is not overwritten")
     journal = Journal(f"{output}.journal")
     try:
-        _take_over(journal, output, kept)
+        _take_over(journal, output, file_format)
         judged = unchanged = 0
         is_interrupted = False
         jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
@@ -71,7 +71,7 @@ def scan(
                 show(judged + unchanged, len(models))
         except KeyboardInterrupt:
             is_interrupted = True
-        totals, causes = _write(journal, models, targets, output, kept)
+        totals, causes = _write(journal, models, targets, output, file_format)
         journal.remove()
     finally:
         journal.close()
@@ -84,11 +84,11 @@ def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[
     return answers_here(jobs, count, engine.processes)
 
 
-def _take_over(journal: Journal, output: str, kept: Format) -> None:
+def _take_over(journal: Journal, output: str, file_format: Format) -> None:
     try:
-        journal.take_over(kept.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
+        journal.take_over(file_format.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
     except (ValueError, TypeError, OverflowError, csv.Error, sqlite3.Error) as error:
-        journal.remove()  # in which nothing is before this
+        journal.remove()  # it is still empty
         raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
     except OSError as error:
         journal.remove()
@@ -96,9 +96,9 @@ def _take_over(journal: Journal, output: str, kept: Format) -> None:
 
 
 def _write(
-    journal: Journal, models: Sequence[str], targets: Sequence[TargetSpec], output: str, kept: Format
+    journal: Journal, models: Sequence[str], targets: Sequence[TargetSpec], output: str, file_format: Format
 ) -> tuple[Totals, int]:
-    """Write the output from the journal, row by row; return what is in it, and how many causes."""
+    """Write the output from the journal, row by row; return its totals and the number of causes."""
     stored, columns = [stored_name(model) for model in models], [spec.name for spec in targets]
     totals, causes = Totals(), _Count()
     tables = {
@@ -106,14 +106,14 @@ def _write(
         CAUSES: causes.count(journal.rows(CAUSES, stored, columns)),
     }
     try:
-        kept.write(output, tables)
+        file_format.write(output, tables)
     except OSError as error:
         raise ScanError(f"{error.filename or output}: {error.strerror or error}; what was found is in {journal.path}") from error
     return totals, causes.rows
 
 
 class _Count:
-    """Number of rows have passed."""
+    """Number of rows that have passed."""
 
     def __init__(self) -> None:
         self.rows = 0

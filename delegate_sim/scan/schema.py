@@ -1,6 +1,6 @@
 """The columns of a scan's two tables.
 
-The documentation lists them from here (``docs/scan.md``), and every format of the output has them in this order.
+The documentation is generated from them (``docs/scan.md``), and every output format has them in this order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, the type of its values (any may be absent), and what they are."""
+    """A column: its name, the type of its values (any may be absent), and its meaning."""
 
     name: str
     type: str
@@ -63,7 +63,7 @@ COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 
 
 def declaration(table: str) -> str:
-    """Return the columns of a table as SQL declares them, in SQLite and in DuckDB.
+    """Return the columns of a table as an SQL declaration for SQLite and DuckDB.
 
     >>> declaration(CAUSES).partition(",")[0]
     'model TEXT'

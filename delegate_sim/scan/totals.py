@@ -12,7 +12,7 @@ _MOST_ERRORS = 5
 
 
 class TargetTotals:
-    """Models on one target: how many it takes as a whole and in part, and how much of them."""
+    """Totals for one target: models delegated completely and in part, and sums of measures."""
 
     def __init__(self) -> None:
         self.models = self.without_answer = self.whole = self.untouched = 0
@@ -20,12 +20,12 @@ class TargetTotals:
 
     @property
     def in_part(self) -> int:
-        """Number of models the target takes in part."""
+        """Number of models that are delegated in part."""
         return self.models - self.without_answer - self.whole - self.untouched
 
 
 class Totals:
-    """Sums over the rows of ``runs`` that have passed, of which none is kept."""
+    """Sums over the rows of ``runs`` that have passed, without keeping them."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -36,7 +36,7 @@ class Totals:
         """The errors of the first models that have any, one for each."""
 
     def count(self, rows: ScanRows) -> Iterator[tuple[Any, ...]]:
-        """Return the rows, in which those of a model follow each other, and count them."""
+        """Yield the rows, in which those of a model follow each other, and count them."""
         keys = names(RUNS)
         model = failed = None
         for values in rows:

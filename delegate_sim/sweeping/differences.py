@@ -17,44 +17,44 @@ from ..inference.models import compare_models
 from ..model.reader import load
 
 SAMPLES = 2
-"""Inputs on which each model is compared with the float model."""
+"""Number of inputs for the comparison with the float model."""
 _FORMAT = 1
 
 
-def difference_from(reference: Conversion, made: Conversion, cache: ConversionCache) -> tuple[Difference | None, str]:
-    """Return how a conversion differs from the float model of the same converter, or None and why that is not known.
+def difference_from(reference: Conversion, conversion: Conversion, cache: ConversionCache) -> tuple[Difference | None, str]:
+    """Return the difference of a conversion from the same converter's float model, or None and the reason.
 
-    A failure is not kept: what is missing may be installed later.
+    A failure is not cached: missing packages may be installed later.
     """
     try:
         check_installed()
-        key = _key(reference, made)
-        found = _read(cache.find(key))
-        if found is None:
-            found = compare_models(load(reference.path), load(made.path), samples=SAMPLES, is_timed=False)
+        key = _key(reference, conversion)
+        result = _read(cache.find(key))
+        if result is None:
+            result = compare_models(load(reference.path), load(conversion.path), samples=SAMPLES, is_timed=False)
             with suppress(OSError):
-                cache.keep(key, {"digest": "", "difference": asdict(found)}, None)
+                cache.keep(key, {"digest": "", "difference": asdict(result)}, None)
     except DelegateSimError as error:
         return None, str(error)
-    if found.problem:
-        return found, found.problem
-    return found, "" if found.relative < float("inf") else "all outputs of the float model are 0"
+    if result.problem:
+        return result, result.problem
+    return result, "" if result.relative < float("inf") else "all outputs of the float model are 0"
 
 
-def _key(reference: Conversion, made: Conversion) -> str:
+def _key(reference: Conversion, conversion: Conversion) -> str:
     runtime = importlib.metadata.version("ai-edge-litert")
-    parts = ("difference", str(_FORMAT), str(SAMPLES), runtime, reference.digest, made.digest)
+    parts = ("difference", str(_FORMAT), str(SAMPLES), runtime, reference.digest, conversion.digest)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _read(entry: Mapping[str, Any] | None) -> Difference | None:
-    """Return what an entry holds, None where it does not fit."""
+    """Return the difference in a cache entry; None if it does not fit."""
     try:
-        found = entry["difference"] if entry is not None else None
-        if found is None:
+        stored = entry["difference"] if entry is not None else None
+        if stored is None:
             return None
-        outputs = tuple([TensorDifference(**each) for each in found["outputs"]])
-        first, second = found["seconds"]
-        return Difference(outputs, (), (float(first), float(second)), int(found["samples"]))
+        outputs = tuple([TensorDifference(**output) for output in stored["outputs"]])
+        first, second = stored["seconds"]
+        return Difference(outputs, (), (float(first), float(second)), int(stored["samples"]))
     except (KeyError, TypeError, ValueError):
         return None

@@ -1,4 +1,4 @@
-"""Choose the settings to try next from what a diagnosis asks of a converter."""
+"""Choose the settings to try next from the converter settings that a diagnosis suggests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .shapes import Shapes
 QUANTIZATIONS: Mapping[ConverterSetting, str] = MappingProxyType(
     {ConverterSetting.FLOAT: "float", ConverterSetting.FLOAT16: "float16", ConverterSetting.INT8: "int8"}
 )
-"""What of these is a quantization, and how ``Settings`` call it."""
+"""Converter settings that are quantizations, with their names in ``Settings``."""
 OPTIONS: Mapping[ConverterSetting, str] = MappingProxyType(
     {
         ConverterSetting.PER_TENSOR: "per-tensor",
@@ -25,35 +25,34 @@ OPTIONS: Mapping[ConverterSetting, str] = MappingProxyType(
         ConverterSetting.UNFOLD_BATCH_MATMUL: "unfolded",
     }
 )
-"""What of these is an option, and how ``Settings`` call it."""
+"""Converter settings that are options, with their names in ``Settings``."""
 
 FIXED = OPTIONS[ConverterSetting.FIXED_SHAPES]
 EVERYWHERE = (FIXED, OPTIONS[ConverterSetting.UNFOLD_BATCH_MATMUL])
-"""Options that go with every quantisation."""
+"""Options that work with every quantization."""
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """Where a cause points: what it asks for, and what it is called."""
+    """The suggestion of a cause: converter settings, and the cause's name."""
 
     settings: SettingsTogether
     cause: str
 
 
 def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
-    """Return where the causes of a diagnosis point, the one first whose end brings most.
+    """Yield the suggestions of a diagnosis's causes, the largest gain first.
 
-    Where the end of one brings nothing without that of others, what those ask for goes with it; one whose end brings nothing
-    even then points nowhere.
+    If fixing a cause gains nothing without others, their suggestions are included; a cause without any gain suggests nothing.
     """
-    asked = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
+    requested = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
     for finding in diagnosis.findings:
         if finding.needs is None:
             continue
-        needed = [asked[identity][0] for identity in finding.needs if asked[identity]]
-        for together in asked[finding.cause.identity]:
+        needed = [requested[identity][0] for identity in finding.needs if requested[identity]]
+        for together in requested[finding.cause.identity]:
             others = frozenset().union(*needed)
-            # What a cause itself asks of types stands.
+            # A cause's own suggestion on types takes precedence.
             others = others - QUANTIZATIONS.keys() if together & QUANTIZATIONS.keys() else others
             yield Direction(together | others, finding.cause.name)
 
@@ -63,26 +62,26 @@ def _settings(diagnosis: Diagnosis, finding: RankedCause) -> tuple[SettingsToget
 
 
 def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:
-    """Return settings changed as a cause asks for; None where that is what they are, or they do not go together.
+    """Return settings changed by a suggestion; None if that changes nothing, or is incompatible.
 
-    ``shapes`` are what inputs are fixed to where a cause asks for that.
+    ``shapes`` are the fixed input shapes, if a cause suggests them.
     """
-    found = settings
+    quantized = settings
     try:
         for setting, name in QUANTIZATIONS.items():
             if setting in together:
-                found = found.with_quantization(name)
+                quantized = quantized.with_quantization(name)
     except OptionError:
         return None
-    names = [name for setting, name in OPTIONS.items() if setting in together and name not in found.options]
-    changed = with_options(found, *names, shapes=shapes) if names else found
+    names = [name for setting, name in OPTIONS.items() if setting in together and name not in quantized.options]
+    changed = with_options(quantized, *names, shapes=shapes) if names else quantized
     return None if changed == settings else changed
 
 
 def with_options(settings: Settings, *names: str, shapes: Shapes = ()) -> Settings | None:
-    """Return settings with further options, None if these do not go with them; ``shapes`` go with that of fixed inputs."""
+    """Return settings with further options; None if they are incompatible. ``shapes`` belong to fixed inputs."""
     try:
-        found = settings.with_option(*names)
+        changed = settings.with_option(*names)
     except OptionError:
         return None
-    return replace(found, shapes=shapes) if FIXED in names else found
+    return replace(changed, shapes=shapes) if FIXED in names else changed

@@ -1,4 +1,4 @@
-"""Rows of a sweep: how every target takes a conversion, its size, and its difference from the float model."""
+"""Rows of a sweep: each conversion's result on every target, its size, and its difference from the float model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..runtime.target import Target
 
 
 class SweepTarget(NamedTuple):
-    """A target, and what it is called in the table."""
+    """A target, and its label in the table."""
 
     label: str
     target: Target
@@ -23,7 +23,7 @@ class SweepTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Why a conversion was tried: the words, and for what a diagnosis pointed at the row, the target and the cause."""
+    """The reason for trying a conversion as text; for one that a diagnosis suggested, the row, the target and the cause."""
 
     words: str
     row: int | None = None
@@ -33,21 +33,21 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """One conversion. ``costs`` has one entry for each target, and none where there is no model."""
+    """One conversion. ``costs`` has one entry for each target, and none without a model."""
 
     number: int
-    """Counted from 1."""
+    """The row's number, from 1."""
     conversion: Conversion
     origin: Origin
     costs: tuple[Cost, ...] = ()
     difference: Difference | None = None
-    """From the float model of the same converter, on the CPU."""
+    """The difference from the same converter's float model, on the CPU."""
     no_difference: str = ""
-    """Why there is none."""
+    """The reason why there is no difference."""
     same_as: int | None = None
-    """The number of an earlier row with the same file, to the byte."""
+    """The number of an earlier row with an identical file."""
     unreadable: str = ""
-    """Why the converter's file cannot be judged."""
+    """The reason why the converted file cannot be judged."""
     is_best: bool = False
     """True if no other row is at least as good in everything and better in something (``pareto``)."""
 
@@ -58,14 +58,14 @@ class SweepRow:
 
     @property
     def failure(self) -> str:
-        """Why there is no model, in one line; empty where there is one."""
+        """The reason why there is no model, in one line; empty if there is one."""
         if self.conversion.failure is not None:
             return f"{self.conversion.failure.kind.value}: {self.conversion.failure.line}"
         return self.unreadable
 
     @property
     def error(self) -> float | None:
-        """The greatest error of an output as a share of its range; None where it is not known."""
+        """The largest error of an output as a share of its range; None if it is unknown."""
         if self.difference is None or self.difference.problem or not math.isfinite(self.difference.relative):
             return None
         return self.difference.relative
@@ -77,26 +77,25 @@ class SweepRow:
 
 
 def delegated_share(cost: Cost) -> float:
-    """Return the share of multiply-adds on the delegate, that of nodes without any; less than 0 where the model does not run."""
+    """Return the share of delegated multiply-adds, or of nodes without any; negative if the model does not run."""
     return -1.0 if cost.measures.outcome in NOT_RUNNING else cost.multiply_add_share
 
 
 def pareto(rows: Sequence[SweepRow]) -> frozenset[int]:
-    """Return the numbers of the rows that are best.
+    """Return the numbers of the best rows.
 
-    These are the rows than which no other is at least as good in every target's share of multiply-adds, in size and in the
-    difference from the float model, and better in one of them. A difference that is not known is as bad as can be. Of rows
-    with the same file only the first counts.
+    No other row is at least as good in every target's share of multiply-adds, in size and in the difference from the float model,
+    and better in one of them. An unknown difference counts as the worst. Of rows with the same file only the first counts.
     """
     points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None}
     return frozenset(number for number, point in points.items() if not any(_dominates(other, point) for other in points.values()))
 
 
 def best_for(rows: Sequence[SweepRow], place: int) -> SweepRow | None:
-    """Return the row that suits one target best, None without a model that runs there.
+    """Return the best row for one target; None without a model that runs there.
 
-    That is the one with most multiply-adds delegated, then with fewest kernels, fewest bytes across borders, the smallest
-    difference and the smallest file.
+    It has the most delegated multiply-adds, then the fewest kernels, the fewest boundary bytes, the smallest difference and the
+    smallest file.
     """
     running = [row for row in rows if row.is_model and row.costs[place].measures.outcome not in NOT_RUNNING]
     return min(running, key=lambda row: _order(row, place), default=None)
@@ -110,7 +109,7 @@ def _order(row: SweepRow, place: int) -> tuple[float, ...]:
 
 
 def _point(row: SweepRow) -> tuple[float, ...]:
-    """Return what counts, the less the better."""
+    """Return the compared measures; less is better."""
     return (*[-delegated_share(cost) for cost in row.costs], row.conversion.size, _error(row))
 
 

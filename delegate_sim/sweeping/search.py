@@ -1,4 +1,4 @@
-"""The order of conversions: float first, then where diagnosis points, until nothing changes."""
+"""The order of conversions: float first, then the suggestions of diagnoses, until nothing changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERYTHING = Origin("everything is tried")
 
 @dataclass(frozen=True, slots=True)
 class SweepTrial:
-    """A conversion to try, and why."""
+    """A conversion to try, and the reason."""
 
     route: Route
     settings: Settings
@@ -31,27 +31,27 @@ class SweepTrial:
 
 
 Take = Callable[[SweepTrial, int], SweepRow]
-"""Converts and judges; told how many trials are known to come after it."""
+"""A function that converts and judges a trial; it is told how many known trials follow."""
 Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
-"""Returns the diagnosis of a row on each target, by the target's label."""
+"""A function that returns the diagnosis of a row on each target, by the target's label."""
 
 
 def search(
     routes: Sequence[Route],
-    asked: Sequence[Settings],
+    requested: Sequence[Settings],
     everything: bool,
     take: Take,
     diagnose: Diagnose,
     shapes: Shapes = (),
 ) -> Iterator[SweepRow]:
-    """Return rows as they are found.
+    """Yield rows as they are finished.
 
-    Every converter begins with float, then with what is ``asked`` for, or with ``everything`` that the routes know. From each
-    model that is taken otherwise than the one it comes from, by any target, the causes of its diagnosis point to the next.
-    ``shapes`` are what inputs are fixed to, which is tried from the beginning. What is not installed is tried once.
+    Each converter starts with float, then the ``requested`` settings, or ``everything`` that the routes support. The diagnoses of
+    each model whose result on some target differs from that of its parent suggest the next settings. ``shapes`` are fixed input
+    shapes, which are tried from the beginning. A converter that is not installed is tried once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
-    waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *asked], everything))
+    waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))
     known = {(trial.route, trial.settings) for trial in waiting}
     missing: set[Route] = set()
     while waiting:
@@ -69,14 +69,14 @@ def search(
         if not is_changed:
             continue
         further = _combined(trial, row, routes, shapes) if everything else ()
-        for each in (*further, *_pointed(trial, row, routes, diagnose, shapes)):
-            if (each.route, each.settings) not in known:
-                known.add((each.route, each.settings))
-                waiting.append(each)
+        for next_trial in (*further, *_pointed(trial, row, routes, diagnose, shapes)):
+            if (next_trial.route, next_trial.settings) not in known:
+                known.add((next_trial.route, next_trial.settings))
+                waiting.append(next_trial)
 
 
 def changes_something(row: SweepRow, parent: SweepRow) -> bool:
-    """Whether a target takes another share of a model than of the one that it comes from, or in another number of kernels."""
+    """Return whether the model's share or number of kernels on some target differs from its parent's."""
     return [_standing(cost) for cost in row.costs] != [_standing(cost) for cost in parent.costs]
 
 
@@ -85,20 +85,20 @@ def _standing(cost: Cost) -> tuple[object, ...]:
     return measures.outcome, round(cost.multiply_add_share, 4), measures.fallback_nodes, measures.delegate_kernels
 
 
-def _beginning(routes: Sequence[Route], asked: Sequence[Settings], everything: bool) -> Iterator[SweepTrial]:
-    """Return each trial once, for the first reason that there is."""
-    found: dict[tuple[Route, Settings], SweepTrial] = {}
+def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everything: bool) -> Iterator[SweepTrial]:
+    """Yield each trial once, with the first reason for it."""
+    first_trials: dict[tuple[Route, Settings], SweepTrial] = {}
     trials = [SweepTrial(route, FLOAT, BEGINNING) for route in routes if route.quantizer is None]
-    trials += [SweepTrial(route, settings, ASKED) for settings in asked for route in routes if knows(route, settings)]
+    trials += [SweepTrial(route, settings, ASKED) for settings in requested for route in routes if knows(route, settings)]
     if everything:
         trials += [SweepTrial(route, settings, EVERYTHING) for route in routes for settings in settings_for(route)]
     for trial in trials:
-        found.setdefault((trial.route, trial.settings), trial)
-    yield from found.values()
+        first_trials.setdefault((trial.route, trial.settings), trial)
+    yield from first_trials.values()
 
 
 def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
-    """Return every setting together with an option that goes with all of them and changes something."""
+    """Yield the settings combined with each compatible option that changes something."""
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return
     (option,) = trial.settings.options
@@ -127,5 +127,5 @@ def _pointed(
 
 
 def _alongside(route: Route, routes: Sequence[Route]) -> list[Route]:
-    """Return a route, and the others that begin with the same converter."""
+    """Return a route, and the others that start with the same converter."""
     return [other for other in routes if other.converter == route.converter]

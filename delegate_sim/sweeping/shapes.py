@@ -1,4 +1,4 @@
-"""Parse the shapes that inputs are fixed to."""
+"""Parse fixed shapes of inputs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def parse_shapes(texts: Sequence[str]) -> Shapes:
-    """Read ``INPUT=1,224,224,3``; raises OptionError."""
-    found: dict[str, tuple[int, ...]] = {}
+    """Parse ``INPUT=1,224,224,3``. Raises OptionError."""
+    shapes: dict[str, tuple[int, ...]] = {}
     for text in texts:
         name, equals, sizes = text.rpartition("=")
         if not equals or not all(size.isascii() and size.isdigit() and 0 < int(size) < 1 << 31 for size in sizes.split(",")):
             raise OptionError(printable(f"a shape is INPUT=1,224,224,3, not {text!r}"))
-        found[name] = tuple(map(int, sizes.split(",")))
-    return tuple(found.items())
+        shapes[name] = tuple(map(int, sizes.split(",")))
+    return tuple(shapes.items())

@@ -26,36 +26,36 @@ def sweep(
     targets: Sequence[Target],
     routes: Sequence[Route],
     cache: ConversionCache,
-    asked: SweepRequest | None = None,
+    request: SweepRequest | None = None,
     show: Callable[[int, int, str], None] = lambda done, left, name: None,
 ) -> Swept:
-    """Convert a source model with float and with what diagnosis points to, and judge each conversion on every target.
+    """Convert a source model to float and with suggested settings, and judge each conversion on every target.
 
-    ``show`` is told before each conversion how many are done, how many are known to be left, and which it is. After
-    KeyboardInterrupt the rows that are finished are returned.
+    ``show`` is called before each conversion with the numbers of finished and of remaining ones, and its name. After
+    KeyboardInterrupt the finished rows are returned.
     """
-    asked = asked or SweepRequest()
-    labelled = with_labels(targets)
-    judge = _Judge(labelled, cache)
+    request = request or SweepRequest()
+    labeled = with_labels(targets)
+    judge = _Judge(labeled, cache)
 
     def take(trial: SweepTrial, left: int) -> SweepRow:
         show(len(judge.rows), left + 1, f"{trial.route.name}: {trial.settings.name}")
-        made = convert(source, trial.route, trial.settings, cache, asked.calibration, asked.limits)
-        return judge.row(trial, made)
+        conversion = convert(source, trial.route, trial.settings, cache, request.calibration, request.limits)
+        return judge.row(trial, conversion)
 
     is_interrupted = False
     try:
-        for _ in search(routes, asked.settings, asked.everything, take, judge.diagnoses, asked.shapes):
+        for _ in search(routes, request.settings, request.everything, take, judge.diagnoses, request.shapes):
             pass
     except KeyboardInterrupt:
         is_interrupted = True
     best = pareto(judge.rows)
     rows = [replace(row, is_best=row.number in best) for row in judge.rows]
-    return Swept(source, labelled, asked, tuple(rows), is_interrupted)
+    return Swept(source, labeled, request, tuple(rows), is_interrupted)
 
 
 def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
-    """Return targets with what they are called: the delegate's name, and a number where one stands there several times."""
+    """Return targets with labels: the delegate's name, numbered if it occurs several times."""
     names = [target.delegate.name for target in targets]
     return tuple(
         [
@@ -66,7 +66,7 @@ def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
 
 
 class _Judge:
-    """Judges conversions as they come; ``rows`` are those that are finished."""
+    """Judges conversions one by one; ``rows`` are the finished ones."""
 
     def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
         self.rows: list[SweepRow] = []
@@ -74,39 +74,39 @@ class _Judge:
         self._latest: tuple[Diagnosis, ...] = ()
         self._cache = cache
         self._references: dict[Converter, Conversion] = {}
-        """Each converter's float model."""
+        """The float model of each converter."""
 
     def diagnoses(self, row: SweepRow) -> Iterator[tuple[str, Diagnosis]]:
-        """Return the diagnosis of the latest row on each target."""
+        """Yield the diagnosis of the latest row on each target."""
         assert row.number == len(self.rows)
         for target, diagnosis in zip(self._targets, self._latest, strict=True):
             yield target.label, diagnosis
 
-    def row(self, trial: SweepTrial, made: Conversion) -> SweepRow:
+    def row(self, trial: SweepTrial, conversion: Conversion) -> SweepRow:
         """Judge a conversion."""
-        row = SweepRow(len(self.rows) + 1, made, trial.origin)
-        if made.failure is None:
+        row = SweepRow(len(self.rows) + 1, conversion, trial.origin)
+        if conversion.failure is None:
             row = self._judged(row)
         self.rows.append(row)
         return row
 
     def _judged(self, row: SweepRow) -> SweepRow:
-        made = row.conversion
+        conversion = row.conversion
         try:
-            model = load(made.path)
+            model = load(conversion.path)
         except ModelError as error:
             return replace(row, unreadable=f"cannot be read: {error}")
-        earlier = next((each for each in self.rows if each.is_model and each.conversion.digest == made.digest), None)
+        earlier = next((other for other in self.rows if other.is_model and other.conversion.digest == conversion.digest), None)
         if earlier is not None:
             row = replace(row, same_as=earlier.number, costs=earlier.costs)
         else:
             try:
-                self._latest = tuple([diagnose(model, each.target) for each in self._targets])
-            except Exception as error:  # one conversion's failure is that conversion's row
+                self._latest = tuple([diagnose(model, target.target) for target in self._targets])
+            except Exception as error:  # a conversion that fails is a row too
                 return replace(row, unreadable=fault_text(error))
-            row = replace(row, costs=tuple([each.now for each in self._latest]))
-        if made.settings == FLOAT and made.route.quantizer is None:
-            self._references.setdefault(made.route.converter, made)
+            row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]))
+        if conversion.settings == FLOAT and conversion.route.quantizer is None:
+            self._references.setdefault(conversion.route.converter, conversion)
         return self._compared(row)
 
     def _compared(self, row: SweepRow) -> SweepRow:

@@ -30,19 +30,19 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class SweepRequest:
-    """What is tried: ``settings`` besides float and what diagnosis points to, or ``everything``."""
+    """The settings to try: ``settings`` besides float and suggested ones, or ``everything``."""
 
     settings: tuple[Settings, ...] = ()
     everything: bool = False
     calibration: Calibration = DRAWN
     limits: Limits = field(default_factory=Limits)
     shapes: Shapes = ()
-    """What inputs are fixed to."""
+    """The fixed input shapes."""
 
 
 @dataclass(frozen=True, repr=False)
 class Swept(Shown):
-    """Every conversion that was tried, in that order, and how the targets take it. ``to_dict`` gives the stable form."""
+    """Every conversion that was tried, in order, with its results on the targets. ``to_dict`` gives the stable form."""
 
     source: SourceModel
     targets: tuple[SweepTarget, ...]
@@ -56,11 +56,11 @@ class Swept(Shown):
         return tuple([row for row in self.rows if row.is_model])
 
     def best_for(self, target: str) -> SweepRow | None:
-        """Return the row that suits a target best, by its label: most multiply-adds delegated, then fewest kernels, and so on.
+        """Return the best row for a target, by its label: most delegated multiply-adds, then fewest kernels, and so on.
 
-        None where there is no model that runs there. Raises OptionError for a target that was not asked for.
+        None if no model runs there. Raises OptionError for an unknown target.
         """
-        labels = [each.label for each in self.targets]
+        labels = [target.label for target in self.targets]
         if target not in labels:
             raise OptionError(f"there is no target {target!r}; there are {', '.join(labels)}")
         return best_for(self.rows, labels.index(target))
@@ -76,19 +76,19 @@ class Swept(Shown):
         return sweep_tables(self)
 
 
-def _sweep_entry(found: Swept) -> dict[str, Any]:
+def _sweep_entry(result: Swept) -> dict[str, Any]:
     """Return a table as plain data (schema ``delegate-sim/sweep/1``)."""
-    source, calibration = found.source, found.asked.calibration
-    best = {target.label: found.best_for(target.label) for target in found.targets}
+    source, calibration = result.source, result.asked.calibration
+    best = {target.label: result.best_for(target.label) for target in result.targets}
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
         "source": {"name": source.text, "kind": source.kind.value, "sha256": source.digest},
         "calibration": {"is_drawn": calibration.is_drawn, "words": calibration.words},
-        "everything": found.asked.everything,
-        "interrupted": found.is_interrupted,
-        "targets": [_target_entry(target) for target in found.targets],
-        "rows": [_row_entry(row, found) for row in found.rows],
+        "everything": result.asked.everything,
+        "interrupted": result.is_interrupted,
+        "targets": [_target_entry(target) for target in result.targets],
+        "rows": [_row_entry(row, result) for row in result.rows],
         "best_for": {label: None if row is None else row.number for label, row in best.items()},
     }
 
@@ -104,24 +104,24 @@ def _target_entry(sweep_target: SweepTarget) -> dict[str, Any]:
     }
 
 
-def _row_entry(row: SweepRow, found: Swept) -> dict[str, Any]:
-    made = row.conversion
+def _row_entry(row: SweepRow, result: Swept) -> dict[str, Any]:
+    conversion = row.conversion
     return {
         "number": row.number,
-        "converter": made.route.name,
-        "version": made.route.version,
-        "settings": made.settings.name,
+        "converter": conversion.route.name,
+        "version": conversion.route.version,
+        "settings": conversion.settings.name,
         "origin": {"words": row.origin.words, "row": row.origin.row, "target": row.origin.target, "cause": row.origin.cause},
         "failure": _failure_entry(row),
         "is_best": row.is_best,
         "same_as": row.same_as,
-        "size": made.size if row.is_model else None,
-        "sha256": made.digest if row.is_model else None,
-        "seconds": round(made.seconds, 3),
-        "is_kept": made.is_kept,
-        "targets": {target.label: _cost_entry(cost) for target, cost in zip(found.targets, row.costs, strict=False)},
+        "size": conversion.size if row.is_model else None,
+        "sha256": conversion.digest if row.is_model else None,
+        "seconds": round(conversion.seconds, 3),
+        "is_kept": conversion.is_kept,
+        "targets": {target.label: _cost_entry(cost) for target, cost in zip(result.targets, row.costs, strict=False)},
         "difference": _difference_entry(row),
-        "code": made.code,
+        "code": conversion.code,
     }
 
 
@@ -143,44 +143,47 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _difference_entry(row: SweepRow) -> dict[str, Any]:
-    """Return the difference from the float model; errors are shares of an output's range, absent with the reason."""
+    """Return the difference from the float model; errors are shares of an output's range, or null with the reason."""
     return {"error": row.error, "why_unknown": row.no_difference, "samples": row.difference.samples if row.difference else 0}
 
 
-def _sweep_line(found: Swept) -> str:
-    """Say in one line what was tried and how many conversions there are."""
-    best = sum([row.is_best for row in found.rows])
-    interrupted = ", interrupted" if found.is_interrupted else ""
-    return f"{found.source.text}: {len(found.rows):,} conversions tried, {len(found.models):,} made, {best:,} best{interrupted}"
+def _sweep_line(result: Swept) -> str:
+    """Return a summary in one line."""
+    best = sum([row.is_best for row in result.rows])
+    interrupted = ", interrupted" if result.is_interrupted else ""
+    return (
+        f"{result.source.text}: {len(result.rows):,} conversions tried, {len(result.models):,} made, {best:,} best{interrupted}"
+    )
 
 
-def sweep_tables(found: Swept) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables: a row for each conversion with the numbers of every target, and one for each on each target."""
+def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
+    """Return the tables: a row for each conversion with all targets, and one for each conversion and target."""
     return {
-        "rows": lambda: Table((*_ROWS, *wide_columns(found)), list(_rows(found))),
-        "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(found))),
+        "rows": lambda: Table((*_ROWS, *wide_columns(result)), list(_rows(result))),
+        "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(result))),
     }
 
 
-def wide_columns(found: Swept) -> tuple[str, ...]:
+def wide_columns(result: Swept) -> tuple[str, ...]:
     """Return the names of the columns of all targets."""
-    return tuple([f"{target.label}_{name}" for target in found.targets for name in _NUMBERS])
+    return tuple([f"{target.label}_{name}" for target in result.targets for name in _NUMBERS])
 
 
-def _rows(found: Swept) -> Iterator[tuple[Any, ...]]:
-    for row in found.rows:
-        made = row.conversion
+def _rows(result: Swept) -> Iterator[tuple[Any, ...]]:
+    for row in result.rows:
+        conversion = row.conversion
         own = (
-            row.number, row.is_best, made.route.name, made.route.version, made.settings.name, row.origin.words, row.failure,
-            made.size if row.is_model else None, row.error, row.no_difference, round(made.seconds, 1), row.same_as,
+            row.number, row.is_best, conversion.route.name, conversion.route.version, conversion.settings.name,
+            row.origin.words, row.failure, conversion.size if row.is_model else None,
+            row.error, row.no_difference, round(conversion.seconds, 1), row.same_as,
         )  # fmt: skip
-        numbers = [_numbers(cost) for cost in row.costs] or [(None,) * len(_NUMBERS)] * len(found.targets)
-        yield (*own, *[number for each in numbers for number in each])
+        numbers = [_numbers(cost) for cost in row.costs] or [(None,) * len(_NUMBERS)] * len(result.targets)
+        yield (*own, *[number for target_numbers in numbers for number in target_numbers])
 
 
-def _target_rows(found: Swept) -> Iterator[tuple[Any, ...]]:
-    for row in found.models:
-        for target, cost in zip(found.targets, row.costs, strict=True):
+def _target_rows(result: Swept) -> Iterator[tuple[Any, ...]]:
+    for row in result.models:
+        for target, cost in zip(result.targets, row.costs, strict=True):
             yield (row.number, row.conversion.settings.name, target.label, *_numbers(cost))
 
 

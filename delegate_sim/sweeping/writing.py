@@ -15,7 +15,7 @@ _BLOCK = 1 << 20
 
 
 def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
-    """Raise FixError if a file that is to be written is the source, or exists and is not to be replaced."""
+    """Raise FixError if an output file is the source, or exists and ``replaces`` is false."""
     if not os.path.exists(path):
         return
     if os.path.exists(source.path) and os.path.samefile(path, source.path):
@@ -24,16 +24,15 @@ def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
         raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
 
-def write_best(found: Swept, target: str, path: str, *, replaces: bool = False) -> int:
-    """Write the model that suits a target best, and return its size.
+def write_best(result: Swept, target: str, path: str, *, replaces: bool = False) -> int:
+    """Write the best model for a target, and return its size.
 
-    Raises FixError where there is none, or the file is not to be replaced or cannot be written; OptionError for a target that
-    was not asked for.
+    Raises FixError if there is none, or the file exists or cannot be written; OptionError for an unknown target.
     """
-    row = found.best_for(target)
+    row = result.best_for(target)
     if row is None:
         raise FixError(f"none of the conversions is a model that runs on {target}: nothing is written")
-    check_free(found.source, path, replaces=replaces)
+    check_free(result.source, path, replaces=replaces)
     try:
         write_chunks(path, _blocks(row.conversion.path))
     except OSError as error:

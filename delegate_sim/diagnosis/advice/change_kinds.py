@@ -11,7 +11,7 @@ from ...rules.kinds import Problem
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A kind of change: its code, what it is in a few words, and how it is done."""
+    """A kind of change: its code, a short description, and instructions."""
 
     code: str
     title: str
@@ -177,7 +177,7 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.RELEASE: "other-release",
     }
 )
-"""The change for each kind of problem that has one. A version that a feature explains has ``change-converter-setting``."""
+"""The change for each kind of problem that has one. A version raised by a feature has ``change-converter-setting``."""
 
 OF_RUNTIME = "runtime"
-"""The kind of a reason that stands for what fails as a whole, not for a verdict on the node."""
+"""The kind of a reason for a failure as a whole, not for a verdict on the node."""

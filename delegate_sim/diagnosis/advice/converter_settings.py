@@ -1,4 +1,4 @@
-"""The converter settings that a cause asks for, by machine-readable name."""
+"""The converter settings that fix a cause, by machine-readable name."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from .layer_rewrites import rewriting
 
 
 class ConverterSetting(Enum):
-    """One setting of a converter, whatever the converter calls it."""
+    """One setting of a converter, whatever the converter's name for it."""
 
     FLOAT = "float"
-    """No quantisation."""
+    """No quantization."""
     FLOAT16 = "float16"
-    """Weights in float16."""
+    """Weights in FLOAT16."""
     INT8 = "int8"
-    """Weights and data in 8 bits."""
+    """Weights and activations in 8 bits."""
     PER_TENSOR = "per-tensor"
     """One scale for all channels of weights."""
     DENSE_PER_TENSOR = "dense-per-tensor"
-    """The same for dense layers alone."""
+    """One scale for all channels of weights, for dense layers only."""
     OLD_QUANTIZER = "old-quantizer"
     """The quantizer that works on the finished file."""
     FIXED_SHAPES = "fixed-shapes"
     """Inputs of known sizes."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
-    """A FULLY_CONNECTED for each matrix of a BATCH_MATMUL."""
+    """One FULLY_CONNECTED for each matrix of a BATCH_MATMUL."""
 
 
 SettingsTogether = frozenset[ConverterSetting]
-"""Settings of which one alone does not help."""
+"""Settings that only help together."""
 
 
 def _together(*settings: ConverterSetting) -> SettingsTogether:
@@ -57,7 +57,7 @@ OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
         "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
     }
 )
-"""By what a diagnosis supposes that a model is converted to."""
+"""Settings for each hypothetical conversion of a diagnosis."""
 
 OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
@@ -73,7 +73,7 @@ OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "quantized-bias-type": (_INT8,),
     }
 )
-"""By what raised the version of an operator (``versions.features``)."""
+"""Settings for each feature that raises an operator version (``versions.features``)."""
 
 OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
@@ -84,16 +84,16 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "integer": (_FLOAT,),
     }
 )
-"""What else there is where a type is refused that a quantization chose, by how the model is quantized (``roots.form``)."""
+"""Alternatives for a refused type that a quantization chose, by the form of the model (``roots.form``)."""
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
-"""Problems that end where the layer is written with other operators."""
+"""Problems that are fixed by writing the layer with other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
-"""Problems that weights with a scale for each channel may have, which those with one scale do not."""
+"""Problems of weights with a scale for each channel that weights with one scale do not have."""
 
 
 def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:
-    """Return the settings that may end a cause, each set an alternative to the others; none where the model has to change."""
+    """Return alternative sets of settings that may fix a cause; empty if the model has to change."""
     return tuple(dict.fromkeys(_settings(model, delegate, cause)))
 
 
@@ -110,7 +110,7 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
     views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
     by_channel = [view for view in views if any(tensor.is_constant and tensor.is_per_channel for tensor in view.inputs)]
     if problem in _OF_CHANNELS and by_channel:
-        # What dense layers alone need costs the accuracy of no other.
+        # A setting for dense layers only does not reduce the accuracy of others.
         is_dense = all(view.op == "FULLY_CONNECTED" for view in by_channel)
         yield _DENSE_PER_TENSOR if is_dense else _PER_TENSOR
     elif problem is Problem.TYPE and any(_has_numbers(view) for view in views):
@@ -122,6 +122,6 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Return whether a node works on real numbers, for which a quantization chooses the type."""
+    """Return whether a node works on real numbers, whose type a quantization chooses."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

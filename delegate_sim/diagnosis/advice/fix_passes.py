@@ -19,7 +19,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
 
 class PassFinder:
-    """Tries passes on one model and target, which is simulated as it is but once."""
+    """Tries passes on one model and target, simulating the original model only once."""
 
     def __init__(self, model: Model, target: Target) -> None:
         self._model = model
@@ -27,21 +27,21 @@ class PassFinder:
         self._tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
-        """Return the most exact pass that, applied to these nodes, makes the model better; None if there is none.
+        """Return the most exact pass that improves the model when applied to these nodes; None if there is none.
 
-        After many tries with a large model none is found any more.
+        For a large model, the result is always None after many tries.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
         operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
-        for each in sorted(PASSES.values(), key=lambda each: each.exactness):
-            if each.ops and operators.isdisjoint(each.ops):
+        for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
+            if pass_.ops and operators.isdisjoint(pass_.ops):
                 continue
             if not self._tries.take():
                 return None
-            made = apply_pass(start(self._model), each, keys)
-            if made is not None and is_better([standing(made.model, self._target)], [self._before]):
-                return each
+            rewritten = apply_pass(start(self._model), pass_, keys)
+            if rewritten is not None and is_better([standing(rewritten.model, self._target)], [self._before]):
+                return pass_
         return None
 
     @functools.cached_property

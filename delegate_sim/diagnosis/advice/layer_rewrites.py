@@ -1,7 +1,7 @@
-"""Ways to rewrite layers with other operators, for operators that delegates often lack.
+"""Ways to write layers with other operators, for operators that delegates often lack.
 
-``tools/upstream/rewrites.py`` converts every one with TensorFlow: the converter does not make the operator of it again, and the
-results are the same unless the words say otherwise.
+``tools/upstream/rewrites.py`` converts each of them with TensorFlow and checks that the converter does not restore the operator,
+and that the results are the same unless the words say otherwise.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Another way to write an operator: in words, and the operators that the converter makes of it."""
+    """Another way to write an operator: a description, and the resulting operators."""
 
     words: str
     operators: tuple[str, ...]
     types: frozenset[str] = _FLOATS
-    """The types of the first operand for which it holds; none for all."""
+    """Supported types of the first operand; empty for all."""
     setting: str = ""
-    """The setting of a converter (``ConverterSetting``) that writes it so, empty where the model's code has to."""
+    """The converter setting (``ConverterSetting``) that does it; empty if the model's code must change."""
 
 
 def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
@@ -93,17 +93,17 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
     }
 )  # fmt: skip
-"""What to write in place of an operator, by its name; the first that a delegate has all operators of is told."""
+"""Rewrites of each operator; the first one whose operators the delegate has is suggested."""
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:
-    """Return how a node can be written for a delegate, empty if that is not known or the delegate lacks an operator of it."""
+    """Return how to write a node with operators of a delegate; empty if no such way is known."""
     way = rewriting(view, delegate)
     return "" if way is None else way.words
 
 
 def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
-    """Return the same as data, None where ``rewrite`` returns nothing."""
+    """Return the rewrite of a node with operators of a delegate; None if there is none."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     for way in known:
         if (not way.types or view.input(0).type in way.types) and all(delegate.rules.rule_of(op) for op in way.operators):

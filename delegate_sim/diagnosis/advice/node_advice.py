@@ -1,4 +1,4 @@
-"""Advice for the CPU nodes of one run, with a diagnosis's precision but without simulating each fix."""
+"""Advice for the CPU nodes of one run, as precise as a diagnosis but without simulating each fix."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from ..examiner import Examiner
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The changes that the causes behind a run ask for, by node and code; ``refusal`` is that for the graph as a whole."""
+    """The changes that fix the causes behind a run, by node and code; ``refusal`` is that for the graph as a whole."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str
 
     def changes(self, subgraph: int, nodes: Iterable[int], code: str) -> tuple[str, ...]:
-        """Return the changes that would end a refusal of some nodes, each once."""
-        found = [change for node in nodes for change in self.by_reason.get((NodeKey(subgraph, node), code), ())]
-        return tuple(dict.fromkeys(found))
+        """Return the changes that fix a refusal of some nodes, each once."""
+        changes = [change for node in nodes for change in self.by_reason.get((NodeKey(subgraph, node), code), ())]
+        return tuple(dict.fromkeys(changes))
 
 
 def advise(model: Model, target: Target) -> Advice:
-    """Find the causes behind a model's run on a target, and with them what to change.
+    """Find the causes behind a model's run on a target, and the changes that fix them.
 
-    Which other delegates would take an operator is left to a diagnosis, as that needs all of them.
+    Other delegates that take an operator are left to a diagnosis, since that simulates all of them.
     """
     examiner = Examiner(model, target)
     refusal = examiner.simulate(Supposition(), {}).run.refusal
     blockers = find_causes(model, examiner.simulate, names_others=False)
     causes = blockers.causes
-    found: dict[tuple[NodeKey, str], list[str]] = {}
+    by_reason: dict[tuple[NodeKey, str], list[str]] = {}
     for cause in causes:
         for code in cause.codes:
             for key in cause.nodes:
-                found.setdefault((key, code), []).append(cause.change)
+                by_reason.setdefault((key, code), []).append(cause.change)
     of_the_whole = [cause for cause in causes if refusal is not None and refusal.code in cause.codes]
-    # Others that keep nodes of the refused graph from the delegate have its code too.
+    # Causes of single nodes in the refused graph have the same code.
     ending = [cause for cause in of_the_whole if refusal is not None and _ends(refusal, examiner, blockers, cause)]
     changes = [cause.change for cause in (*ending, *of_the_whole)]
-    return Advice({reason: tuple(dict.fromkeys(each)) for reason, each in found.items()}, next(iter(changes), ""))
+    return Advice({reason: tuple(dict.fromkeys(texts)) for reason, texts in by_reason.items()}, next(iter(changes), ""))
 
 
 def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
-    """Return whether a refusal of the graph as a whole is gone without one cause."""
+    """Return whether fixing a cause removes a refusal of the graph as a whole."""
     left = examiner.simulate(*blockers.without([cause])).run.refusal
     return left is None or left.code != refusal.code

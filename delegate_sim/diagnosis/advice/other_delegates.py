@@ -14,14 +14,14 @@ from ..examiner import Examined
 
 
 class Others:
-    """Asks the rules of other delegates about the nodes of a run, those of one delegate only once."""
+    """Judges the nodes of a run by the rules of other delegates, once per delegate."""
 
     def __init__(self, examined: Examined) -> None:
         self._examined = examined
         self._taken: dict[str, frozenset[NodeKey]] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
-        """Return the delegates that take all of some nodes of the file, which are of these operators."""
+        """Yield the delegates that accept all of these nodes of the file; ``operators`` are the nodes' operators."""
         run, change = self._examined
         present = frozenset(change.present(nodes).values())
         for name in DELEGATE_NAMES:
@@ -35,11 +35,11 @@ class Others:
         if delegate.name not in self._taken:
             run = self._examined.run
             options = parse_options(delegate.name, delegate.options, {})
-            taken: list[NodeKey] = []
+            accepted: list[NodeKey] = []
             for subgraph in run.subgraphs:
-                with suppress(PartitionError):  # nodes that wait for each other: nothing of the subgraph can be replaced
+                with suppress(PartitionError):  # nodes that wait for each other cannot be replaced
                     graph = subgraph.graph.assuming(frozenset())
                     verdicts = delegate.decide(graph, options, run.release).verdicts
-                    taken += [NodeKey(graph.index, node) for node, verdict in verdicts.items() if verdict.is_supported]
-            self._taken[delegate.name] = frozenset(taken)
+                    accepted += [NodeKey(graph.index, node) for node, verdict in verdicts.items() if verdict.is_supported]
+            self._taken[delegate.name] = frozenset(accepted)
         return self._taken[delegate.name]

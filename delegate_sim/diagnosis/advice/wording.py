@@ -1,4 +1,4 @@
-"""Wording of causes: the title, what was found, and what to change."""
+"""Wording of causes: the title, the actual values, and what to change."""
 
 from __future__ import annotations
 
@@ -75,26 +75,26 @@ class RefusedCase:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Words for one cause, from its identity, its nodes' operators with their numbers, its cases and what would end it."""
+    """Words for one cause, from its identity, its nodes' operators, its cases and its fix."""
 
     model: Model
     first: Examined
-    """The model as it is."""
+    """The run of the original model."""
     last: Examined
-    """The run in which nothing of the conversion, no version and no level stands in the way."""
+    """The run in which no conversion, version or level prevents delegation."""
     identity: Identity
     operators: Sequence[tuple[str, int]]
     cases: Sequence[RefusedCase]
     remedy: Remedy
     others: Others | None = None
-    """Other delegates, to say which of them take the nodes; None to leave that out."""
+    """Other delegates, to name those that take the nodes; None to omit that."""
 
     @property
     def _ops(self) -> str:
         return ", ".join([op for op, _ in self.operators[:3]]) + (", ..." if len(self.operators) > 3 else "")
 
     def title(self) -> str:
-        """Return the cause in a few words."""
+        """Return a short title of the cause."""
         problem, subject = self.identity
         reason = self.cases[0].reason
         special = self._special_title()
@@ -153,7 +153,7 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """The operators that a special cause is about, which may keep all others on the CPU as well."""
+        """Return the operators of a special cause, which may keep all others on the CPU as well."""
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
@@ -162,16 +162,16 @@ class Wording:
         return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Return what was found at the nodes; ``demanding`` are those whose features raised a version."""
+        """Return the nodes' actual values; ``demanding`` are those whose features raised a version."""
         if self.identity.problem is Problem.RELEASE:
             return self._not_loaded()
-        found = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
+        values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
         if not demanding:
-            return found
+            return values
         places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
         more = f" and {len(places) - _NODES_TOLD:,} more" if len(places) > _NODES_TOLD else ""
         return (
-            f"{found}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
+            f"{values}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
             "operator share the version in the file"
         )
 
@@ -194,11 +194,11 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # A plugin that fails as a whole has no operators that another level would let it take.
+                # For a plugin that fails as a whole, no level makes it take operators.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 return code, f"{options}: {fails or general}"
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
-                # Neither this nor another operator is to blame: the driver fails, or is not there.
+                # No operator is at fault: the driver fails or is missing.
                 return code, self.cases[0].reason.hint or general
             case Problem.OPERATOR | Problem.DRIVER:
                 return self._operator(code)
@@ -211,9 +211,9 @@ class Wording:
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
 
     def _options(self) -> str:
-        """Return the options that remove the cause as the command line takes them."""
+        """Return the options that remove the cause, in command-line form."""
         known = self.last.run.delegate.options
-        settings = [told.partition("=") for told in self.identity.subject]
+        settings = [option.partition("=") for option in self.identity.subject]
         return " ".join([as_typed(known, name, value) for name, _, value in settings])
 
     def _fixed_inputs(self) -> str:
@@ -223,7 +223,7 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator that makes the size unknown, if it is one that chooses elements by their values."""
+        """Return the operator that makes the size unknown, if it selects elements by value."""
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():
@@ -240,13 +240,13 @@ class Wording:
         )
 
     def _not_loaded(self) -> str:
-        """Name the first operator or type that the release does not load, and how many more there are."""
+        """Return the first operator or type that the release does not load, and how many more there are."""
         first, _, _ = self.cases[0].reason.message.partition("; ")
         more = len(load_on(self.model, self.first.run.release).reasons) - 1
         return f"{first}, and {more:,} more" if more > 0 else first
 
     def _release(self) -> str:
-        """Name the releases that load the model, and what raised the version of the operator."""
+        """Return the releases that load the model, and what raised the version of the operator."""
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
         ways = [f"use {releases} (delegate-sim releases shows all of them)"] if releases else []
@@ -305,9 +305,9 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Whether nothing that the delegate takes comes before any of the nodes, or nothing after, so that they split nothing.
+        """Return whether the delegate takes nothing before any of the nodes, or nothing after, so that they split nothing.
 
-        What does not depend on them may still run before them, in a partition of its own.
+        Independent nodes may still run before them, in a partition of their own.
         """
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False
@@ -317,7 +317,7 @@ class Wording:
         return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
 
     def _other_delegates(self) -> Iterator[str]:
-        """Return which other delegates take all of the nodes."""
+        """Yield the other delegates that take all of the nodes."""
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
@@ -346,7 +346,7 @@ def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
 
 
 def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:
-    """Return whether a delegated node lies behind some nodes of a subgraph (or before them)."""
+    """Return whether a delegated node comes after some nodes of a subgraph (or before them)."""
     for subgraph in examined.run.subgraphs:
         graph = subgraph.graph
         seen = {key.node for key in examined.change.present(keys).values() if key.subgraph == graph.index}

@@ -12,7 +12,7 @@ from ...rules.kinds import Problem
 
 
 class Identity(NamedTuple):
-    """What makes refusals one cause: the kind of problem, and what it is about."""
+    """The key of a cause: the kind of problem, and its subject."""
 
     problem: Problem
     subject: tuple[str, ...]
@@ -20,10 +20,10 @@ class Identity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What is simulated as the end of a cause.
+    """The hypothetical changes that fix a cause in a simulation.
 
-    ``accepts`` supposes that the delegate takes the nodes; the other fields are the changes that would bring that about, so that
-    what would be need not be supposed: versions of nodes, options of the delegate, and fields of ``Supposition``.
+    ``accepts`` assumes that the delegate takes the nodes; the other fields are changes that make this assumption unnecessary:
+    versions of nodes, options of the delegate, and fields of ``Supposition``.
     """
 
     accepts: bool = False
@@ -37,18 +37,18 @@ class Remedy:
     repaired_nodes: frozenset[NodeKey] = frozenset()
     removed_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
-    """The code of a refusal of the whole model that is supposed to have ended."""
+    """The code of a refusal of the whole model that is assumed to be gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``, ``change`` what to do in this case."""
+    """One reason that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``, ``change`` its instructions."""
 
     identity: Identity
     title: str
     nodes: tuple[NodeKey, ...]
     operators: tuple[tuple[str, int], ...]
-    """Number of nodes there are of each operator, most frequent first."""
+    """Number of nodes of each operator, most frequent first."""
     codes: tuple[str, ...]
     """The codes of the refusals."""
     found: str
@@ -59,7 +59,7 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """What the cause is called on the command line: its problem and subject."""
+        """The cause's name on the command line: its problem and subject."""
         return ":".join([self.identity.problem.value, *self.identity.subject])
 
     @property
@@ -70,19 +70,19 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """All causes, and which of them each node has."""
+    """All causes, and those of each node."""
 
     causes: tuple[Cause, ...]
     causes_of: Mapping[NodeKey, frozenset[Identity]]
 
     def without(self, removed: Iterable[Cause]) -> tuple[Supposition, dict[str, Any]]:
-        """Return what to suppose if causes were gone, and the options that the delegate would then be given.
+        """Return the hypothetical changes and options under which some causes are fixed.
 
-        A node of which another cause is left stays refused.
+        A node with another, unfixed cause stays refused.
         """
-        gone = tuple(removed)
-        identities = {cause.identity for cause in gone}
-        by_acceptance = [(cause.identity, key) for cause in gone if cause.remedy.accepts for key in cause.nodes]
+        fixed = tuple(removed)
+        identities = {cause.identity for cause in fixed}
+        by_acceptance = [(cause.identity, key) for cause in fixed if cause.remedy.accepts for key in cause.nodes]
         accepted = frozenset(
             [
                 key
@@ -90,7 +90,7 @@ class Blockers:
                 if identity in (own := self.causes_of.get(key, frozenset())) and own <= identities
             ]
         )
-        remedies = [cause.remedy for cause in gone]
+        remedies = [cause.remedy for cause in fixed]
         supposition = Supposition(
             accepted_nodes=accepted,
             node_versions={key: version for remedy in remedies for key, version in remedy.node_versions.items()},

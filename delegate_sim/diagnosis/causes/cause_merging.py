@@ -8,14 +8,14 @@ from ...rules.kinds import Problem
 from .cause import Blockers, Cause
 
 _TYPE_FEATURE = "-type"
-"""What the codes of features end with that are the type of a tensor."""
+"""Suffix of the codes of features that are the type of a tensor."""
 
 
 def joined(blockers: Blockers) -> Blockers:
-    """Return the causes without those of a version that go with the rank or type that raised it.
+    """Merge each cause of a version into the cause of the rank or type that raised it.
 
-    The cause that stays takes the codes and versions of the other. All nodes of the version must have that rank or type, and be
-    refused for it. Another conversion of the whole model is a change of its own.
+    The remaining cause gets the codes and versions of the other. All nodes of the version must have that rank or type, and be
+    refused for it. A conversion of the whole model stays a separate change.
     """
     causes = {cause.identity: cause for cause in blockers.causes}
     for version in blockers.causes:
@@ -29,12 +29,12 @@ def joined(blockers: Blockers) -> Blockers:
         remedy = replace(host.remedy, node_versions={**host.node_versions, **version.node_versions})
         codes = tuple(dict.fromkeys([*host.codes, *version.codes]))
         causes[host.identity] = replace(host, codes=codes, remedy=remedy, change=_change(host, version))
-    causes_of = {key: frozenset([each for each in own if each in causes]) for key, own in blockers.causes_of.items()}
+    causes_of = {key: frozenset([cause for cause in own if cause in causes]) for key, own in blockers.causes_of.items()}
     return Blockers(tuple(causes.values()), causes_of)
 
 
 def _change(host: Cause, version: Cause) -> str:
-    """Return what to do: what ends the feature says more, but of the nodes of a version only."""
+    """Return the instructions: those for the feature are more specific, but here only for the nodes of the version."""
     if version.identity.subject[-1].isdecimal() or version.change == host.change:
         return host.change
     if set(version.nodes) == set(host.nodes):
@@ -43,9 +43,10 @@ def _change(host: Cause, version: Cause) -> str:
 
 
 def _raised_by(cause: Cause) -> Problem | None:
-    """Return what the one feature is about that raised a version, None if that is neither a rank nor a type.
+    """Return the problem of the only feature that raised a version; None unless it is a rank or a type.
 
-    A version that is too low is raised by another type: no converter gives a node a higher one than it needs.
+    For a version that is too low, the result is None: it comes from another type, since no converter writes a higher one than
+    needed.
     """
     if cause.identity.problem is not Problem.OPERATOR_VERSION or not cause.node_versions:
         return None

@@ -16,17 +16,17 @@ from ...runtime.interpreter import Run
 from ..examiner import Cost, Examined, RefusedNode
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
-"""Problems that another choice of types may end."""
+"""Problems that another choice of types may fix."""
 
 _SUBSTANTIAL = 0.01
-"""The share of multiply-adds that makes a difference."""
+"""The smallest substantial share of multiply-adds."""
 _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
 """Problems that depend on other nodes."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 
 class Simulate(Protocol):
-    """Applies the delegate under a supposition, with some options changed."""
+    """A function that simulates hypothetical changes, with some options changed."""
 
     def __call__(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
         """Simulate."""
@@ -34,31 +34,31 @@ class Simulate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A change to the conversion: what is supposed with it, and the refusals that it ends."""
+    """A change to the conversion: the hypothetical change, and the refusals that it removes."""
 
     supposition: Supposition
     ended: tuple[RefusedNode, ...]
 
 
 def is_dynamic(run: Run) -> bool:
-    """Return whether the runtime refuses the graph as a whole, because of a tensor of unknown size."""
+    """Return whether the runtime refuses the graph as a whole because of a tensor of unknown size."""
     return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether the runtime refuses the graph for a tensor of unknown size now, and not for the same one then."""
+    """Return whether the runtime's refusal for a tensor of unknown size is gone, or names another tensor."""
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
-def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root | None:
-    """Return what converting with inputs of known sizes would end; None if nothing follows from these, or it would end nothing.
+def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Root | None:
+    """Return the effect of converting with known input sizes; None if it removes no refusal.
 
-    Where the file gives all sizes, what it still computes of them follows. ``given`` is what is supposed already.
+    If the file gives all sizes, the effect is that on sizes computed from them. ``assumed`` are the changes so far.
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None
-    supposition = replace(given, fixed_inputs=True)
-    now, then = simulate(given, {}), simulate(supposition, {})
+    supposition = replace(assumed, fixed_inputs=True)
+    now, then = simulate(assumed, {}), simulate(supposition, {})
     if is_dynamic(now.run):
         return Root(supposition, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
     ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
@@ -66,13 +66,13 @@ def unknown_inputs(model: Model, simulate: Simulate, given: Supposition) -> Root
 
 
 def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> Root | None:
-    """Return the conversion to other types that brings most, given what is supposed already; None if none brings anything.
+    """Return the conversion to other types with the largest gain after the changes so far; None if there is no gain.
 
     Refusals of versions alone are left to the features that raised them.
     """
     now = simulate(supposition, {})
     if now.run.refusal is not None and now.run.refusal.behind is not None:
-        # A stage behind the delegate names the operand that it refuses: less than all types has to change.
+        # A stage behind the delegate names the refused operand, so not all types have to change.
         return None
     best: tuple[tuple[float, ...], Root] | None = None
     conversions = list(_conversions(model))
@@ -94,8 +94,8 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
 
 
 def form(model: Model) -> str:
-    """Return how a model is quantized: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
-    found = {_form_of(tensor) for graph in file_graphs(model) for tensor in graph.tensors}
+    """Return the quantization of a model: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
+    forms = {_form_of(tensor) for graph in file_graphs(model) for tensor in graph.tensors}
     computes_in_float = any(
         tensor.type == "FLOAT32" and not tensor.is_constant
         for graph in file_graphs(model)
@@ -103,13 +103,13 @@ def form(model: Model) -> str:
         if node.op not in ("QUANTIZE", "DEQUANTIZE")
         for tensor in graph.view(node).outputs
     )
-    if "int16" in found:
+    if "int16" in forms:
         return "int16"
-    if "integer" in found:
+    if "integer" in forms:
         return "integer"
-    if "weights" in found and computes_in_float:
+    if "weights" in forms and computes_in_float:
         return "dynamic-range"
-    return "float16" if "float16" in found else "float"
+    return "float16" if "float16" in forms else "float"
 
 
 def _form_of(tensor: Tensor) -> str:
@@ -124,7 +124,7 @@ def _form_of(tensor: Tensor) -> str:
 
 
 def _conversions(model: Model) -> Sequence[str]:
-    """Return what a model can be converted to that it is not, the less demanding first."""
+    """Return the other forms that a model can be converted to, the mildest change first."""
     own = form(model)
     if own == "float":
         return ("int8",)
@@ -132,7 +132,7 @@ def _conversions(model: Model) -> Sequence[str]:
 
 
 def _takes_more(now: Examined, then: Examined) -> bool:
-    """Return whether a node of the file is left and taken that is not taken now: more than what the conversion itself adds."""
+    """Return whether an original node is newly delegated, apart from nodes that the conversion adds."""
     left = {refused.key for refused in then.on_cpu()}
     return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
 
@@ -146,7 +146,7 @@ def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], 
     if problems == {Problem.OPERATOR_VERSION} and len({refused.op for refused in ended}) == 1:
         return False
     if not problems & OF_TYPES:
-        # Nodes that widen float16 weights have no problem of their own, and still they may cost everything.
+        # Nodes that widen float16 weights have no problem of their own, but may prevent all delegation.
         return now.run.outcome == "none" and gain[0] >= _SUBSTANTIAL
     reasons = {(refused.op, reason.code) for refused in ended for reason in refused.reasons}
     return gain[0] >= _SUBSTANTIAL or len(reasons) > 1
@@ -158,7 +158,7 @@ def _has_problem(examined: Examined, problem: Problem) -> bool:
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
-    """Return what is won in the share of multiply-adds, in the share of nodes, and in partitions."""
+    """Return the gain in the share of multiply-adds, in the share of nodes, and in partitions."""
     share = then.multiply_add_share - now.multiply_add_share
     nodes = then.measures.delegated_share - now.measures.delegated_share
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)
@@ -170,10 +170,10 @@ def _blamed(examined: Examined) -> tuple[int, int | None] | None:
 
 
 def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
-    """Return the refusals of some problems that are there now and not then."""
+    """Return the refusals of some problems that occur now and not then."""
     kinds = now.run.delegate.kinds
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
-    found = []
+    removed = []
     for refused in now.on_cpu():
         is_gone = refused.key not in then.change.now
         ended = [
@@ -183,5 +183,5 @@ def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple
             and (kinds[reason.code].problem in problems or (is_gone and kinds[reason.code].problem not in _OTHERS_OWN))
         ]
         if ended:
-            found.append(replace(refused, reasons=tuple(ended)))
-    return tuple(found)
+            removed.append(replace(refused, reasons=tuple(ended)))
+    return tuple(removed)

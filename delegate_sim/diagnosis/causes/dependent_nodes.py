@@ -15,20 +15,19 @@ _TRIED = 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, tried: int = _TRIED
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Return for each cause the nodes that are no node of any cause and are taken, or gone, once it is removed.
+    """Return, for each cause, the nodes without a cause that are delegated, or gone, once it is fixed.
 
-    Such nodes widen float16 weights, lie beyond a limit, or depend on those around them. Each belongs to one cause: the first
-    without which alone it is taken, else the one that is removed last, in order, until it is. Of the causes no more than
-    ``tried`` are removed so.
+    These nodes widen float16 weights, lie beyond a limit, or depend on those around them. Each belongs to one cause: the first
+    whose fix alone is enough, else the last one that must be fixed, in order. At most ``tried`` causes are fixed one by one.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
-    found: dict[Identity, list[NodeKey]] = {}
+    followers: dict[Identity, list[NodeKey]] = {}
 
     def take(cause: Cause, removed: Iterable[Cause]) -> None:
         left = {refused.key for refused in simulate(*blockers.without(removed)).on_cpu()}
         freed = rest - left
         rest.difference_update(freed)
-        found.setdefault(cause.identity, []).extend(freed)
+        followers.setdefault(cause.identity, []).extend(freed)
 
     some = order[: min(_TRIED, tried)]
     steps: list[tuple[Cause, tuple[Cause, ...]]] = [(cause, (cause,)) for cause in some]
@@ -37,4 +36,4 @@ def followers_of(
     for cause, removed in steps:
         if rest:
             take(cause, removed)
-    return {identity: tuple(sorted(keys)) for identity, keys in found.items() if keys}
+    return {identity: tuple(sorted(keys)) for identity, keys in followers.items() if keys}

@@ -1,4 +1,4 @@
-"""Find the causes behind a run: group the refusals of CPU nodes by the change that would remove them."""
+"""Find the causes behind a run: group the refusals of CPU nodes by the change that fixes them."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
-"""What goes by itself once other nodes are taken, and what keeps the whole graph on the CPU."""
+"""Codes that disappear once other nodes are delegated, or that keep the whole graph on the CPU."""
 
 _MOST_REPAIRS = 16
-"""Nodes that CPU kernels refuse, of which no more are looked for one after another."""
+"""Largest number of nodes to look for, one after another, that CPU kernels refuse."""
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
-"""Simulations with other versions of operators, of a large and of a small model."""
+"""Number of simulations with other versions of operators, for a large and for a small model."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Problems for which another version or level is looked for, once for each node."""
+"""Problems for which another version or level is tried, once for each node."""
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
-"""Features that are gone once the model is converted in float, which is more than another version of the operator."""
+"""Features that disappear in a float model, a larger change than another version of the operator."""
 
 
 def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
-    """Group what keeps nodes of a model on the CPU; ``simulate`` tries conversions, versions and levels.
+    """Group the refusals of a model's CPU nodes into causes; ``simulate`` tries conversions, versions and levels.
 
-    With ``names_others`` suggestions say which other delegates take the nodes, for which all of them are asked.
+    With ``names_others``, suggestions name the other delegates that take the nodes, which simulates all of them.
     """
     finder = _Finder(model, simulate, names_others)
     finder.look()
@@ -62,31 +62,31 @@ class _Finder:
         self.last = self.first
         self.others = Others(self.first) if names_others else None
         self.tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
-        """Simulations with other versions."""
+        """The remaining simulations with other versions."""
         self.base = Supposition()
-        """What is supposed of the conversion so far; what stands behind it shows only then."""
+        """The hypothetical conversion so far; refusals behind it only appear with it."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
         self.without_kernels: set[NodeKey] = set()
-        """Nodes whose kernels cannot be made."""
+        """Nodes whose kernels cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
-        """The nodes whose features raised a version, which others of the same operator then share."""
+        """The nodes whose features raised a version, which others of the same operator share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
-        """What keeps the graph as a whole on the CPU, and is no reason of a node's own but for those in ``own``."""
+        """Causes that keep the whole graph on the CPU; they are reasons of single nodes only if those are in ``own``."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
-        """The cause of a size that is not known, and the nodes behind it, whose operands' sizes are guesses once it has ended."""
+        """The cause of an unknown size, and the nodes after it, whose operands' sizes are guesses once it is fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}
-        """The nodes that such a cause is about, where it is about some."""
+        """The nodes that such a cause is about, if any."""
 
     @property
     def delegate(self) -> Any:
-        """The delegate that is applied."""
+        """The applied delegate."""
         return self.first.run.delegate
 
     def problem_of(self, code: str) -> Problem:
-        """Return what a refusal is about; the delegate knows all of its codes."""
+        """Return the problem of a refusal; the delegate knows all of its codes."""
         problem: Problem = self.delegate.kinds[code].problem
         return problem
 
@@ -102,25 +102,25 @@ class _Finder:
             self.base = replace(self.base, fixed_shapes=True)
             self.guessed = identity, nodes_behind(now)
             self._repair_guesses(self.base, {})
-            # What stands behind a refusal of the whole graph shows once that is gone.
+            # Further refusals appear once a refusal of the whole graph is gone.
             self._look_at_preparation()
             now = self.simulate(self.base, {})
         now = self._end_stages(now)
         self.last = now
-        # A delegate that stops at a node's first failure tells the next one only when the version or level is right.
+        # A delegate that stops at a node's first failed check reports the next one only once the version or level is right.
         while self._look_at(self.last):
             remedies = [self._remedy(identity) for identity in self.versions]
             versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}
             conversion = next((remedy.conversion for remedy in remedies if remedy.conversion), "")
             self.base = replace(self.base, conversion=self.base.conversion or conversion)
-            options: dict[str, Any] = {name: value for found in self.level_options.values() for name, value in found.items()}
+            options: dict[str, Any] = {name: value for level in self.level_options.values() for name, value in level.items()}
             accepted = frozenset(self.without_kernels)
             supposition = replace(self.base, accepted_nodes=accepted, node_versions=versions)
             self.last = self._repair_guesses(supposition, options)
         self._note_rest()
 
     def _look_at_loading(self) -> None:
-        """What does not load comes before all else, then what nobody registers; what stands behind shows where that is gone."""
+        """Note causes of loading first, then unregistered operators; further causes appear once these are fixed."""
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
             if (cause := find(self.model, now.run)) is not None:
@@ -130,7 +130,7 @@ class _Finder:
                 self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
-        """Suppose of one node after another that its CPU kernel does not refuse it."""
+        """Assume for one node after another that its CPU kernel does not refuse it."""
         for _ in range(_MOST_REPAIRS):
             now = self.simulate(self.base, {})
             cause = preparation_cause(now)
@@ -143,9 +143,9 @@ class _Finder:
             self.base = replace(self.base, repaired_nodes=repaired)
 
     def _repair_guesses(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate as if nodes behind an unknown size refused nothing of the sizes that the file gives in its place.
+        """Simulate without the refusals of sizes that are guesses after an unknown size.
 
-        What is supposed so belongs to the end of the unknown size.
+        These assumptions belong to the fix of the unknown size.
         """
         now = self.simulate(supposition, options)
         if self.guessed is None:
@@ -171,7 +171,7 @@ class _Finder:
             self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_text(self) -> None:
-        """Without its work on text, whose size is never known, a model may have nothing else that keeps it off a delegate."""
+        """Note text nodes: text has no known size, and may be all that keeps a model off a delegate."""
         nodes = text_nodes(self.model)
         if not nodes:
             return
@@ -222,7 +222,7 @@ class _Finder:
                     self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at(self, now: Examined) -> bool:
-        """Note what is not known yet; return whether something is found without which there may be more to see."""
+        """Note new refusals; return whether fixing one may reveal more."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[RefusedCase] = []
         levels: list[RefusedCase] = []
@@ -259,7 +259,7 @@ class _Finder:
 
     def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
-        if subject[0] == "compiled":  # a program for another accelerator is nothing that this one could take
+        if subject[0] == "compiled":  # this accelerator cannot take a program for another one
             self.remedies.setdefault(identity, Remedy())
         self._note(identity, case, is_own=True)
 
@@ -270,7 +270,7 @@ class _Finder:
         origin = None if refusal.node is None else now.change.origin(NodeKey(refusal.subgraph, refusal.node))
         subject = None if origin is None else special_subject(self._view(origin, now))
         if origin is not None and subject is not None:
-            # What makes the size unknown is no operator that a delegate would take with another size.
+            # The delegate would not take the operator that makes the size unknown.
             identity = Identity(Problem.OPERATOR, subject)
             self.remedies[identity] = Remedy(accepts=True, fixed_shapes=True, repaired_nodes=frozenset({origin}))
             self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
@@ -283,7 +283,7 @@ class _Finder:
         return identity
 
     def _end_stages(self, now: Examined) -> Examined:
-        """Note why LiteRT or a compiler plugin refuses the model as a whole, one after the other; return what is then."""
+        """Note each refusal of the whole model by LiteRT or a plugin; return the run without them."""
         options: dict[str, Any] = {}
         known: set[str] = set()
         while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
@@ -311,7 +311,7 @@ class _Finder:
         self._note(identity, case)
 
     def _note_rest(self) -> None:
-        """Where the end of all causes leaves nodes on the CPU that have none, what is said of these is their cause after all."""
+        """Turn the refusals of CPU nodes that remain without any cause into causes."""
         known = {key for cases in self.cases.values() for key, _ in cases}
         rest = [refused for refused in self.first.on_cpu() if refused.key not in known]
         if not rest:
@@ -330,9 +330,9 @@ class _Finder:
                     self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:
-        """A kernel that cannot be made takes all delegation back.
+        """Note a kernel that cannot be created, which undoes all delegation.
 
-        To blame is a node, and with it those of its operator and types, or else the partition as a whole.
+        The node at fault is noted with others of its operator and types, or else the partition as a whole.
         """
         refusal = now.run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
@@ -360,7 +360,7 @@ class _Finder:
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
     def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
-        """Return the mildest change to the options with which a stage behind the delegate does not refuse this node."""
+        """Return the mildest options with which a stage behind the delegate accepts this node."""
         if refusal.behind is None:
             return {}
         for options in self.delegate.remedies(refusal.code, now.run.options):
@@ -374,15 +374,15 @@ class _Finder:
             return self._refused_for(Problem.OPERATOR_VERSION, replace(self.base, node_versions=versions), {})
 
         views = {case.key: self._view(case.key, now) for case in cases}
-        for found in find_versions(cases, views, refused_with, self.tries):
-            self._note(found.identity, found.case)
-            if found.version is not None:
-                self.versions.setdefault(found.identity, {})[found.case.key] = found.version
-            if found.demanding:
-                self.demanding.setdefault(found.identity, set()).update(found.demanding)
+        for find_version in find_versions(cases, views, refused_with, self.tries):
+            self._note(find_version.identity, find_version.case)
+            if find_version.version is not None:
+                self.versions.setdefault(find_version.identity, {})[find_version.case.key] = find_version.version
+            if find_version.demanding:
+                self.demanding.setdefault(find_version.identity, set()).update(find_version.demanding)
 
     def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
-        """Find the mildest change to the delegate's options with which each node is not refused for its target any more."""
+        """Find the mildest options with which each node is no longer refused for its target."""
         left = {case.key: case for case in cases}
         for options in self._remedies(cases):
             if not left:
@@ -396,7 +396,7 @@ class _Finder:
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
     def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
-        """Return the changes to the options that the delegate knows against these refusals, the mildest first, each once."""
+        """Yield the options that the delegate suggests against these refusals, the mildest first, each once."""
         tried: list[Mapping[str, Any]] = []
         for code in dict.fromkeys([case.reason.code for case in cases]):
             for options in self.delegate.remedies(code, self.first.run.options):
@@ -418,7 +418,7 @@ class _Finder:
         return graph.view(graph.nodes[now.node])
 
     def blockers(self) -> Blockers:
-        """Return the causes that were found."""
+        """Return the causes."""
         causes_of: dict[NodeKey, set[Identity]] = {}
         for identity, cases in self.cases.items():
             keys = {case.key for case in cases.values()} if identity not in self.whole else self.own.get(identity, ())

@@ -14,12 +14,12 @@ from ..advice.wording import RefusedCase
 
 
 def reason_of(refusal: Refusal) -> Reason:
-    """Return a kernel that cannot be made, or what a stage behind the delegate refuses, as a reason of the node to blame."""
+    """Return the failure of a kernel or of a stage behind the delegate as a reason of the node at fault."""
     stage = refusal.behind
     if stage is None:
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
-    found, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
-    return Reason(refusal.code, OF_RUNTIME, refusal.message, found, needed, refusal.hint)
+    actual, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
+    return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
 
 
 def told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -28,13 +28,13 @@ def told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
-    """Return what a problem is about, so that what one change would end is one cause."""
+    """Return the subject of a problem; refusals that one change fixes have the same subject."""
     if problem is Problem.OPERATOR:
         return (case.op,)
     if problem is Problem.DRIVER:
         return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
     if problem is Problem.RANK:
-        # Tensors of too many dimensions go from node to node, and one reshape ends it for all of them.
+        # Nodes pass tensors of too many dimensions on, and one reshape fixes all of them.
         return (case.reason.code,)
     return (case.op, case.reason.code, case.reason.needed)
 

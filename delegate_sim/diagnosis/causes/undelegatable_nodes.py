@@ -19,18 +19,18 @@ COMPILED: Mapping[str, str] = MappingProxyType(
         "vsi-npu": "VeriSilicon's compiler",
     }
 )
-"""Custom operators that hold a program for another accelerator, and what makes them."""
+"""Custom operators that hold a program for another accelerator, and the tools that create them."""
 
 _LISTS = ("FlexTensorList", "TensorList")
-"""What the names of operators begin with that keep the steps of a loop in a list, TensorFlow's own and the runtime's."""
+"""Prefixes of operators that keep the steps of a loop in a list, TensorFlow's and the runtime's."""
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
-"""Operators of tables that look up text: the runtime has tables from text to numbers and back, and no others."""
+"""Operators of lookup tables; the runtime's tables map text to numbers or back."""
 
 CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
     {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
 )
-"""Operators that run subgraphs, and what they are."""
+"""Operators that run subgraphs, with a description."""
 
 CHOOSING: Mapping[str, str] = MappingProxyType(
     {
@@ -40,7 +40,7 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
         "end the model before",
     }
 )
-"""Operators that choose elements by their values, so that no shape of an input fixes the size of the result, and what to do."""
+"""Operators that select elements by value, so that no input shape fixes the result's size, with instructions."""
 
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
@@ -50,11 +50,11 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
         "boxes in the application",
     }
 )
-"""Work at the end of a model that an application does as well, and how the model is exported without it."""
+"""Work at the end of a model that an application can do as well, with instructions for exporting without it."""
 
 
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
-    """Return what a cause of this node is about, None if the code of the refusal says it."""
+    """Return the subject of this node's cause; None if the code of the refusal decides it."""
     tensors = (*node.inputs, *node.outputs)
     if node.node.is_custom and node.op in COMPILED:
         return ("compiled", node.op)
@@ -71,7 +71,7 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
 
 
 def works_on_text(node: NodeView) -> bool:
-    """Return whether a node reads or gives text, looks words up in a table, or runs a subgraph that fills one."""
+    """Return whether a node reads or writes text, uses a lookup table, or runs a subgraph that fills one."""
     if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return True
     if node.node.is_custom:

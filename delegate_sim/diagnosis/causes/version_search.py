@@ -16,18 +16,18 @@ from ..effort import Tries
 from .cause import Identity
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
-"""Returns the nodes that are refused for their version if some have other versions."""
+"""A function that returns the nodes refused for their version, given other versions of some nodes."""
 
 _Entry = tuple[str, int]
-"""Operator and version, which nodes share in a file."""
+"""Operator and version, an entry that nodes share in a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundVersion:
-    """Why a node is refused for its version: by features, or by operator and version.
+    """The reason for a node's refused version: features, or the operator and version.
 
-    ``version`` is one that is taken, None if none is known. ``demanding`` are the nodes whose features raised it, which others
-    of the same operator share.
+    ``version`` is an accepted one, None if none is known. ``demanding`` are the nodes whose features raised it, which others of
+    the same operator share.
     """
 
     identity: Identity
@@ -39,9 +39,9 @@ class FoundVersion:
 def find_versions(
     cases: Sequence[RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Find the features without which each node's version is low enough, trying lower and lower versions while that is worth it.
+    """Find the features without which each node's version is accepted, trying lower versions while that is worthwhile.
 
-    The nodes of one operator and version share an entry of the file, and with it the features that raised the version.
+    The nodes of one operator and version share an entry of the file, and so the features that raised the version.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}
@@ -72,7 +72,7 @@ def find_versions(
 def _nearest_versions(
     left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Find for nodes whose version nothing explains the nearest one that is taken: lower ones first, all nodes at once."""
+    """Yield the nearest accepted version of nodes whose version no feature explains: lower ones first, all nodes at once."""
     ways = {key: versions_to_try(views[key].version) for key in left}
     for attempt in range(max(map(len, ways.values()), default=0)):
         tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}

@@ -1,4 +1,4 @@
-"""Causes that keep the whole graph off a delegate, and the assumptions to make once they are fixed."""
+"""Causes that keep the whole graph off a delegate, and the assumptions once they are fixed."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class WholeCause:
-    """A cause that all nodes have, and what is supposed where it is gone."""
+    """A cause that all nodes share, and the assumptions once it is fixed."""
 
     identity: Identity
     remedy: Remedy
 
 
 def whole_refusal(run: Run) -> Reason | None:
-    """Return why the runtime applies the delegate to nothing, as a reason of every node; None if it does not refuse."""
+    """Return why the runtime does not apply the delegate at all, as a reason of every node; None if it does."""
     refusal = run.refusal
     if refusal is None:
         return None
@@ -61,7 +61,7 @@ def whole_refusal(run: Run) -> Reason | None:
 def loading_cause(model: Model, run: Run) -> WholeCause | None:
     """Return the cause of a model that the release does not load; None if it is loaded.
 
-    Supposed is the first later release that loads it, or else that the application registers the operators.
+    The fix is the first later release that loads it, or else that the application registers the operators.
     """
     if run.is_loaded:
         return None
@@ -79,9 +79,9 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause of a model whose custom operators nobody registers; None if that is not why the run was refused.
+    """Return the cause of unregistered custom operators; None if that is not the reason of the refusal.
 
-    Where they are all of one kind that no delegate takes either, such as TensorFlow's own, that is the cause.
+    If they are all of one kind that no delegate takes either, such as TensorFlow's own, that kind is the cause.
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
@@ -90,19 +90,19 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
     subjects = {special_subject(node) for node in nodes}
     special = next(iter(subjects)) if len(subjects) == 1 else None
     if special is not None:
-        # What another accelerator's compiler made would not be taken even if it were registered.
+        # Programs for another accelerator would not be delegated even if they were registered.
         remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, assume_ops_registered=True)
         return WholeCause(Identity(Problem.OPERATOR, special), remedy)
     return WholeCause(Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *missing)), Remedy(assume_ops_registered=True))
 
 
 def releases_that_load(model: Model, release: Release) -> str:
-    """Return which later releases load a model; empty if none is known."""
+    """Return the later releases that load a model as text; empty if none is known."""
     return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 
 def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause of a graph of which a CPU kernel refuses a node; None if all are prepared, or the node is a new one."""
+    """Return the cause of a graph with a node that a CPU kernel refuses; None if there is none, or if the node is new."""
     run = examined.run
     if run.is_prepared or run.refusal is None:
         return None
@@ -120,20 +120,20 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
-    """Return the nodes of the file whose operands' sizes depend on the tensor that the runtime's refusal names, or may.
+    """Return the nodes whose operands' sizes depend, or may depend, on the tensor of unknown size.
 
-    Those that run subgraphs may, and so may those in other subgraphs, which a caller gives sizes to.
+    These include nodes that run subgraphs, and the nodes of other subgraphs, whose sizes the caller sets.
     """
     refusal = examined.run.refusal
     if refusal is None or refusal.tensor is None:
         return frozenset()
     graph = examined.run.subgraphs[refusal.subgraph].graph
     reached = {refusal.tensor}
-    found = set()
+    nodes = set()
     for index in graph.execution_plan:
         node = graph.nodes[index]
         if node.op in CONTROL_FLOW or not reached.isdisjoint(node.inputs):
             reached.update(node.outputs)
-            found.add(examined.change.origin(NodeKey(graph.index, index)))
-    found.update([key for key in examined.change.now if key.subgraph != graph.index])
-    return frozenset(key for key in found if key is not None)
+            nodes.add(examined.change.origin(NodeKey(graph.index, index)))
+    nodes.update([key for key in examined.change.now if key.subgraph != graph.index])
+    return frozenset(key for key in nodes if key is not None)
