@@ -165,14 +165,14 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
     layers = _layers(edges)
     if sum([abs(layers[b] - layers[a]) for a, b in edges]) > _MOST_ROUTED:
         return [_in_order(layers)]
-    is_optimised = len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
+    is_optimized = len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
     layouts: Any = fast_sugiyama.from_edges(
         list(edges),
         vertex_spacing=1,
         dummy_vertices=False,
         check_layout=False,
-        ranking_type=None if is_optimised else "up",
-        transpose=None if is_optimised else False,
+        ranking_type=None if is_optimized else "up",
+        transpose=None if is_optimized else False,
     )
     return [positions for positions, *_ in layouts]
 

@@ -82,7 +82,7 @@ class TestDrawing:
 
     @pytest.mark.parametrize("most", [0, 10**9])
     def test_a_graph_of_many_long_edges_is_placed_more_simply(self, monkeypatch, most):
-        monkeypatch.setattr(layout, "_MOST_OPTIMISED", 0)
+        monkeypatch.setattr(layout, "_MOST_OPTIMIZED", 0)
         monkeypatch.setattr(layout, "_MOST_ROUTED", most)
         for name in MODELS:
             self.test_every_node_lies_in_the_box_of_its_partition_and_nothing_overlaps(name)
