@@ -526,6 +526,10 @@ def _tensors(node: NodeView, is_output: bool) -> Iterator[tuple[int, Tensor]]:
     return ((position, node.graph.tensors[index]) for position, index in enumerate(indices) if index >= 0)
 
 
+def _has_other_type(tensor: Tensor, types: Sequence[str]) -> bool:
+    return tensor.allocation is Allocation.ARENA and tensor.type not in types
+
+
 _Since = tuple[str | None, tuple[str, ...]]
 """The first release with these types, None for the first known one, and the types allowed since then."""
 
@@ -536,22 +540,23 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
     side = "output" if is_output else "input"
     starts = [(None if release is None else parse_release(release), types) for release, types in reversed(allowed)]
 
-    def has_other_type(tensor: Tensor, release: Release) -> bool:
-        types = next(types for start, types in starts if start is None or release.is_at_least(start))
-        return tensor.allocation is Allocation.ARENA and tensor.type not in types
+    def types_in(release: Release) -> tuple[str, ...]:
+        return next(types for start, types in starts if start is None or release.is_at_least(start))
 
     def find_rank(node: NodeView, target: MlDriftTarget) -> Found | None:
+        types = types_in(target.release)
         for position, tensor in _tensors(node, is_output):
             if tensor.rank > _MAX_RANK:
                 description = f"{side} {position} of rank {tensor.rank}"
                 return Found(description, f"Tensor dimensions must be less than 5. {name_of(node.graph, tensor)}")
-            if has_other_type(tensor, target.release):
+            if _has_other_type(tensor, types):
                 return None
         return None
 
     def find_type(node: NodeView, target: MlDriftTarget) -> Found | None:
+        types = types_in(target.release)
         for position, tensor in _tensors(node, is_output):
-            if has_other_type(tensor, target.release):
+            if _has_other_type(tensor, types):
                 message = f"Tensor type({tensor.type}) is not supported. {name_of(node.graph, tensor)}"
                 return Found(f"{side} {position} of type {tensor.type}", message)
         return None
