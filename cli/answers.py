@@ -10,8 +10,8 @@ from delegate_sim.foundation.printable import printable
 
 from .models import Models, Unreadable, unreadable_entry
 from .terminal import Line, width, write_result
+from .text.analysis.view import MANY
 from .text.many import Columns, many_hint, many_lines, unanswered_lines
-from .text.view import MANY
 
 
 @dataclass(frozen=True, slots=True)

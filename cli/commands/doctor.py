@@ -12,7 +12,7 @@ from delegate_sim.version import __version__
 
 from ..layout import message
 from ..terminal import Line, format_option, width, write, write_lines
-from ..text.paragraphs import paragraph
+from ..text.elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/doctor/1"
 

@@ -16,7 +16,7 @@ from delegate_sim.versions.features import FEATURES
 from ..codes import explanations, shared_sources
 from ..suggestions import suggestion
 from ..terminal import Line, format_option, width, write, write_lines
-from ..text.paragraphs import paragraph
+from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
 
 _EPILOG = """\b
@@ -70,7 +70,7 @@ def _explain_log(path: str, number: int | None, form: str, verbose: bool) -> Non
     from delegate_sim.device.parse.log_runs import chosen_run, separate_runs
     from delegate_sim.device.parse.log_summary import summary_of
 
-    from ..text.log import summary_lines
+    from ..text.device.log import summary_lines
 
     runs = separate_runs(read_runs_file(path))
     chosen = runs if number is None else (chosen_run(runs, number),)

@@ -15,8 +15,8 @@ from ..exits import DONE
 from ..formats.comma_separated import cell
 from ..layout import counted, message
 from ..terminal import TEXT_OR_JSON, Line, format_option, width, write, write_lines
+from ..text.elements.tables import table
 from ..text.many import shortened
-from ..text.tables import table
 
 _SHOWN = 25
 _LONGEST_CELL = 48

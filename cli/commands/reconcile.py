@@ -27,8 +27,8 @@ from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..target_options import TargetArguments
 from ..terminal import format_option, width, write, write_file, write_lines
-from ..text.log import summary_lines
-from ..text.reconcile import devices_lines, learning_lines, nothing_learnt_lines, reconciliation_lines
+from ..text.device.log import summary_lines
+from ..text.device.reconcile import devices_lines, learning_lines, nothing_learnt_lines, reconciliation_lines
 
 _EPILOG = """\b
 Examples:
@@ -191,7 +191,7 @@ def _reconcile_accelerators(
 ) -> int:
     from delegate_sim.device.compare.accelerator_chain import reconcile_stack
 
-    from ..text.reconcile_stack import stack_reconciliation_lines
+    from ..text.device.reconcile_stack import stack_reconciliation_lines
     from .analyze.accelerators import asked_stacks, stack_options
 
     (stack,) = asked_stacks(accelerators, [soc] if soc is not None else [])

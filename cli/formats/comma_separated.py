@@ -12,7 +12,7 @@ from delegate_sim.results.report.measures import Measures
 from delegate_sim.scan.output import marked
 
 from ..layout import message
-from ..text.findings import alike, finding_hint, finding_text
+from ..text.elements.findings import alike, finding_hint, finding_text
 
 _NUMBERS = ("partitions", "delegate_kernels", "fallback_nodes", "delegated_share", "border_bytes")
 _COLUMNS = (

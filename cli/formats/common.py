@@ -17,7 +17,7 @@ from delegate_sim.results.report.measures import Measures
 from delegate_sim.results.report.outcome_words import words_of
 
 from ..layout import counted, cut, message, name, options_text, share
-from ..text.findings import alike, finding_hint, finding_text
+from ..text.elements.findings import alike, finding_hint, finding_text
 
 PROGRAM = "delegate-sim"
 

@@ -11,9 +11,9 @@ from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import Finding
 
 from ..layout import counted, cut, message, name
-from ..text import findings as findings_text
-from ..text.changes import alike, change_text
-from ..text.strip import STATES_AND_MIXED, legend_texts, strip_text
+from ..text.elements import findings as findings_text
+from ..text.elements.changes import alike, change_text
+from ..text.elements.strip import STATES_AND_MIXED, legend_texts, strip_text
 from .common import PROGRAM, model_name, number_titles, numbers, state, target_text, title, verdict
 from .markdown_syntax import code, code_block, row, text
 

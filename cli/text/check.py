@@ -12,10 +12,10 @@ from delegate_sim.results.report.outcome_words import words_of
 
 from ..layout import counted, message, name
 from ..terminal import Line
-from . import changes as changes_text
-from . import findings as findings_text
-from .measures import measures_text
-from .paragraphs import indented
+from .elements import changes as changes_text
+from .elements import findings as findings_text
+from .elements.measures import measures_text
+from .elements.paragraphs import indented
 
 _HEADING = "bold"
 _STYLES = {"error": "red", "warning": "yellow", "note": ""}

@@ -14,8 +14,8 @@ from delegate_sim.results.report.placement import CPU
 
 from ..layout import counted, message, name, node_list, option_value, share
 from ..terminal import Line
-from . import changes as changes_text
-from .paragraphs import indented
+from .elements import changes as changes_text
+from .elements.paragraphs import indented
 
 _HEADING = "bold"
 _CODE = "yellow"

@@ -14,8 +14,8 @@ from delegate_sim.results.report.placement import on_cpu
 from ..layout import counted, item_list, message, name, node_list, options_text, share
 from ..terminal import Line
 from .diagnoses import model_name, multiply_adds_share
-from .measures import measures_text
-from .paragraphs import indented
+from .elements.measures import measures_text
+from .elements.paragraphs import indented
 
 _HEADING = "bold"
 _CODE = "yellow"

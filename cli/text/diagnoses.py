@@ -10,7 +10,7 @@ from delegate_sim.diagnosis.examiner import Cost
 
 from ..layout import counted, cut, name, share
 from ..terminal import Line
-from .tables import table
+from .elements.tables import table
 
 _HEADING = "bold"
 _HEADER = ("model", "delegate", "nodes", "multiply-adds", "kernels", "bytes", "first cause", "without it")

@@ -18,9 +18,9 @@ from delegate_sim.version import __version__
 
 from ..layout import counted, message, share
 from ..terminal import Line
+from .elements.measures import measures_text
+from .elements.paragraphs import paragraph
 from .inference import difference_lines
-from .measures import measures_text
-from .paragraphs import paragraph
 
 SCHEMA = "delegate-sim/fix/1"
 _HEADING = "bold"

@@ -14,7 +14,7 @@ from delegate_sim.results.report.report import Report
 
 from ..layout import counted, message, name
 from ..terminal import Line
-from .paragraphs import paragraph
+from .elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/inspect/1"
 

@@ -9,8 +9,8 @@ from delegate_sim.inference.difference import Difference, TensorDifference
 
 from ..layout import counted, name, wrapped
 from ..terminal import Line
-from .paragraphs import paragraph
-from .tables import table
+from .elements.paragraphs import paragraph
+from .elements.tables import table
 
 _HEADING = "bold"
 _BAD = "bold red"

@@ -14,7 +14,7 @@ from delegate_sim.runtime.target import Target
 
 from ..layout import counted, message, name, node_list, options_text
 from ..terminal import Line
-from .paragraphs import paragraph
+from .elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/lowered/1"
 

@@ -12,8 +12,8 @@ from delegate_sim.results.report.outcome_words import taken_by, words_of
 
 from ..layout import counted, message, name, share
 from ..terminal import Line
-from .paragraphs import paragraph
-from .tables import table
+from .elements.paragraphs import paragraph
+from .elements.tables import table
 
 if TYPE_CHECKING:
     from delegate_sim.diagnosis.goal_search import Search

@@ -10,7 +10,7 @@ from delegate_sim.results.compare.platform_table import PlatformRow
 
 from ..layout import message, share
 from ..terminal import Line
-from .paragraphs import paragraph
+from .elements.paragraphs import paragraph
 
 _HEADING = "bold"
 _CODE = "yellow"

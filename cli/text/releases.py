@@ -15,7 +15,7 @@ from delegate_sim.version import __version__
 
 from ..layout import counted, item_list, message, name, node_list, share, wrapped
 from ..terminal import Line
-from .paragraphs import paragraph
+from .elements.paragraphs import paragraph
 from .platforms import platform_lines, platforms_entry
 
 SCHEMA = "delegate-sim/releases/1"

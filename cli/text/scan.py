@@ -10,8 +10,8 @@ from delegate_sim.scan.totals import TargetTotals, Totals
 
 from ..layout import counted, message, share
 from ..terminal import Line
-from .paragraphs import paragraph
-from .tables import table
+from .elements.paragraphs import paragraph
+from .elements.tables import table
 
 
 def scan_lines(found: Scanned, output: str, models: int, width: int) -> Iterator[Line]:

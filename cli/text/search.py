@@ -14,8 +14,8 @@ from delegate_sim.version import __version__
 from ..layout import counted, message, wrapped
 from ..terminal import Line
 from .diagnoses import multiply_adds_share
-from .measures import kernels_text, nodes_text
-from .paragraphs import paragraph
+from .elements.measures import kernels_text, nodes_text
+from .elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/search/1"
 

@@ -12,8 +12,8 @@ from delegate_sim.sweeping.sweep_result import Swept
 
 from ..layout import counted, message, share
 from ..terminal import Line
-from .paragraphs import paragraph
-from .tables import table
+from .elements.paragraphs import paragraph
+from .elements.tables import table
 
 _HEADING = "bold"
 _BAD = "bold red"

@@ -128,7 +128,6 @@ FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
     "cli": "options, progress and errors, which all commands share",
     "cli/commands": "a module for each command",
-    "cli/text": "a module for each text that commands print",
     "delegate_sim/delegates/gpu_compatibility": FAMILIES,
     "delegate_sim/delegates/mldrift/rules": FAMILIES,
     "delegate_sim/delegates/npu/rules": FAMILIES,

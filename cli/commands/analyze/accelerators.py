@@ -15,9 +15,9 @@ from ...answers import Answer, ModelTable, write_answers
 from ...models import Models, read_model
 from ...target_options import TargetArguments
 from ...terminal import width
+from ...text.analysis.stack import stack_lines, stacked_row
+from ...text.analysis.view import View
 from ...text.many import STACKED
-from ...text.stack import stack_lines, stacked_row
-from ...text.view import View
 from .accelerator_options import AcceleratorArguments
 from .documents import Outputs
 

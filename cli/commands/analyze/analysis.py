@@ -12,7 +12,7 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ...terminal import Line
-from ...text.view import View
+from ...text.analysis.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,6 @@ def each_alone(targets: Sequence[Target], model: Model) -> Report:
 
 def report_lines(report: Report, view: View) -> Iterable[Line]:
     """Show each run: the lines that the runtime logs, the nodes that stay on the CPU and why, the partitions."""
-    from ...text.report import report_lines
+    from ...text.analysis.report import report_lines
 
     return report_lines(report, view)

@@ -19,7 +19,7 @@ from ...models import Models
 from ...outputs import output_options
 from ...target_options import TargetArguments, delegates_option, runtime_option, target_arguments
 from ...terminal import width
-from ...text.view import View
+from ...text.analysis.view import View
 from .accelerator_options import AcceleratorArguments, accelerator_options
 from .analysis import Analysis
 from .chain import chain

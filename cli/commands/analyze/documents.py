@@ -12,13 +12,13 @@ from delegate_sim.runtime.interpreter import option_values
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...outputs import GITHUB, ReportFile, summarise, write_files
 from ...terminal import Line, plain, write, write_lines
-from ...text.view import HEADING, MANY, View
+from ...text.analysis.view import HEADING, MANY, View
 from .analysis import Analysis
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
 
-    from ...text.overview import ModelRow
+    from ...text.analysis.overview import ModelRow
 
 
 class Outputs(NamedTuple):
@@ -106,12 +106,12 @@ class _Documents:
     def _json(self, report: Report) -> list[str]:
         if not self.analysis.names_fixes:
             return list(report.json_parts())
-        from ...text.advised import advise_entry
+        from ...text.analysis.advised import advise_entry
 
         return list(report.json_parts(lambda run, entry: advise_entry(report, run, entry, self.view)))
 
     def _rows(self, report: Report) -> list[ModelRow]:
-        from ...text.overview import model_rows
+        from ...text.analysis.overview import model_rows
 
         return model_rows(report)
 
@@ -132,7 +132,7 @@ class _Documents:
 
     def _text(self) -> str:
         if self.is_table:
-            from ...text.overview import ModelRow, models_lines
+            from ...text.analysis.overview import ModelRow, models_lines
 
             rows = [row for parts in self._parts for row in parts["text"]]
             rows += [ModelRow(model.path, message=model.message) for model in self.models.unreadable]

@@ -23,10 +23,10 @@ from ...live_options import LiveArguments
 from ...models import Models, read_model
 from ...target_options import TargetArguments
 from ...terminal import Line, write_file
-from ...text.live import live_lines, live_verdict
+from ...text.analysis.live import live_lines, live_verdict
+from ...text.analysis.report import report_lines
+from ...text.analysis.view import View
 from ...text.many import LIVED
-from ...text.report import report_lines
-from ...text.view import View
 from .documents import Outputs
 
 _FORMS = ("text", "json")

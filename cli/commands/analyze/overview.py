@@ -9,7 +9,7 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.target import Target
 
 from ...terminal import Line
-from ...text.view import View
+from ...text.analysis.view import View
 from .analysis import Analysis, each_alone
 
 
@@ -19,6 +19,6 @@ def overview(targets: Sequence[Target]) -> Analysis:
 
 
 def _lines(report: Report, view: View) -> Iterable[Line]:
-    from ...text.overview import overview_lines
+    from ...text.analysis.overview import overview_lines
 
     return overview_lines(report, view.width)

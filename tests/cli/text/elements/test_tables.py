@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delegate_sim_cli.text.tables import table
+from delegate_sim_cli.text.elements.tables import table
 
 ROWS = [
     ("model", "delegate", "nodes", "kernels", "first cause", "without it"),

@@ -22,10 +22,10 @@ from delegate_sim.device.parse.log_summary import (
     LogSummary,
 )
 
-from ..layout import counted, message, name
-from ..terminal import Line
-from .paragraphs import fact, paragraph
-from .spans import spans
+from ...layout import counted, message, name
+from ...terminal import Line
+from ..elements.paragraphs import fact, paragraph
+from ..elements.spans import spans
 
 _HEADING, _BAD = "bold", "bold red"
 

@@ -18,15 +18,15 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 
-from ..layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
-from ..terminal import Line, columns
+from ...layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
+from ...terminal import Line, columns
+from ..elements.measures import kernels_text
+from ..elements.numbers import with_ranges, without_numbers
+from ..elements.paragraphs import paragraph
+from ..elements.strip import strip_lines
 from .advised import advice_on
-from .measures import kernels_text
-from .numbers import with_ranges, without_numbers
-from .paragraphs import paragraph
 from .placement import placement_lines
 from .splits import split_lines
-from .strip import strip_lines
 from .view import HEADING, View
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import taken_by
 from delegate_sim.results.report.report import Report
 
-from ..layout import counted, name, share
-from ..terminal import Line
-from .many import common_folder, many_hint, shortened, unanswered_lines
-from .paragraphs import paragraph
-from .tables import table
+from ...layout import counted, name, share
+from ...terminal import Line
+from ..elements.paragraphs import paragraph
+from ..elements.tables import table
+from ..many import common_folder, many_hint, shortened, unanswered_lines
 
 _HEADING = "bold"
 _HINT = "cyan"

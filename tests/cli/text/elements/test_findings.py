@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from delegate_sim.results.report.findings import WARNING, Finding, Location
-from delegate_sim_cli.text.findings import alike, finding_hint, finding_text
+from delegate_sim_cli.text.elements.findings import alike, finding_hint, finding_text
 
 
 def finding(node, size):

@@ -9,10 +9,10 @@ from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReco
 from delegate_sim.device.compare.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from delegate_sim.device.compare.row_matching import OTHER_MODEL
 
-from ..layout import message
-from ..terminal import Line
+from ...layout import message
+from ...terminal import Line
+from ..elements.paragraphs import paragraph
 from .log import unused_lines
-from .paragraphs import paragraph
 from .reconcile import error_lines, listed_lines, tally_lines
 
 _HEADING, _GOOD, _BAD = "bold", "bold green", "bold red"

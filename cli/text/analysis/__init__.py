@@ -1,0 +1,1 @@
+"""Text output of `analyze`: reports, overviews, comparisons and accelerators."""

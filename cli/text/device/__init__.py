@@ -1,0 +1,1 @@
+"""Text output about device logs."""

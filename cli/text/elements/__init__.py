@@ -1,0 +1,1 @@
+"""Building blocks of texts: tables, paragraphs, strips, and wordings of measures and findings."""
