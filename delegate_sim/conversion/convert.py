@@ -223,7 +223,7 @@ def _bytes(count: int) -> str:
     return f"{count / (1 << 30):.3g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.3g} MiB"
 
 
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_COLORS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:.*)?$")
 _TRACEBACK = "Traceback (most recent call last):"
 _MOST_LINE = 300
@@ -232,7 +232,7 @@ _MOST_LINES = 400
 
 def _lines(printed: str) -> list[str]:
     """Return the printed lines without colors; of overwritten lines, only the last state."""
-    clean = _COLOURS.sub("", printed).replace("\r\n", "\n")
+    clean = _COLORS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 
 

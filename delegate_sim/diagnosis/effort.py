@@ -23,7 +23,7 @@ def simulations_of(model: Model, at_least: int, at_most: int) -> int:
 
 
 def _count_forms(graph: Graph) -> int:
-    """Count nodes that differ in operator, options, or operands as far as they are known before the model runs."""
+    """Count nodes that differ in operator, options, or operands, where these are known before the model runs."""
     forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
 
     def form_of(node: Node) -> Hashable:

@@ -12,7 +12,7 @@ from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How far a count may rise: by a number, or by a share of its old value (0.1 for 10%)."""
+    """The allowed rise of a count: by a number, or by a share of its old value (0.1 for 10%)."""
 
     number: int = 0
     share: float = 0.0
@@ -24,7 +24,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How much worse each measure may get before a check fails; None allows nothing."""
+    """The allowed worsening of each measure before a check fails; None allows nothing."""
 
     partitions: Allowance | None = None
     delegate_kernels: Allowance | None = None

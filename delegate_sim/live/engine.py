@@ -22,7 +22,7 @@ class Engine(ABC):
 
     @property
     def is_ready(self) -> bool:
-        """True if it can run, as far as is known."""
+        """True if nothing that it needs is known to be missing."""
         return not self.lacks
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .re2_patterns import translated
 
 NOT_ON_TPU, ON_TPU = "MATCHES_NOT_RUN_ON_TPU", "MATCHES_RUN_ON_TPU"
-_BEHAVIOURS = {NOT_ON_TPU: NOT_ON_TPU, ON_TPU: ON_TPU, "0": NOT_ON_TPU, "1": ON_TPU}
+_BEHAVIORS = {NOT_ON_TPU: NOT_ON_TPU, ON_TPU: ON_TPU, "0": NOT_ON_TPU, "1": ON_TPU}
 
 _TOKEN = re.compile(
     r"""\s+ | \#[^\n]* | (?P<word>[A-Za-z_][A-Za-z0-9_]*) | (?P<number>-?[0-9]+)
@@ -41,19 +41,19 @@ class FilterMatch:
 class OpFilters:
     """The filters of a file, and the fault of the file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
 
-    behaviour: str = NOT_ON_TPU
+    behavior: str = NOT_ON_TPU
     patterns: tuple[str, ...] = ()
     fault: str = ""
 
     @property
     def keeps_all(self) -> bool:
         """True if every node is kept, whatever the names of its results."""
-        return not self.patterns and self.behaviour == NOT_ON_TPU
+        return not self.patterns and self.behavior == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:
         """Return the filters' result for a node, by the names of its results."""
         if not self.patterns or not names:
-            return FilterMatch(self.behaviour == NOT_ON_TPU)
+            return FilterMatch(self.behavior == NOT_ON_TPU)
         lines: list[str] = []
         for pattern in self.patterns:
             if not pattern:
@@ -62,10 +62,10 @@ class OpFilters:
             expression = translated(pattern)
             matched = next((name for name in names if expression is not None and expression.fullmatch(name)), None)
             if matched is not None:
-                where = "will RUN ON TPU" if self.behaviour == ON_TPU else "will NOT RUN ON TPU"
-                lines.append(f"Op with output tensor '{matched}' {where} due to {self.behaviour} filter pattern '{pattern}'")
-                return FilterMatch(self.behaviour == ON_TPU, tuple(lines), pattern)
-        return FilterMatch(self.behaviour == NOT_ON_TPU, tuple(lines))
+                where = "will RUN ON TPU" if self.behavior == ON_TPU else "will NOT RUN ON TPU"
+                lines.append(f"Op with output tensor '{matched}' {where} due to {self.behavior} filter pattern '{pattern}'")
+                return FilterMatch(self.behavior == ON_TPU, tuple(lines), pattern)
+        return FilterMatch(self.behavior == NOT_ON_TPU, tuple(lines))
 
 
 class _FilterFault(Exception):
@@ -120,27 +120,27 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _message(tokens: _Tokens) -> OpFilters:
-    behaviour: str | None = None
+    behavior: str | None = None
     patterns: list[str] = []
     while tokens.peek()[0] != "end":
         kind, name = tokens.take()
-        if (kind, name) == ("word", "filter_behavior") and behaviour is None:
-            behaviour = _behaviour(tokens)
+        if (kind, name) == ("word", "filter_behavior") and behavior is None:
+            behavior = _behavior(tokens)
         elif (kind, name) == ("word", "filters"):
             patterns += _filters(tokens)
         else:
             raise _FilterFault
         tokens.end_field()
-    return OpFilters(behaviour or NOT_ON_TPU, tuple(patterns))
+    return OpFilters(behavior or NOT_ON_TPU, tuple(patterns))
 
 
-def _behaviour(tokens: _Tokens) -> str:
+def _behavior(tokens: _Tokens) -> str:
     if not tokens.accept(":"):
         raise _FilterFault
     kind, value = tokens.take()
-    if kind not in ("word", "number") or value not in _BEHAVIOURS:
+    if kind not in ("word", "number") or value not in _BEHAVIORS:
         raise _FilterFault
-    return _BEHAVIOURS[value]
+    return _BEHAVIORS[value]
 
 
 def _filters(tokens: _Tokens) -> Iterator[str]:

@@ -45,7 +45,7 @@ Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How selected nodes are grouped, and the largest number of groups; 0 for any number."""
+    """The grouping of selected nodes, and the largest number of groups; 0 for any number."""
 
     name: str = DEFAULT
     limit: int = 0

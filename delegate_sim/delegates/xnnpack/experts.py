@@ -1,4 +1,4 @@
-"""Mixtures of experts: the custom operator ``moe``, of which each node has its own kernel.
+"""Mixtures of experts: the custom operator ``moe``, whose nodes each have their own kernel.
 
 Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``).
 Unlike other refusals, the reason is printed in every build.
@@ -35,7 +35,7 @@ _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """What is wrong with a node: in words, and how the delegate says it behind the operator and the node."""
+    """A problem of a node: in our words, and in the delegate's, which follow the operator and the node."""
 
     problem: str
     said: str

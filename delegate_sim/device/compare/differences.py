@@ -33,7 +33,7 @@ class ListedRefusal:
     on_device: tuple[str, ...]
     """The reasons that the device printed; a reason may be empty."""
     simulated: tuple[str, ...]
-    """What the simulation's refusals require; empty if it refuses no such node."""
+    """The requirements of the simulation's refusals; empty if it refuses no such node."""
     nodes: int
     """Number of these nodes that the simulation refuses."""
 

@@ -39,9 +39,9 @@ class Facts:
 
     replacements: tuple[Replacement, ...] | None
     application: tuple[str, int | None] | None
-    """How benchmark_model applied the delegate, and the number of kernels."""
+    """The way that benchmark_model applied the delegate, and the number of kernels."""
     dynamic: int | None
-    """The dynamic-sized tensor because of which the graph was refused."""
+    """The dynamic-sized tensor that caused the refusal of the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
     """Errors that a driver returned, and kernels of the delegate that failed to prepare or run."""

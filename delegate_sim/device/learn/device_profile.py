@@ -89,7 +89,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 
 
 def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
-    """Return all devices in the order in which the runtime lists them, as far as the log shows it."""
+    """Return the devices that the log shows, in the order in which the runtime lists them."""
     log = reconciliation.log
     listed = [name for name, _ in log.runtime.devices]
     if not listed:

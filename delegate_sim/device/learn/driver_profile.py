@@ -167,7 +167,7 @@ def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open:
 def _rejected(
     seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]
 ) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
-    """Return the rejected operations, and the groups of operations of which at least one was rejected.
+    """Return the rejected operations, and the groups of operations with at least one rejected member.
 
     If any of several operations may have caused a node's rejection, choose the likeliest and note that. ``mapped`` gives the main
     operation of each operator.

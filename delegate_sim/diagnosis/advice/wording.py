@@ -353,9 +353,9 @@ def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: b
         waiting = list(seen)
         while waiting:
             node = graph.nodes[waiting.pop()]
-            neighbours = graph.readers if forwards else graph.writers
+            neighbors = graph.readers if forwards else graph.writers
             for tensor in node.outputs if forwards else node.inputs:
-                for other in neighbours.get(tensor, ()):
+                for other in neighbors.get(tensor, ()):
                     if other.index in subgraph.delegated:
                         return True
                     if other.index not in seen:

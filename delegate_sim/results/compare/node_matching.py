@@ -121,11 +121,11 @@ class _Matching:
             index = waiting.pop()
             old = _unique_neighbors(self.old, self.old_of[index], self.new_of, key)
             new = _unique_neighbors(self.new, index, self.old_of, key)
-            for place, neighbour in new.items():
+            for place, neighbor in new.items():
                 candidate = old.get(place)
-                if candidate is not None and candidate not in self.new_of and neighbour not in self.old_of:
-                    self._pair(candidate, neighbour)
-                    waiting.append(neighbour)
+                if candidate is not None and candidate not in self.new_of and neighbor not in self.old_of:
+                    self._pair(candidate, neighbor)
+                    waiting.append(neighbor)
 
     def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
         """Pair the k-th unmatched node of a key with the k-th on the other side.
@@ -172,7 +172,7 @@ def _unique_neighbors(
 ) -> dict[Hashable, int]:
     """Return the unmatched neighbors whose place and key are unique."""
     by_key: dict[Hashable, set[int]] = defaultdict(set)
-    for place, neighbour in side.neighbors(index):
-        if neighbour not in matched:
-            by_key[place, key(side, neighbour)].add(neighbour)
+    for place, neighbor in side.neighbors(index):
+        if neighbor not in matched:
+            by_key[place, key(side, neighbor)].add(neighbor)
     return {place: members.pop() for place, members in by_key.items() if len(members) == 1}

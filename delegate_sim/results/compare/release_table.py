@@ -67,7 +67,7 @@ class ReleaseRow:
 
     @property
     def is_full(self) -> bool:
-        """True if the model is loaded and every node is delegated, as far as is known."""
+        """True if the model is known to be loaded and every node is delegated."""
         return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from ...runtime.interpreter import Run
 from .plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells, run_lengths
 
-_COLOURS = {DELEGATED: "#1f7a6d", REFUSED: "#c2501a", LEFT: "#a98109", MIXED: "#7b6a9e"}
+_COLORS = {DELEGATED: "#1f7a6d", REFUSED: "#c2501a", LEFT: "#a98109", MIXED: "#7b6a9e"}
 _MOST = 400
 """Largest number of cells."""
 
@@ -25,7 +25,7 @@ def strip_picture(run: Run) -> str:
     words += "" if size == 1 else f"; a cell is {size:,} nodes"
     drawn = "".join(
         [
-            f'<div style="flex:{len(list(members))};background:{_COLOURS[state]};margin-right:1px"></div>'
+            f'<div style="flex:{len(list(members))};background:{_COLORS[state]};margin-right:1px"></div>'
             for state, members in groupby(states)
         ]
     )

@@ -1,4 +1,4 @@
-"""The delegate's own model of a partition, as far as building it can fail.
+"""The parts of the delegate's own model of a partition whose building can fail.
 
 Source: ``GraphFloat32`` (``delegates/gpu/common/model.cc``).
 """

@@ -172,7 +172,7 @@ def parse_one_operand(reader: NodeReader) -> None:
 
 
 def parse_two_operands(reader: NodeReader) -> None:
-    """Parse a binary operator, of which one operand may be constant (``ElementwiseOperationParser``)."""
+    """Parse a binary operator; one operand may be constant (``ElementwiseOperationParser``)."""
     operation = reader.add(reader.view.op)
     if _has_operands(reader, runtime=2, constant=0):
         _add_runtime_operands(reader, operation)
