@@ -332,7 +332,7 @@ class KernelNode:
     def ensure_counts(self, inputs: int | tuple[int, ...], outputs: int) -> None:
         """Refuse unless there are exactly this many operands (one of these counts) and results."""
         allowed = (inputs,) if isinstance(inputs, int) else inputs
-        if self.input_count not in allowed or self.output_count != outputs:
+        if len(self.node.inputs) not in allowed or len(self.node.outputs) != outputs:
             raise PrepareError(f"has {self.input_count} inputs and {self.output_count} outputs")
 
     def ensure_type(self, tensor: KernelTensor, types: str | Iterable[str]) -> None:
@@ -415,6 +415,8 @@ def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel]
 
 def broadcast_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
     """``CalculateShapeForBroadcast`` (``kernels/kernel_util.cc``) of two shapes; raises PrepareError if they do not fit."""
+    if first == second:
+        return tuple(first)
     rank = max(len(first), len(second))
     left = (1,) * (rank - len(first)) + tuple(first)
     right = (1,) * (rank - len(second)) + tuple(second)

@@ -155,20 +155,19 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
 
 def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
     """``kernels/internal/reshape_utils.h: ResolveOutputShape``: fill in the one size that may be left open with -1."""
-    if source and node.release.is_at_least(_RESHAPE_CHECKS_INPUT):
-        node.ensure(min(source) >= 0, "the input has a negative size")
-    stretched = [position for position, size in enumerate(requested) if size == -1]
-    node.ensure(len(stretched) <= 1, "the new shape leaves more than one size open")
-    sizes = [size for size in requested if size != -1]
+    if min(source, default=0) < 0 and node.release.is_at_least(_RESHAPE_CHECKS_INPUT):
+        node.fail("the input has a negative size")
+    shape = list(requested)
+    node.ensure(shape.count(-1) <= 1, "the new shape leaves more than one size open")
+    sizes = [size for size in shape if size != -1]
     node.ensure(not sizes or min(sizes) >= 0, "the new shape has a negative size")
     nonzero_source = math.prod([size for size in source if size])
     nonzero_sizes = math.prod([size for size in sizes if size])
     node.ensure(max(nonzero_source, nonzero_sizes) <= _LARGEST_COUNT, "the number of elements overflows")
-    shape = list(requested)
-    if stretched:
-        is_empty = 0 in source and 0 not in sizes
-        shape[stretched[0]] = 0 if is_empty else nonzero_source // nonzero_sizes
-        node.ensure(shape[stretched[0]] <= _LARGEST_DIMENSION, "the size left open overflows")
+    if -1 in shape:
+        stretched = 0 if 0 in source and 0 not in sizes else nonzero_source // nonzero_sizes
+        node.ensure(stretched <= _LARGEST_DIMENSION, "the size left open overflows")
+        shape[shape.index(-1)] = stretched
     node.ensure(math.prod(source) == math.prod(shape), "the new shape has a different number of elements")
     return shape
 
