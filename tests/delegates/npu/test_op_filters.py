@@ -8,7 +8,7 @@ from delegate_sim.delegates.npu.op_filters import NOT_ON_TPU, ON_TPU, UNPARSABLE
 
 
 @pytest.mark.parametrize(
-    ("text", "behaviour", "patterns"),
+    ("text", "behavior", "patterns"),
     [
         ("", NOT_ON_TPU, ()),
         ("# nothing\n", NOT_ON_TPU, ()),
@@ -20,9 +20,9 @@ from delegate_sim.delegates.npu.op_filters import NOT_ON_TPU, ON_TPU, UNPARSABLE
         (r'filters { op_name_pattern: "a\\.b\t\x41\101" }', NOT_ON_TPU, ("a\\.b\tAA",)),
     ],
 )
-def test_messages(text, behaviour, patterns):
+def test_messages(text, behavior, patterns):
     found = parsed(text)
-    assert (found.fault, found.behaviour, found.patterns) == ("", behaviour, patterns)
+    assert (found.fault, found.behavior, found.patterns) == ("", behavior, patterns)
 
 
 @pytest.mark.parametrize(
