@@ -8,8 +8,8 @@ from typing import Any
 
 from delegate_sim.foundation.printable import printable
 
+from .console.terminal import Line, width, write_result
 from .models import Models, Unreadable, unreadable_entry
-from .terminal import Line, width, write_result
 from .text.analysis.view import MANY
 from .text.many import Columns, many_hint, many_lines, unanswered_lines
 

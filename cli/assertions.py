@@ -13,7 +13,7 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run
 
-from .layout import counted, message, name, node_list, option_value, share
+from .console.layout import counted, message, name, node_list, option_value, share
 
 if TYPE_CHECKING:
     from typing_extensions import Self

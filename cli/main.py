@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import click
 
+from .console.terminal import print_error, silence_stdout, start_progress, stop_progress
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from .faults import DEBUG_VARIABLE, fault_message
-from .terminal import print_error, silence_stdout, start_progress, stop_progress
 
 _PROGRAM = "delegate-sim"
 

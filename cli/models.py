@@ -18,9 +18,9 @@ from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.model.model import Model
 
+from .console.terminal import print_error, show_progress
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message
-from .terminal import print_error, show_progress
 
 Found = TypeVar("Found")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from .console.terminal import format_option, write_file
 from .formats import FORMATS as COMMON_FORMATS
-from .terminal import format_option, write_file
 
 FORMATS = ("text", "json", *COMMON_FORMATS)
 GITHUB = "github"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from .console.terminal import Line, write_lines
 from .models import STANDARD_INPUT, model_paths
-from .terminal import Line, write_lines
 
 _INTERVAL = 0.4
 """Seconds between two looks at the files."""

@@ -11,13 +11,13 @@ from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 
+from ..console.terminal import plain, print_error, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, FINDINGS, USAGE
 from ..exits import INTERNAL_ERROR as FAULT
 from ..faults import fault_message
-from ..live_options import live_options
 from ..models import STANDARD_INPUT, model_paths
+from ..options.live import live_options
 from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
-from ..terminal import plain, print_error, show_progress, width, write, write_file, write_lines
 from ..text.check import check_lines
 
 _EPILOG = """\b

@@ -19,11 +19,11 @@ from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
-from ..delegate_flags import DelegateCommand, given_options
+from ..console.terminal import result_options, width
 from ..models import Models, model_paths, read_model, stands_for_many
+from ..options.delegate_flags import DelegateCommand, given_options
+from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..suggestions import suggestion
-from ..target_options import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
-from ..terminal import result_options, width
 from ..text.compare import compare_lines
 from ..text.many import compared_columns, compared_row
 

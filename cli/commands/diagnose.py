@@ -13,10 +13,10 @@ from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.runtime.target import Target
 
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import Line, table_options, width, write_result
 from ..models import Models, Unreadable, read_model, unreadable_entry
-from ..target_options import targets_options
-from ..terminal import Line, table_options, width, write_result
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
 from ..text.many import unanswered_lines

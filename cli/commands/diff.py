@@ -11,9 +11,9 @@ from delegate_sim.inference.difference import Difference
 from delegate_sim.inference.models import compare_models
 from delegate_sim.version import __version__
 
+from ..console.terminal import result_options, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
-from ..terminal import result_options, show_progress, width, write_result
 from ..text.inference import difference_lines
 
 _EPILOG = """\b

@@ -10,8 +10,8 @@ from delegate_sim.live.engines import engines
 from delegate_sim.live.trial import lacking
 from delegate_sim.version import __version__
 
-from ..layout import message
-from ..terminal import Line, format_option, width, write, write_lines
+from ..console.layout import message
+from ..console.terminal import Line, format_option, width, write, write_lines
 from ..text.elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/doctor/1"

@@ -14,8 +14,8 @@ from delegate_sim.rules.source import Source
 from delegate_sim.versions.features import FEATURES
 
 from ..codes import explanations, shared_sources
+from ..console.terminal import Line, format_option, width, write, write_lines
 from ..suggestions import suggestion
-from ..terminal import Line, format_option, width, write, write_lines
 from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
 

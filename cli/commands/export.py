@@ -12,11 +12,11 @@ from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.target import Target
 
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import write, write_file
 from ..exits import DONE
 from ..models import one_path, read_model
-from ..target_options import targets_options
-from ..terminal import write, write_file
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import targets_options
 
 MODEL_EXPLORER = "model-explorer"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json")

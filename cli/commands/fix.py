@@ -12,11 +12,11 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.search import search, split_tail
 from delegate_sim.runtime.target import Target
 
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
-from ..target_options import for_option, for_targets_options
-from ..terminal import format_option, show_progress, width, write_result
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import for_option, for_targets_options
 from ..text.fix import fix_entry, fix_lines
 
 _EPILOG = """\b

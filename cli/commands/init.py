@@ -12,9 +12,9 @@ from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.version import __version__
 
-from ..delegate_flags import DelegateName
-from ..layout import counted
-from ..terminal import write, write_file
+from ..console.layout import counted
+from ..console.terminal import write, write_file
+from ..options.delegate_flags import DelegateName
 
 _EPILOG = """\b
 Examples:

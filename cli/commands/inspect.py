@@ -14,10 +14,10 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import result_options, width
 from ..models import Models, read_model
-from ..target_options import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
-from ..terminal import result_options, width
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
 from ..text.graph import model_entry, model_lines
 from ..text.lowered import lowered_entry, lowered_lines
 from ..text.many import INSPECTED, inspected_row

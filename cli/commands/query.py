@@ -11,10 +11,10 @@ import click
 
 from delegate_sim.scan.questions import VIEWS, Result, ask
 
+from ..console.layout import counted, message
+from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write, write_lines
 from ..exits import DONE
 from ..formats.comma_separated import cell
-from ..layout import counted, message
-from ..terminal import TEXT_OR_JSON, Line, format_option, width, write, write_lines
 from ..text.elements.tables import table
 from ..text.many import shortened
 

@@ -22,11 +22,11 @@ from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_ru
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.files import alone_with
 
-from ..delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
+from ..console.terminal import format_option, width, write, write_file, write_lines
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
-from ..target_options import TargetArguments
-from ..terminal import format_option, width, write, write_file, write_lines
+from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
+from ..options.targets import TargetArguments
 from ..text.device.log import summary_lines
 from ..text.device.reconcile import devices_lines, learning_lines, nothing_learnt_lines, reconciliation_lines
 

@@ -10,10 +10,10 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 
 from ..answers import Answer, ModelTable, write_answers
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import Line, table_options, width
 from ..models import Models, Unreadable, read_model
-from ..target_options import TargetArguments, delegates_option, target_arguments
-from ..terminal import Line, table_options, width
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.many import released_columns, released_row
 from ..text.releases import releases_entry, releases_lines
 

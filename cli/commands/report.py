@@ -10,11 +10,11 @@ import click
 from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.runtime.target import Target
 
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import write, write_file
 from ..exits import DONE, USAGE
 from ..models import Models, read_model
-from ..target_options import targets_options
-from ..terminal import write, write_file
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import targets_options
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView

@@ -17,9 +17,9 @@ from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import OpRule
 
-from ..delegate_flags import DelegateName, given_options
+from ..console.terminal import TEXT_OR_JSON, format_option, width, write
+from ..options.delegate_flags import DelegateName, given_options
 from ..suggestions import suggestion
-from ..terminal import TEXT_OR_JSON, format_option, width, write
 from ..text.rules import OTHERS, changes_entry, changes_text, rules_entry, rules_markdown, rules_text
 
 _EPILOG = """\b

@@ -15,11 +15,11 @@ from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
 from delegate_sim.scan.scan import Workers, scan
 
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import show_progress, width, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths
-from ..target_options import TargetArguments, delegates_option, target_arguments
-from ..terminal import show_progress, width, write_lines
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.scan import scan_lines
 
 _EPILOG = """\b

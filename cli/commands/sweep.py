@@ -23,11 +23,11 @@ from delegate_sim.sweeping.sweep import sweep, with_labels
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 
-from ..delegate_flags import DelegateCommand
+from ..console.terminal import format_option, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..gathering import gathered
-from ..target_options import for_option, for_targets_options
-from ..terminal import format_option, show_progress, width, write, write_file, write_lines
+from ..options.delegate_flags import DelegateCommand
+from ..options.targets import for_option, for_targets_options
 from ..text.sweep import best_rows, sweep_lines
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
-from ..delegate_flags import DelegateCommand, given_options
+from ..console.terminal import result_options, width
 from ..models import Models, read_model
-from ..target_options import target_options
-from ..terminal import result_options, width
+from ..options.delegate_flags import DelegateCommand, given_options
+from ..options.targets import target_options
 from ..text.compare import compare_lines
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
 from ..text.search import search_entry, search_lines

@@ -11,7 +11,7 @@ from delegate_sim.results.report.findings import Finding
 from delegate_sim.results.report.measures import Measures
 from delegate_sim.scan.output import marked
 
-from ..layout import message
+from ..console.layout import message
 from ..text.elements.findings import alike, finding_hint, finding_text
 
 _NUMBERS = ("partitions", "delegate_kernels", "fallback_nodes", "delegated_share", "border_bytes")

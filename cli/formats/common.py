@@ -16,7 +16,7 @@ from delegate_sim.results.report.findings import Finding
 from delegate_sim.results.report.measures import Measures
 from delegate_sim.results.report.outcome_words import words_of
 
-from ..layout import counted, cut, message, name, options_text, share
+from ..console.layout import counted, cut, message, name, options_text, share
 from ..text.elements.findings import alike, finding_hint, finding_text
 
 PROGRAM = "delegate-sim"

@@ -8,7 +8,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.sweeping.rows import SweepRow
 from delegate_sim.sweeping.sweep_result import Swept, sweep_tables
 
-from ..layout import message
+from ..console.layout import message
 from ..text import sweep as words
 from .comma_separated import cell, sheet
 from .markdown_syntax import code_block, row, text

@@ -10,7 +10,7 @@ from delegate_sim.foundation.files import open_appended
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 
-from ..layout import counted, message, name
+from ..console.layout import counted, message, name
 from ..text.elements.findings import LEVELS, alike, finding_hint, finding_text
 from . import markdown
 from .common import PROGRAM, number_titles, numbers, repository_path, state, title, verdict

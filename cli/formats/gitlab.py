@@ -9,7 +9,7 @@ from typing import Any
 from delegate_sim.gate.results import Results
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING
 
-from ..layout import name
+from ..console.layout import name
 from .common import Group, grouped_findings, repository_path
 
 _SEVERITIES = {ERROR: "major", WARNING: "minor", NOTE: "info"}

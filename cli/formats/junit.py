@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.report.findings import ERROR, Finding
 
-from ..layout import counted, message, name
+from ..console.layout import counted, message, name
 from ..text.elements.findings import alike, finding_hint, finding_text
 from .common import PROGRAM, model_name, repository_path
 

@@ -10,7 +10,7 @@ from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import Finding
 
-from ..layout import counted, cut, message, name
+from ..console.layout import counted, cut, message, name
 from ..text.elements import findings as findings_text
 from ..text.elements.changes import alike, change_text
 from ..text.elements.strip import STATES_AND_MIXED, legend_texts, strip_text

@@ -19,7 +19,7 @@ from delegate_sim.rules.source import Source
 from delegate_sim.version import __version__
 
 from ..codes import explanations, sources
-from ..layout import message, name
+from ..console.layout import message, name
 from ..text.elements.findings import LEVELS
 from .common import PROGRAM, Group, grouped_findings, model_name, repository_path
 from .markdown_syntax import text as markdown_text

@@ -10,8 +10,8 @@ from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import Finding
 from delegate_sim.results.report.outcome_words import words_of
 
-from ..layout import counted, message, name
-from ..terminal import Line
+from ..console.layout import counted, message, name
+from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements import findings as findings_text
 from .elements.measures import measures_text

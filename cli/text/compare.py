@@ -12,8 +12,8 @@ from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import CPU
 
-from ..layout import counted, message, name, node_list, option_value, share
-from ..terminal import Line
+from ..console.layout import counted, message, name, node_list, option_value, share
+from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements.paragraphs import indented
 

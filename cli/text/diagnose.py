@@ -11,8 +11,8 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import on_cpu
 
-from ..layout import counted, item_list, message, name, node_list, options_text, share
-from ..terminal import Line
+from ..console.layout import counted, item_list, message, name, node_list, options_text, share
+from ..console.terminal import Line
 from .diagnoses import model_name, multiply_adds_share
 from .elements.measures import measures_text
 from .elements.paragraphs import indented

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
 
-from ..layout import counted, cut, name, share
-from ..terminal import Line
+from ..console.layout import counted, cut, name, share
+from ..console.terminal import Line
 from .elements.tables import table
 
 _HEADING = "bold"

@@ -16,8 +16,8 @@ from delegate_sim.model.model import Node
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.version import __version__
 
-from ..layout import counted, message, share
-from ..terminal import Line
+from ..console.layout import counted, message, share
+from ..console.terminal import Line
 from .elements.measures import measures_text
 from .elements.paragraphs import paragraph
 from .inference import difference_lines

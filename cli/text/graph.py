@@ -12,8 +12,8 @@ from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
 from delegate_sim.results.report.report import Report
 
-from ..layout import counted, message, name
-from ..terminal import Line
+from ..console.layout import counted, message, name
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/inspect/1"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.inference.difference import Difference, TensorDifference
 
-from ..layout import counted, name, wrapped
-from ..terminal import Line
+from ..console.layout import counted, name, wrapped
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
 

@@ -12,8 +12,8 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.target import Target
 
-from ..layout import counted, message, name, node_list, options_text
-from ..terminal import Line
+from ..console.layout import counted, message, name, node_list, options_text
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/lowered/1"

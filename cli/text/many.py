@@ -10,8 +10,8 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import taken_by, words_of
 
-from ..layout import counted, message, name, share
-from ..terminal import Line
+from ..console.layout import counted, message, name, share
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
 

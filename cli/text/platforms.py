@@ -8,8 +8,8 @@ from typing import Any
 
 from delegate_sim.results.compare.platform_table import PlatformRow
 
-from ..layout import message, share
-from ..terminal import Line
+from ..console.layout import message, share
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 
 _HEADING = "bold"

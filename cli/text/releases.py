@@ -13,8 +13,8 @@ from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__
 
-from ..layout import counted, item_list, message, name, node_list, share, wrapped
-from ..terminal import Line
+from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .platforms import platform_lines, platforms_entry
 

@@ -15,7 +15,7 @@ from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.source import Source
 from delegate_sim.version import __version__
 
-from ..layout import default_text, wrapped
+from ..console.layout import default_text, wrapped
 
 SCHEMA = "delegate-sim/rules/2"
 CHANGES_SCHEMA = "delegate-sim/rule-changes/2"

@@ -8,8 +8,8 @@ from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
 from delegate_sim.scan.totals import TargetTotals, Totals
 
-from ..layout import counted, message, share
-from ..terminal import Line
+from ..console.layout import counted, message, share
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
 

@@ -11,8 +11,8 @@ from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, 
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.version import __version__
 
-from ..layout import counted, message, wrapped
-from ..terminal import Line
+from ..console.layout import counted, message, wrapped
+from ..console.terminal import Line
 from .diagnoses import multiply_adds_share
 from .elements.measures import kernels_text, nodes_text
 from .elements.paragraphs import paragraph

@@ -10,8 +10,8 @@ from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.sweeping.rows import SweepRow, SweepTarget
 from delegate_sim.sweeping.sweep_result import Swept
 
-from ..layout import counted, message, share
-from ..terminal import Line
+from ..console.layout import counted, message, share
+from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
 

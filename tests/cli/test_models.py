@@ -11,7 +11,7 @@ import pytest
 
 from delegate_sim.bundles.model_files import matching_files, models_below
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim_cli.progress import Progress
+from delegate_sim_cli.console.progress import Progress
 from tests.support.models import MIXED, chain_model
 
 VX = ("--delegate", "vx")
@@ -202,8 +202,8 @@ def test_a_name_with_brackets_is_no_pattern(run, folder):
 
 
 def test_progress_appears_after_a_while_and_goes_away(monkeypatch):
-    monkeypatch.setattr("delegate_sim_cli.progress._AFTER", 0.0)
-    monkeypatch.setattr("delegate_sim_cli.progress._EVERY", 0.001)
+    monkeypatch.setattr("delegate_sim_cli.console.progress._AFTER", 0.0)
+    monkeypatch.setattr("delegate_sim_cli.console.progress._EVERY", 0.001)
     stream = io.StringIO()
     progress = Progress(stream, "delegate-sim")
     progress.show("2 of 9: model.tflite")

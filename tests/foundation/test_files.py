@@ -22,7 +22,7 @@ OF_THEIR_OWN = {
     "delegate_sim/live/runtime_engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/page/document.py": "what the package brings along",
     "delegate_sim/page/viewer.py": "the browser, which opens an address",
-    "cli/terminal.py": "the null device, in place of a closed standard output",
+    "cli/console/terminal.py": "the null device, in place of a closed standard output",
 }
 """Modules that open what no user names."""
 

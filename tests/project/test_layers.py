@@ -43,9 +43,10 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "faults", "gathering", "layout", "live_options", "progress", "runner", "suggestions"),
-    ("assertions", "delegate_flags", "terminal"),
-    ("model_explorer", "models", "pytest_plugin", "target_options", "text"),
+    ("codes", "exits", "faults", "gathering", "suggestions"),
+    ("console",),
+    ("assertions", "model_explorer", "models", "options", "text"),
+    ("pytest_plugin",),
     ("answers", "formats"),
     ("outputs", "watching"),
     ("commands",),
@@ -126,7 +127,6 @@ def test_no_modules_import_each_other(package, name):
 MOST_MODULES = 16
 FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
-    "cli": "options, progress and errors, which all commands share",
     "cli/commands": "a module for each command",
     "delegate_sim/delegates/gpu_compatibility": FAMILIES,
     "delegate_sim/delegates/mldrift/rules": FAMILIES,

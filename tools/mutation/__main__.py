@@ -42,7 +42,7 @@ TESTS = (
     "tests/graph", "tests/runtime", "tests/rules", "tests/gate", "tests/api", "tests/results", "tests/project/test_fixtures.py",
     "tests/project/test_plain_data.py", "tests/cli/formats", "tests/cli/commands/test_accelerators.py",
     "tests/cli/commands/test_analyze_chain.py", "tests/cli/commands/test_check.py", "tests/cli/commands/test_compare.py",
-    "tests/cli/test_target_options.py",
+    "tests/cli/options/test_targets.py",
     "tests/cli/commands/test_releases.py", "tests/delegates/test_base_grouping.py", "tests/delegates/test_base.py",
     "tests/delegates/coreml", "tests/delegates/npu",
 )  # fmt: skip

@@ -12,9 +12,9 @@ from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
 
 from ...answers import Answer, ModelTable, write_answers
+from ...console.terminal import width
 from ...models import Models, read_model
-from ...target_options import TargetArguments
-from ...terminal import width
+from ...options.targets import TargetArguments
 from ...text.analysis.stack import stack_lines, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED

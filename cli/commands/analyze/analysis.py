@@ -11,7 +11,7 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
-from ...terminal import Line
+from ...console.terminal import Line
 from ...text.analysis.view import View
 
 

@@ -12,13 +12,13 @@ from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES
 from delegate_sim.runtime.target import Target
 
-from ...delegate_flags import ALL_DELEGATES, DelegateCommand
+from ...console.terminal import width
 from ...gathering import gathered
-from ...live_options import LiveArguments, live_options
 from ...models import Models
+from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
+from ...options.live import LiveArguments, live_options
+from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
 from ...outputs import output_options
-from ...target_options import TargetArguments, delegates_option, runtime_option, target_arguments
-from ...terminal import width
 from ...text.analysis.view import View
 from .accelerator_options import AcceleratorArguments, accelerator_options
 from .analysis import Analysis

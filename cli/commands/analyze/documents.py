@@ -9,9 +9,9 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import option_values
 
+from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...outputs import GITHUB, ReportFile, summarise, write_files
-from ...terminal import Line, plain, write, write_lines
 from ...text.analysis.view import HEADING, MANY, View
 from .analysis import Analysis
 

@@ -18,11 +18,11 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ...answers import Answer, ModelTable, write_answers
+from ...console.terminal import Line, write_file
 from ...exits import FINDINGS, USAGE
-from ...live_options import LiveArguments
 from ...models import Models, read_model
-from ...target_options import TargetArguments
-from ...terminal import Line, write_file
+from ...options.live import LiveArguments
+from ...options.targets import TargetArguments
 from ...text.analysis.live import live_lines, live_verdict
 from ...text.analysis.report import report_lines
 from ...text.analysis.view import View

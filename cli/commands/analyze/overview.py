@@ -8,7 +8,7 @@ from functools import partial
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.target import Target
 
-from ...terminal import Line
+from ...console.terminal import Line
 from ...text.analysis.view import View
 from .analysis import Analysis, each_alone
 

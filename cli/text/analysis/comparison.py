@@ -9,8 +9,8 @@ from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run
 
-from ...layout import counted, cut, message, name, node_list
-from ...terminal import Line
+from ...console.layout import counted, cut, message, name, node_list
+from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 
 _HEADING = "bold"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.live.comparison import LiveResult
 from delegate_sim.model.model import Model
 
-from ...layout import counted, message, name
-from ...terminal import Line
+from ...console.layout import counted, message, name
+from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from .view import HEADING, View
 

@@ -10,8 +10,8 @@ from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import taken_by
 from delegate_sim.results.report.report import Report
 
-from ...layout import counted, name, share
-from ...terminal import Line
+from ...console.layout import counted, name, share
+from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from ..elements.tables import table
 from ..many import common_folder, many_hint, shortened, unanswered_lines

@@ -9,8 +9,8 @@ from delegate_sim.model.model import Node
 from delegate_sim.results.report.placement import COMPILED, CPU, placements
 from delegate_sim.runtime.interpreter import Run
 
-from ...layout import counted, item_list, name, node_list
-from ...terminal import Line
+from ...console.layout import counted, item_list, name, node_list
+from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 
 _HEADING = "bold"

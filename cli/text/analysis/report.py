@@ -18,8 +18,8 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 
-from ...layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
-from ...terminal import Line, columns
+from ...console.layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
+from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text
 from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import paragraph

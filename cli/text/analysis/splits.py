@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from delegate_sim.results.report.device_splits import splits_of
 from delegate_sim.runtime.run import Run, SubgraphRun
 
-from ...layout import counted, item_list, message, name, node_list
-from ...terminal import Line
+from ...console.layout import counted, item_list, message, name, node_list
+from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 
 if TYPE_CHECKING:

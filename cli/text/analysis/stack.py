@@ -11,8 +11,8 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
 from delegate_sim.results.report.placement import on_cpu
 
-from ...layout import counted, message, name
-from ...terminal import Line
+from ...console.layout import counted, message, name
+from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from ..elements.tables import table
 from .report import report_lines

@@ -22,8 +22,8 @@ from delegate_sim.device.parse.log_summary import (
     LogSummary,
 )
 
-from ...layout import counted, message, name
-from ...terminal import Line
+from ...console.layout import counted, message, name
+from ...console.terminal import Line
 from ..elements.paragraphs import fact, paragraph
 from ..elements.spans import spans
 

@@ -16,8 +16,8 @@ from delegate_sim.device.parse.error_meanings import ExplainedError
 from delegate_sim.device.parse.log_summary import chosen_devices
 from delegate_sim.releases.catalogue import RELEASES
 
-from ...layout import counted, message, name, node_list, options_text
-from ...terminal import Line
+from ...console.layout import counted, message, name, node_list, options_text
+from ...console.terminal import Line
 from ..elements.paragraphs import fact, paragraph
 from ..elements.spans import spans
 from .log import unused_lines

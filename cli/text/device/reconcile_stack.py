@@ -9,8 +9,8 @@ from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReco
 from delegate_sim.device.compare.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from delegate_sim.device.compare.row_matching import OTHER_MODEL
 
-from ...layout import message
-from ...terminal import Line
+from ...console.layout import message
+from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from .log import unused_lines
 from .reconcile import error_lines, listed_lines, tally_lines

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from delegate_sim.results.compare.model_changes import ADDED, REMOVED, NodeChange
 
-from ...layout import node_list
+from ...console.layout import node_list
 
 _NODES_WIDTH = 40
 

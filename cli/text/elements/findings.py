@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 
-from ...layout import node_list
+from ...console.layout import node_list
 from .numbers import with_ranges, without_numbers
 
 LEVELS = (ERROR, WARNING, NOTE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...layout import counted, share
+from ...console.layout import counted, share
 
 if TYPE_CHECKING:
     from delegate_sim.results.report.measures import Measures

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...layout import wrapped
-from ...terminal import Line
+from ...console.layout import wrapped
+from ...console.terminal import Line
 
 
 def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None, *, style: str = "") -> list[Line]:

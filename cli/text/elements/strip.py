@@ -7,8 +7,8 @@ from itertools import groupby
 
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, Lengths, Span, cells
 
-from ...layout import counted, wrapped
-from ...terminal import Line, can_write
+from ...console.layout import counted, wrapped
+from ...console.terminal import Line, can_write
 
 STATES_AND_MIXED = (DELEGATED, REFUSED, LEFT, MIXED)
 _BLOCKS = {DELEGATED: "\u2588", REFUSED: "\u2591", LEFT: "\u2592", MIXED: "\u259e"}

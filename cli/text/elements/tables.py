@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ...layout import cut
+from ...console.layout import cut
 
 TableRow = Sequence[str]
 

@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim import load
 from delegate_sim.foundation.printable import LONGEST_SAID
-from delegate_sim_cli.terminal import plain
+from delegate_sim_cli.console.terminal import plain
 from delegate_sim_cli.text.analysis.report import report_lines
 from delegate_sim_cli.text.analysis.view import View
 from fixtures.builder import ModelBuilder

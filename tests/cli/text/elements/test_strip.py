@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED, STATES, Span
-from delegate_sim_cli.terminal import can_write
+from delegate_sim_cli.console.terminal import can_write
 from delegate_sim_cli.text.elements.strip import strip_lines, strip_text
 
 

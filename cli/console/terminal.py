@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from .exits import BROKEN_PIPE
+from ..exits import BROKEN_PIPE
 
 if TYPE_CHECKING:
     from .progress import Progress

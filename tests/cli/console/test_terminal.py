@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from delegate_sim_cli import terminal
-from delegate_sim_cli.terminal import Line
+from delegate_sim_cli.console import terminal
+from delegate_sim_cli.console.terminal import Line
 
 
 def test_parts_of_a_line_are_coloured_on_a_terminal(monkeypatch):

@@ -13,7 +13,7 @@ from delegate_sim.delegates.options import RELEASE, Option, boolean
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
-from .layout import default_text
+from ..console.layout import default_text
 
 ALL_DELEGATES = "all"
 

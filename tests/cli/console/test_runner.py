@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delegate_sim_cli.console.runner import neutral
 from delegate_sim_cli.formats import FORMATS
-from delegate_sim_cli.runner import neutral
 from tests.support.cli.runner_commands import commands
 
 NAMES = (

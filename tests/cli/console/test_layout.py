@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim_cli.layout import counted, cut, item_list, name, node_list, ranges, wrapped
+from delegate_sim_cli.console.layout import counted, cut, item_list, name, node_list, ranges, wrapped
 
 
 @pytest.mark.parametrize(
