@@ -153,7 +153,7 @@ fuzz: setup  ## mutants of models through every part of the program (TIME=second
 	$(BIN)/python -m tools.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
 faults: setup  ## full disks, programs killed at random points (KILLS=100), files that are not what they should be or shrink
-	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/foundation/test_files.py tests/bundles/test_shrinking_files.py tests/scan/test_scan.py
+	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/foundation/test_files.py tests/bundles/test_shrinking_files.py tests/scan/test_scan.py tests/scan/test_journal.py
 
 mutation: setup  ## whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
 	$(PIP_INSTALL) --target .venv-mutation --upgrade cosmic-ray coverage

@@ -1,45 +1,22 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.questions import VIEWS, ask
-from delegate_sim.scan.scan import Workers, scan
-from delegate_sim_cli.commands.query import command
-from tests.support.models import chain_model
+from tests.support.scans import GPU, NNAPI
 
 pytest.importorskip("duckdb", reason="query needs duckdb")
 
-NNAPI = TargetSpec("nnapi", (), DEFAULT_RELEASE, "benchmark", False)
-GPU = TargetSpec("gpu", (), DEFAULT_RELEASE, "benchmark", False)
 OLD = TargetSpec("nnapi", (("nnapi_runtime", "none"),), "tf-2.10", "benchmark", False)
 
 
 def view(name, *scans):
     result = ask(scans, VIEWS[name].sql)
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
-
-
-@pytest.fixture
-def scanned(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def make(output, models, targets=(NNAPI, GPU)):
-        paths = []
-        for name, ops in models.items():
-            Path(name).write_bytes(chain_model(ops).bytes())
-            paths.append(name)
-        scan(paths, targets, output, Workers())
-        return output
-
-    return make
 
 
 def test_top_causes(scanned):
@@ -127,35 +104,3 @@ def test_a_query_sees_nothing_else(scanned, tmp_path):
         with pytest.raises(ScanError, match="the query is refused"):
             ask([path], sql)
     assert not (tmp_path / "out.csv").exists()
-
-
-def run(*arguments):
-    return CliRunner().invoke(command, arguments, standalone_mode=False)
-
-
-def test_the_command(scanned):
-    path = scanned("z.jsonl", {"a.tflite": ["ROUND"]}, [NNAPI])
-    text = run(path, "--view", "top-causes")
-    assert "nnapi-operator" in text.output
-    assert json.loads(run(path, "--sql", "SELECT model, nodes FROM runs", "--format", "json").output) == [
-        {"model": "a.tflite", "nodes": 1}
-    ]
-    assert run(path, "--sql", "SELECT model FROM runs", "--format", "csv").output == "model\na.tflite\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "give either --view or --sql"),
-        (("--view", "regressions"), "regressions compares two scans"),
-        (("--sql", "SELECT nothing FROM runs"), "the query is refused: Binder Error"),
-    ],
-)
-def test_what_is_asked_wrongly_is_one_line(scanned, arguments, message):
-    path = scanned("z.jsonl", {"a.tflite": ["ADD"]})
-    assert message in str(run(path, *arguments).exception)
-
-
-def test_a_name_with_escapes_is_shown_harmlessly(scanned):
-    path = scanned("z.jsonl", {"a\x1b[31m.tflite": ["ADD"]}, [NNAPI])
-    assert "\x1b" not in run(path, "--sql", "SELECT model FROM runs").output

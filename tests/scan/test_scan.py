@@ -15,37 +15,22 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from click.testing import CliRunner
 
 from delegate_sim.foundation.files import LARGEST_IN_MEMORY, file_content
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.scan import scan as scanning
 from delegate_sim.scan.cluster import answers_on
-from delegate_sim.scan.job import Job, TargetSpec, answer
-from delegate_sim.scan.journal import Journal, ScanError
+from delegate_sim.scan.job import Job, answer
+from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.local import answers_here
-from delegate_sim.scan.output import causes_path, format_for
+from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Workers, scan
-from delegate_sim.scan.schema import CAUSES, RUNS, names
-from delegate_sim_cli.commands.scan import command
+from delegate_sim.scan.schema import CAUSES, RUNS
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
+from tests.support.scans import GPU, NNAPI, judged, read
 
-NNAPI = TargetSpec("nnapi", (), DEFAULT_RELEASE, "benchmark", False)
-GPU = TargetSpec("gpu", (), DEFAULT_RELEASE, "benchmark", False)
 has_arrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="Parquet needs pyarrow")
 FORMATS = [pytest.param("parquet", marks=has_arrow), "csv", "jsonl", "sqlite"]
-
-
-@pytest.fixture
-def zoo(tmp_path, monkeypatch):
-    """A folder with three models, one of which is damaged."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "zoo").mkdir()
-    (tmp_path / "zoo" / "a.tflite").write_bytes(chain_model(["ADD", "ROUND", "ADD"]).bytes())
-    (tmp_path / "zoo" / "b.tflite").write_bytes(chain_model(["ADD"]).bytes())
-    (tmp_path / "zoo" / "c.tflite").write_bytes(b"not a model at all")
-    return ["zoo/a.tflite", "zoo/b.tflite", "zoo/c.tflite"]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -64,16 +49,6 @@ def test_what_is_written_is_what_was_found(zoo, suffix):
         ("zoo/a.tflite", "nnapi-operator", "ROUND", 1, 1)
     ]
     assert not Path(f"{output}.journal").exists()
-
-
-def read(output):
-    """The rows of both tables as they are in an output."""
-    found = format_for(output).read(output)
-    return {table: [dict(zip(names(table), row, strict=True)) for row in rows] for table, rows in found.items()}
-
-
-def judged(found):
-    return found.judged, found.unchanged
 
 
 def test_a_second_scan_judges_what_is_new_or_changed(zoo, monkeypatch):
@@ -190,53 +165,6 @@ def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
     assert judged(again) == (2, 1)
 
 
-def test_a_journal_holds_whole_answers_only(zoo):
-    found = answer(Job(zoo[0], (NNAPI, GPU), {}))
-    first = Journal("journal")
-    first.take_over({RUNS: (), CAUSES: ()})
-    first.append([found])
-    with pytest.raises(ScanError):
-        first.append([found._replace(causes=[*found.causes, {"model": "incomplete"}])])
-    first.close()
-    second = Journal("journal")
-    models, targets = zoo[:1], [NNAPI.name, GPU.name]
-    assert [row[:2] for row in second.rows(RUNS, models, targets)] == [(zoo[0], target) for target in targets]
-    assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
-    second.append([found])
-    assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
-    second.remove()
-    assert not list(Path().glob("journal*"))
-
-
-def test_a_journal_wins_over_the_output_that_it_began_with(zoo):
-    scan(zoo, [NNAPI], "z.csv", Workers())
-    journal = Journal("z.csv.journal")
-    journal.take_over(format_for("z.csv").read("z.csv"))
-    Path(zoo[1]).write_bytes(chain_model(["ROUND"]).bytes())
-    journal.append([answer(Job(zoo[1], (NNAPI,), {}))])
-    journal.close()
-    assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (1, 2)
-    assert [row["delegated_nodes"] for row in read("z.csv")[RUNS]] == [2, 0, None]
-
-
-def test_what_is_no_journal_is_kept(zoo):
-    Path("z.csv.journal").write_text("no database" * 99)
-    with pytest.raises(ScanError, match=r"z\.csv\.journal: is not the journal of a scan; remove it"):
-        scan(zoo, [NNAPI], "z.csv", Workers())
-    assert Path("z.csv.journal").read_text().startswith("no database")
-
-
-@pytest.mark.parametrize("system", ["this one", "one without fcntl"])
-def test_two_scans_do_not_write_one_output(zoo, monkeypatch, system):
-    if system != "this one":
-        monkeypatch.setitem(sys.modules, "fcntl", None)
-    held = Journal("z.csv.journal")
-    with pytest.raises(ScanError, match="another scan is writing it"):
-        scan(zoo, [NNAPI], "z.csv", Workers())
-    held.close()
-    assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (3, 0)
-
-
 def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
@@ -246,15 +174,6 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
     scan(["odd.tflite"], [NNAPI], "z.csv", Workers())
     assert ",=HYPERLINK" not in Path("z.causes.csv").read_text()
     assert {row["operator"] for row in read("z.csv")[CAUSES]} == {"=HYPERLINK(1)"}
-
-
-def test_half_of_an_output_is_kept(zoo):
-    scan(zoo, [NNAPI], "z.csv", Workers())
-    Path("z.causes.csv").unlink()
-    with pytest.raises(ScanError, match=r"z\.causes\.csv: No such file"):
-        scan(zoo, [NNAPI], "z.csv", Workers())
-    assert len(Path("z.csv").read_text().splitlines()) == 4
-    assert not list(Path().glob("z.csv.*"))
 
 
 def test_names_that_no_format_could_hold(zoo):
@@ -387,38 +306,6 @@ def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
     monkeypatch.setattr("delegate_sim.scan.cluster._SECONDS_TO_CONNECT", 0.2)
     with pytest.raises(ScanError, match="no scheduler answers there"):
         scan(zoo, [NNAPI], "z.csv", Workers(scheduler="tcp://127.0.0.1:9"))
-
-
-def run(*arguments):
-    return CliRunner().invoke(command, arguments, standalone_mode=False)
-
-
-def test_the_command_says_what_was_found(zoo):
-    done = run("zoo", "-o", "z.sqlite", "--delegate", "nnapi", "--delegate", "gpu", "--processes", "1")
-    assert done.return_value == 2
-    assert "3 models: 3 judged now, 0 unchanged" in done.output
-    assert "zoo/c.tflite: is not a TFLite model" in done.output
-    assert "6 rows and 3 causes in z.sqlite\n" in done.output
-    connection = sqlite3.connect("z.sqlite")
-    assert connection.execute("SELECT count(*) FROM runs").fetchone() == (6,)
-    connection.close()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("zoo", "-o", "z.txt"), "the name of an output ends in .parquet, .csv, .jsonl, .sqlite"),
-        (("-", "-o", "z.csv"), "a scan takes files, not standard input"),
-        (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
-        (("zoo", "-o", "z.csv", "--option", "nothing=1"), "nnapi has no option 'nothing'"),
-        (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
-        (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
-    ],
-)
-def test_what_is_asked_wrongly_is_one_line(zoo, arguments, message):
-    done = run(*arguments)
-    assert message in str(done.exception)
-    assert not list(Path().glob("z.*"))
 
 
 def test_the_causes_stand_beside_the_runs():

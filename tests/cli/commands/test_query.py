@@ -1,0 +1,51 @@
+"""``query``: questions to a scan."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from delegate_sim_cli.commands.query import command
+from tests.support.scans import NNAPI, scan_models
+
+pytest.importorskip("duckdb", reason="query needs duckdb")
+
+
+@pytest.fixture
+def scanned(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return scan_models
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, arguments, standalone_mode=False)
+
+
+def test_the_command(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ROUND"]}, [NNAPI])
+    text = run(path, "--view", "top-causes")
+    assert "nnapi-operator" in text.output
+    assert json.loads(run(path, "--sql", "SELECT model, nodes FROM runs", "--format", "json").output) == [
+        {"model": "a.tflite", "nodes": 1}
+    ]
+    assert run(path, "--sql", "SELECT model FROM runs", "--format", "csv").output == "model\na.tflite\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give either --view or --sql"),
+        (("--view", "regressions"), "regressions compares two scans"),
+        (("--sql", "SELECT nothing FROM runs"), "the query is refused: Binder Error"),
+    ],
+)
+def test_what_is_asked_wrongly_is_one_line(scanned, arguments, message):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]})
+    assert message in str(run(path, *arguments).exception)
+
+
+def test_a_name_with_escapes_is_shown_harmlessly(scanned):
+    path = scanned("z.jsonl", {"a\x1b[31m.tflite": ["ADD"]}, [NNAPI])
+    assert "\x1b" not in run(path, "--sql", "SELECT model FROM runs").output

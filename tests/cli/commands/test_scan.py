@@ -1,0 +1,50 @@
+"""``scan``: many models on many targets."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from delegate_sim_cli.commands.scan import command
+from tests.support.scans import write_zoo
+
+
+@pytest.fixture
+def zoo(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_zoo()
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, arguments, standalone_mode=False)
+
+
+def test_the_command_says_what_was_found(zoo):
+    done = run("zoo", "-o", "z.sqlite", "--delegate", "nnapi", "--delegate", "gpu", "--processes", "1")
+    assert done.return_value == 2
+    assert "3 models: 3 judged now, 0 unchanged" in done.output
+    assert "zoo/c.tflite: is not a TFLite model" in done.output
+    assert "6 rows and 3 causes in z.sqlite\n" in done.output
+    connection = sqlite3.connect("z.sqlite")
+    assert connection.execute("SELECT count(*) FROM runs").fetchone() == (6,)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("zoo", "-o", "z.txt"), "the name of an output ends in .parquet, .csv, .jsonl, .sqlite"),
+        (("-", "-o", "z.csv"), "a scan takes files, not standard input"),
+        (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
+        (("zoo", "-o", "z.csv", "--option", "nothing=1"), "nnapi has no option 'nothing'"),
+        (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
+        (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
+    ],
+)
+def test_what_is_asked_wrongly_is_one_line(zoo, arguments, message):
+    done = run(*arguments)
+    assert message in str(done.exception)
+    assert not list(Path().glob("z.*"))
