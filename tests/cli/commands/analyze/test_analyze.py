@@ -15,7 +15,7 @@ from fixtures.builder import ModelBuilder
 from tests.support.cli.clicks import NEEDS_NEWER_CLICK
 from tests.support.models import chain_model, unprepared_model
 
-FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "models"
+FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "models"
 NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
 
 MIXED = """\
