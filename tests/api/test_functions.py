@@ -1,4 +1,4 @@
-"""What Python callers get from each function, beside what the command of that name prints."""
+"""Results of each function for Python callers, beside the output of the command of that name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How results show themselves: a line, a table in a notebook, data frames, and names of tensors in JSON."""
+"""The forms of results: a line, a table in a notebook, data frames, and names of tensors in JSON."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ VX = ("--delegate", "vx")
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Three models, of which rules fail on the second; the working directory holds a configuration."""
+    """Three models; rules fail on the second; the working directory holds a configuration."""
     for name in ("a", "bad", "c"):
         chain_model(MIXED).write(tmp_path / f"{name}.tflite")
     judge = RuleBook._judge

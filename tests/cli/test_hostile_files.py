@@ -20,9 +20,9 @@ from tests.support.models import MIXED, chain_model
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes, devices and limits of POSIX")
 PROGRAM = [sys.executable, "-m", "delegate_sim"]
 ENTRY = [sys.executable, "-c", "from delegate_sim_cli.start import main; main()"]
-"""What the installed script does."""
+"""The code of the installed script."""
 KILLS = int(os.environ.get("KILLS", "12"))
-"""How often programs are ended at random points: ``make faults`` does so 100 times."""
+"""The number of programs ended at random points: ``make faults`` does so 100 times."""
 CONFIGURATION = 'models = ["*.tflite"]\n[targets.vx]\ndelegate = "vx"\n'
 
 

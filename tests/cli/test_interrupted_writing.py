@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits of POSIX"),
 ]
 KILLS = int(os.environ.get("KILLS", "12"))
-"""How often programs are ended at random points: ``make faults`` does so 100 times."""
+"""The number of programs ended at random points: ``make faults`` does so 100 times."""
 OPS = ("ADD", "RELU", "ADD", "ROUND", "TANH", "ADD")
 CONFIGURATION = 'models = ["*.tflite"]\n[targets.vx]\ndelegate = "vx"\n'
 PROGRAM = (sys.executable, "-m", "delegate_sim")
@@ -86,7 +86,7 @@ def folder(writing, run_in, tmp_path):
     old = tmp_path / "old"
     old.mkdir()
     prepare(old)
-    if writing.out == "out.toml":  # a profile is learnt on top of what it holds
+    if writing.out == "out.toml":  # a profile is learned on top of what it holds
         run_in(old, writing.arguments)
     elif writing.out == "delegate-sim-baseline.json":
         prepare(old, ["ADD"])

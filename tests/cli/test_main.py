@@ -141,7 +141,7 @@ def test_names_that_the_encoding_of_the_output_lacks(model):
     assert result.stderr.endswith("gr\\xfcn: No such file or directory\n")
 
 
-def test_colour_on_a_terminal(run, model):
+def test_color_on_a_terminal(run, model):
     text = on_terminal("analyze", model, "--delegate", "nnapi")
     lines = run("analyze", model, "--delegate", "nnapi").stdout.splitlines()
     assert text.startswith(f"{lines[0]}\n{lines[1]}\n")
@@ -149,7 +149,7 @@ def test_colour_on_a_terminal(run, model):
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_no_colour_where_it_is_not_wanted(run, model, environment):
+def test_no_color_where_it_is_not_wanted(run, model, environment):
     assert on_terminal("analyze", model, **environment) == run("analyze", model).stdout
 
 

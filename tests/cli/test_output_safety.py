@@ -59,7 +59,7 @@ ALONE = (
     ("analyze", "hostile.zip", *DELEGATE),
     ("analyze", "hostile.zip!/nothing\x1b[31m\n::error::", *DELEGATE),
 )
-"""Commands of which each may need what those before it wrote."""
+"""Commands; each may need the files that those before it wrote."""
 EXPORTS = ("json", "dot", "graphml", "model-explorer")
 
 

@@ -100,7 +100,7 @@ CALLS_IN_VAIN = {
 
 
 @pytest.mark.usefixtures("model")
-def test_what_cannot_be_analysed_is_one_line_where_it_was_asked(run_tests):
+def test_what_cannot_be_analyzed_is_one_line_where_it_was_asked(run_tests):
     tests = [f"def test_{number}(delegate_sim):\n    delegate_sim({call})\n" for number, call in enumerate(CALLS_IN_VAIN)]
     result = run_tests("folder/test_errors.py", "\n".join(tests))
     result.assert_outcomes(failed=len(tests))

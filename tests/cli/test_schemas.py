@@ -1,4 +1,4 @@
-"""What the program writes as JSON is what its published schemas say."""
+"""The JSON that the program writes follows its published schemas."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ def test_settings_reach_the_converter(attempt):
 
 
 def test_a_quantizer_goes_on_from_what_is_kept(tmp_path, fake_converter, cache):
-    """The second step fails, as the environment has no quantiser; the first one is kept."""
+    """The second step fails, as the environment has no quantizer; the first one is kept."""
     source = find_source(make_source(tmp_path, "good"))
     quantizer = Converter("ai-edge-quantizer", "9.9", fake_converter.python)
     found = convert(source, Route(fake_converter, quantizer), INT8, cache)

@@ -124,7 +124,7 @@ def of_torch(folder):
 
 
 def convert_all(path, route, names, tmp_path, calibration=None):
-    """Return the models of some settings, all of which have to convert."""
+    """Return the models of some settings; all must convert."""
     source, data = find_source(str(path)), find_calibration(calibration, 2)
     steps = [(name, scripts(source, route, parse_settings(name), data)) for name in names]
     jobs = [(name, each[-1].text, "", RESULT) for name, each in steps]
@@ -264,7 +264,7 @@ def test_a_function_gives_the_model(of_keras, tmp_path):
 
 
 def test_a_conversion_in_its_own_process(of_keras, cache, tmp_path):
-    """What is shown, pasted, writes the model that was kept."""
+    """The code that is shown writes the kept model when it is pasted."""
     route = Route(converter("tensorflow"))
     found = convert(find_source(str(of_keras / "model.keras")), route, parse_settings("int8+dense-per-tensor"), cache)
     assert found.failure is None, found.failure

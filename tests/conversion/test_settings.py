@@ -80,7 +80,7 @@ def test_what_is_tried_is_known_and_tried_once(route):
     assert not options.intersection({"fixed", "unfolded", "channels-last"}) or route.quantizer is None
 
 
-def test_every_quantisation_and_option_is_tried_by_some_route():
+def test_every_quantization_and_option_is_tried_by_some_route():
     tried = [settings for route in ROUTES for settings in settings_for(route)]
     assert {settings.quantization for settings in tried} == set(QUANTIZATIONS)
     assert {option for settings in tried for option in settings.options} == set(OPTIONS)
@@ -95,7 +95,7 @@ def test_steps_share_the_settings_out():
     assert not knows(Route(TENSORFLOW, QUANTIZER), FLOAT.with_option("fixed"))
 
 
-def test_another_quantisation_leaves_out_what_does_not_go_with_it():
+def test_another_quantization_leaves_out_what_does_not_go_with_it():
     settings = parse_settings("int8+integer-io+fixed+x=1x2")
     assert settings.with_quantization("float").name == "float+fixed+x=1x2"
 

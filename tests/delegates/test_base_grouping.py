@@ -1,4 +1,4 @@
-"""What a delegate may do beyond choosing nodes: group them itself, inline some, and ask a stage behind it."""
+"""Abilities of a delegate beyond choosing nodes: group them itself, inline some, and ask a stage behind it."""
 
 from __future__ import annotations
 

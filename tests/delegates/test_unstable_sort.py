@@ -52,7 +52,7 @@ def test_different_elements_leave_no_choice(keys):
     ids=["17 equal", "20 of two sizes", "24 of three sizes"],
 )
 def test_long_lists_are_ordered_as_by_the_gnu_library(keys, expected):
-    """What a program built with GCC 12 prints for these."""
+    """The output of a program built with GCC 12 for these."""
     assert order(keys) == expected
 
 
@@ -96,7 +96,7 @@ UNEVEN = (
 
 
 def test_equal_elements_of_an_uneven_run_are_ordered_as_by_the_gnu_library(monkeypatch):
-    """What a program built with GCC 12 prints for keys that are split so unevenly that a heap sorts the rest."""
+    """The output of a program built with GCC 12 for keys that are split so unevenly that a heap sorts the rest."""
     heaps = []
     original = sorting._gnu_heap_sorted
     monkeypatch.setattr(sorting, "_gnu_heap_sorted", lambda heap: heaps.append(len(heap)) or original(heap))
@@ -120,7 +120,7 @@ def test_heaps_sort(heap_sort, keys):
 
 
 RECORDED = json.loads(Path(__file__).with_name("sorted_lists.json").read_text("utf-8"))
-"""What programs print that sort structures with ``std::sort`` by a comparison of keys: libc++ 19, and GCC 12's library."""
+"""Outputs of programs that sort structures with ``std::sort`` by a comparison of keys: libc++ 19, and GCC 12's library."""
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: f"{recorded['library']} {len(recorded['keys'])}")

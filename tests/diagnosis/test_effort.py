@@ -69,7 +69,7 @@ def test_so_many_tries_are_granted():
 
 
 def test_versions_are_tried_until_no_more_are_granted(simulated, monkeypatch):
-    """A version that no release knows has many below it, all of which are refused."""
+    """A version that no release knows has many below it; all are refused."""
     builder = ModelBuilder()
     graph = builder.subgraph()
     tensor = graph.input("x", "FLOAT32", (1, 4))

@@ -76,7 +76,7 @@ class TestAgainstModelExplorer:
             for key in layer["results"]:
                 assert labels[key].upper() == subgraph.nodes[int(key)].op
 
-    def test_the_extension_colours_what_it_opens(self):
+    def test_the_extension_colors_what_it_opens(self):
         from delegate_sim_cli.model_explorer.main import DelegateSimAdapter
 
         (collection,) = DelegateSimAdapter().convert(str(MODELS / "mobilenet_block.tflite"), {})["graphCollections"]

@@ -1,4 +1,4 @@
-"""What is compared between nodes, and what is not."""
+"""The parts of nodes that are compared, and those that are not."""
 
 from __future__ import annotations
 

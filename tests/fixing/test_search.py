@@ -1,4 +1,4 @@
-"""Which passes are kept."""
+"""The passes that are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command found, as data."""
+"""The results of a command, as data."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def make_graph(nodes, tensor_count, outputs=(), resources=(), control_edges=None
 
 
 class Passes:
-    """What graph_info.cc does, as literally as can be: scan all nodes until a scan changes nothing."""
+    """Partition as literally as graph_info.cc does: scan all nodes until a scan changes nothing."""
 
     def __init__(self, graph: Graph, delegated):
         self.graph, self.delegated = graph, delegated

@@ -11,7 +11,7 @@ from fixtures.builder import ModelBuilder
 
 DELEGATES = ("nnapi", "gpu", "mldrift", "hexagon", "coreml", "vx", "xnnpack", "npu-google")
 MOST = 2.2
-"""How many times as much a file of twice the size may cost."""
+"""The factor that a file of twice the size may cost."""
 
 
 def calls(model, delegate):

@@ -1,4 +1,4 @@
-"""What is left out, joined or taken over once shapes are known, graph by graph."""
+"""Nodes left out, joined or taken over once shapes are known, graph by graph."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_a_constant_that_one_other_node_reads_is_copied_as_well():
     assert editor.tensors[graph.index["added"]].shape == (2, 2)
 
 
-def test_a_quantised_constant_becomes_a_bias_of_32_bits():
+def test_a_quantized_constant_becomes_a_bias_of_32_bits():
     for has_other_reader in (False, True):
         graph = Open()
         graph.tensor("x", 2, 3, kind="INT8")

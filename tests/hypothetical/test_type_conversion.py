@@ -65,7 +65,7 @@ def test_nodes_keep_their_places_for_other_suppositions():
     assert edited.present([NodeKey(0, 2), NodeKey(0, 4)]) == {NodeKey(0, 4): NodeKey(0, 1)}
 
 
-def test_quantised_to_integers_and_back():
+def test_quantized_to_integers_and_back():
     model = load(convolutions().bytes())
     edited = changed(model, Supposition(conversion="int8"))
     assert operators(edited) == ["QUANTIZE", "CONV_2D", "CONV_2D", "DEQUANTIZE"]

@@ -1,4 +1,4 @@
-"""What a full integer quantisation makes of a model: types, scales, and where tensors are converted in between."""
+"""The result of a full integer quantization: types, scales, and where tensors are converted in between."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def build(make):
 
 
 class Quantized:
-    """A model made by a function and quantised; nodes by operator, tensors by what they are."""
+    """A model made by a function and quantized; nodes by operator, tensors by what they are."""
 
     def __init__(self, make, conversion="int8"):
         self.edited = changed(build(make), Supposition(conversion=conversion))
@@ -65,7 +65,7 @@ def test_what_only_moves_elements_keeps_the_scale():
     assert found.ops == ["QUANTIZE", "LOGISTIC", "RELU", "DEQUANTIZE"]
 
 
-def test_the_scale_is_that_of_the_first_quantised_operand():
+def test_the_scale_is_that_of_the_first_quantized_operand():
     def make(layers, x):
         gate = layers.node("LOGISTIC", (x,))
         layers.node("MAXIMUM", (gate, layers.node("TANH", (x,))))
@@ -199,7 +199,7 @@ def test_operands_of_other_types_stay_as_they_are():
 # Back to float
 
 
-def test_a_small_quantised_constant_has_the_values_that_it_stands_for():
+def test_a_small_quantized_constant_has_the_values_that_it_stands_for():
     def make(layers, x):
         quantized = layers.node("QUANTIZE", (x,), "INT8", scale=0.5, zero_point=3)
         stored = layers.constant("INT8", [[[[1, 3, 5, -7]]]], scale=0.25, zero_point=3)

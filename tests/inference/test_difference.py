@@ -131,7 +131,7 @@ def test_indices_stay_within_what_they_point_into():
     assert (made.min(), made.max(), made.dtype) == (0, 6, np.int32)
 
 
-def test_quantised_inputs_have_the_whole_range():
+def test_quantized_inputs_have_the_whole_range():
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     graph.outputs(graph.input("x", "INT8", [4096], scale=0.5, zero_point=3))

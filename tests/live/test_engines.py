@@ -1,4 +1,4 @@
-"""Which plugins can be run, running LiteRT's tool, and holding what it says against the simulation; with a stand-in for it."""
+"""Finding plugins, running LiteRT's tool (here a stand-in), and comparing its output with the simulation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_crash_is_an_outcome(tool):
 
 
 def test_partitions_that_are_not_simulated():
-    """Where an engine tells all that it took, and nothing else."""
+    """A log in which an engine names all that it took, and nothing else."""
     engine = find_engine("xnnpack")
     model = delegate_sim.load(chain(["RELU", "NEG"]).bytes())
     (run,) = delegate_sim.analyze(model, "xnnpack").runs

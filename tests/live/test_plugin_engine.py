@@ -30,7 +30,7 @@ _NOTHING = "int {name}(void) {{ return 0; }}"
 _OLD_NEURON = "int Neuron_getVersion(unsigned char *version) { version[0] = 8; version[1] = 2; version[2] = 0; return 0; }"
 """Older than the version from which on the plugin asks the vendor's compiler."""
 _MISSING_SYMBOL = "char _ZN11flatbuffers13ClassicLocale9instance_E[64];"
-"""What the plugin of Samsung in ai-edge-litert 2.3.0 lacks to be loaded."""
+"""The symbol that the plugin of Samsung in ai-edge-litert 2.3.0 lacks to be loaded."""
 
 
 def _models():

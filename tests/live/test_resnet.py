@@ -32,7 +32,7 @@ def network(tensorflow):
 
 
 def converted(tensorflow, network, **settings):
-    """Quantise to int8 with random data, as the size of the ranges does not matter here."""
+    """Quantize to int8 with random data, as the size of the ranges does not matter here."""
     converter = tensorflow.lite.TFLiteConverter.from_keras_model(network)
     converter.optimizations = [tensorflow.lite.Optimize.DEFAULT]
     converter.target_spec.supported_ops = [tensorflow.lite.OpsSet.TFLITE_BUILTINS_INT8]
@@ -44,13 +44,13 @@ def converted(tensorflow, network, **settings):
     return delegate_sim.load(converter.convert())
 
 
-def analysed(model):
+def analyzed(model):
     return delegate_sim.analyze(model, "nnapi").to_dict()["runs"][0]
 
 
 def test_resnet50_is_refused_explained_and_taken_after_the_named_change(tensorflow, network):
     model = converted(tensorflow, network)
-    run = analysed(model)
+    run = analyzed(model)
     refusal = run["refusal"]
     assert run["outcome"] == "restored"
     assert (refusal["code"], refusal["call"]) == ("nnapi-runtime-operation-input-type", "addOperation")
@@ -63,6 +63,6 @@ def test_resnet50_is_refused_explained_and_taken_after_the_named_change(tensorfl
     name, value = _SETTING.search(finding.cause.change).groups()
     assert finding.alone.measures.outcome == "delegated"
 
-    run = analysed(converted(tensorflow, network, **{name: value == "True"}))
+    run = analyzed(converted(tensorflow, network, **{name: value == "True"}))
     assert run["outcome"] == "delegated"
     assert all(graph["nodes_delegated"] == graph["nodes_total"] for graph in run["subgraphs"])

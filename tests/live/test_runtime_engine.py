@@ -40,7 +40,7 @@ def prepares_without_delegate(model: bytes) -> bool:
 
 
 def expected(model: bytes) -> list[NodePlan] | None:
-    """Return the execution plans that are foretold, None if the runtime should fail to make a kernel."""
+    """Return the predicted execution plans, None if the runtime should fail to make a kernel."""
     (run,) = analyze(model, "xnnpack").runs
     if any("AllocateTensors will fail" in warning for warning in run.warnings):
         return None

@@ -103,7 +103,7 @@ def test_shape_properties():
     assert not tensor.has_unspecified_dimension
 
 
-def test_per_channel_quantisation():
+def test_per_channel_quantization():
     _, tensor = read_tensor("INT8", (2, 3), scale=[1.0, 2.0], axis=0)
     assert tensor.is_per_channel
     assert tensor.quantization.is_affine

@@ -79,6 +79,6 @@ def test_many_elements_are_picked_and_compared_as_few_are(count):
 
 
 def test_bits_of_many_elements_stay():
-    signalling = StoredNumbers.read("<f4", b"\1\0\xa0\x7f" * 5_000)
-    assert picked(signalling, range(5_000)).tobytes() == signalling.tobytes()
+    signaling = StoredNumbers.read("<f4", b"\1\0\xa0\x7f" * 5_000)
+    assert picked(signaling, range(5_000)).tobytes() == signaling.tobytes()
     assert picked(RepeatedNumber("<i4", 3, 1 << 40), [1 << 39]).tolist() == [3]

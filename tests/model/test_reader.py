@@ -178,7 +178,7 @@ def test_shapes_signatures_and_ranks_that_are_not_known():
     assert tensor_of("FLOAT32", (), signature=()).shape_signature == ()
 
 
-def test_quantisation_per_tensor():
+def test_quantization_per_tensor():
     tensor = tensor_of("UINT8", (2,), scale=0.5, zero_point=128)
     assert (tensor.scale, tensor.zero_point) == (0.5, 128)
     assert tensor.quantization.kind == "affine"
@@ -186,7 +186,7 @@ def test_quantisation_per_tensor():
     assert tensor.quantization.zero_points.tolist() == [128]
 
 
-def test_quantisation_per_axis():
+def test_quantization_per_axis():
     tensor = tensor_of("INT8", (2, 3), scale=[1, 2, 3], zero_point=[4, 5, 6], axis=1)
     assert (tensor.scale, tensor.zero_point) == (0.0, 0)
     assert tensor.quantization.scales.tolist() == [1, 2, 3]
@@ -194,7 +194,7 @@ def test_quantisation_per_axis():
     assert tensor.quantization.dimension == 1
 
 
-def test_quantisation_by_blocks_and_over_several_axes():
+def test_quantization_by_blocks_and_over_several_axes():
     quantization = tensor_of("INT4", (2, 64), blockwise=(7, -1, 32), axis=1).quantization
     assert (quantization.kind, quantization.dimension) == ("blockwise", 1)
     assert (quantization.scales_tensor, quantization.zero_points_tensor, quantization.block_size) == (7, -1, 32)
@@ -203,7 +203,7 @@ def test_quantisation_by_blocks_and_over_several_axes():
     assert (quantization.kind, quantization.scales_tensor, quantization.zero_points_tensor) == ("multi-axis", 3, 4)
 
 
-def test_no_quantisation():
+def test_no_quantization():
     tensor = tensor_of("FLOAT32", (2,))
     assert (tensor.quantization, tensor.scale, tensor.zero_point) == (None, 0.0, 0)
     assert tensor_of("INT8", (2,), scale=[], zero_point=[]).quantization is None

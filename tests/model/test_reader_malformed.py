@@ -22,7 +22,7 @@ RESHAPE_OPTIONS = 17
 
 
 def fault(source):
-    """What the error says of the source."""
+    """The name of the source in the error."""
     with pytest.raises(ModelError) as raised:
         load(source)
     message = str(raised.value)
@@ -36,7 +36,7 @@ def replaced(content, position, value):
 
 
 def elements_of(table, slot):
-    """Where the vector of a table's field has its elements, as the accessors of the ``tflite`` package find it."""
+    """The position of the elements of a table's vector, as the accessors of the ``tflite`` package find it."""
     return table._tab.Vector(table._tab.Offset(4 + 2 * slot))
 
 

@@ -37,7 +37,7 @@ SCALARS = {
 
 @st.composite
 def quantizations(draw):
-    """Arguments of a tensor that quantise it, or none."""
+    """Arguments of a tensor that quantize it, or none."""
     kind = draw(st.sampled_from(["none", "affine", "blockwise", "multi-axis"]))
     axis = draw(st.integers(0, 4))
     if kind == "affine":

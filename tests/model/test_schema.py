@@ -37,7 +37,7 @@ def test_every_table_that_is_referred_to_is_there():
 
 
 def sample(field: schema.Field, place: int):
-    """A value for a field, other than its default and, where the type allows, other than that of its neighbours."""
+    """A value for a field, other than its default and, where the type allows, other than that of its neighbors."""
     if field.format is None:
         return [SAMPLES[field.element]] * (place + 1) if field.element else f"text {place}"
     kind = field.format[1]
@@ -58,7 +58,7 @@ def model_with_options(table, values):
 
 
 def accessor_value(reference, field):
-    """What the package's accessor says of a field."""
+    """The value that the package's accessor returns for a field."""
     names = {name.lower(): name for name in dir(reference)}
     words = names[field.name.replace("_", "")]
     if field.element is not None:

@@ -128,7 +128,7 @@ def test_a_runtime_of_a_lower_level_refuses_what_needs_more():
     assert refusal_of(lambda: chain(O.RELU, code=T.TENSOR_FLOAT16, feature_level=2)).code == "model-feature-level"
 
 
-def test_quantisation_of_int32_counts_when_the_model_is_finished():
+def test_quantization_of_int32_counts_when_the_model_is_finished():
     for scale, zero_point, code in ((-1.0, 0, "operand-scale"), (0.0, 1, "operand-zero-point")):
         draft = Draft()
         draft.add()

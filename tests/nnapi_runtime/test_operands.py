@@ -1,4 +1,4 @@
-"""What the calls that add operands and give them values demand."""
+"""Demands of the calls that add operands and give them values."""
 
 from __future__ import annotations
 

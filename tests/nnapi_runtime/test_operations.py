@@ -1,4 +1,4 @@
-"""What the operations demand, by family: each rule met, with the feature level, and broken."""
+"""Demands of the operations, by family: each rule met, with the feature level, and broken."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def text(page, selector):
 
 
 def drawn(page, selector):
-    """Return how many different colours a canvas has."""
+    """Return how many different colors a canvas has."""
     return page.evaluate(
         """selector => {
           const canvas = document.querySelector(selector);

@@ -1,4 +1,4 @@
-"""Where nodes and partitions are drawn."""
+"""Positions of nodes and partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What releases of the runtime changed in the Prepare functions of CPU kernels."""
+"""Changes of the Prepare functions of CPU kernels by releases of the runtime."""
 
 from __future__ import annotations
 

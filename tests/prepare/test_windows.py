@@ -1,4 +1,4 @@
-"""How many windows fit along a dimension."""
+"""The number of windows that fit along a dimension."""
 
 from __future__ import annotations
 

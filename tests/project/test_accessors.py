@@ -14,7 +14,7 @@ CHECKED_BEFORE = {
     "prepare/kernels/control_flow.py",
     "results/compare/model_outline.py",
 }
-"""Where an operation was validated, or a condition's outputs counted, before."""
+"""Places where an operation was validated, or a condition's outputs counted, before."""
 
 
 def indexed(tree):

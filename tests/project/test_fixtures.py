@@ -19,12 +19,12 @@ SIZE_LIMIT = 300_000
 
 
 class Coverage(NamedTuple):
-    """How much of a delegate the fixtures show at least. What they leave out, the tests of its rules have nodes for."""
+    """The least that the fixtures show of a delegate; the tests of its rules have nodes for the rest."""
 
     refused: float
     """The share of its checks, by operator, code and kind, that refuse a node."""
     untaken: str = ""
-    """The operators with a rule of which no node is accepted."""
+    """The operators with a rule but without an accepted node."""
     outcomes: frozenset[str] = frozenset({"delegated", "none", "refused", "restored"})
 
 
@@ -130,12 +130,12 @@ def test_the_interpreter_prepares_a_model(name):
 
 
 class Findings(NamedTuple):
-    """What all runs of all fixtures with one delegate show together."""
+    """The features that all runs of all fixtures with one delegate show together."""
 
     delegate: str
     outcomes: set[str]
     taken: set[str]
-    """The operators of which some node is supported."""
+    """The operators with a supported node."""
     refused: set[tuple[str, str, str]]
     """Operator, code and kind of every reason."""
 

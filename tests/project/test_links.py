@@ -1,4 +1,4 @@
-"""What the README and the pages in docs name is there: files that links lead to, commands and their options in examples."""
+"""Names in the README and in docs exist: files that links lead to, commands and their options in examples."""
 
 from __future__ import annotations
 

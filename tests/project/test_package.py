@@ -1,4 +1,4 @@
-"""What the package installs, and what it asks for."""
+"""The files that the package installs, and its requirements."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ def test_the_installation_is_shown_beside_what_users_have():
     page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 5]
     shown = {row[0]: row[1:] for row in rows[1:]}
-    assert set(shown) == {neighbour.title for neighbour in installs.NEIGHBORS}
+    assert set(shown) == {neighbor.title for neighbor in installs.NEIGHBORS}
     for before, after, works, conflicts, _ in shown.values():
         assert before == after
         assert re.fullmatch(r"[\d.]+", works)
         assert conflicts == "No broken requirements found."
-    wanted = {neighbour.title: " ".join(neighbour.packages) for neighbour in installs.NEIGHBORS}
+    wanted = {neighbor.title: " ".join(neighbor.packages) for neighbor in installs.NEIGHBORS}
     assert "tensorflow-cpu==2.17" in wanted["TensorFlow 2.17"]
     assert "numpy==1.26" in wanted["TensorFlow 2.17"]
     assert "numpy==1.26" in wanted["numpy 1.26 alone"]

@@ -14,7 +14,7 @@ PATH = ROOT / "action.yml"
 ACTION = yaml.safe_load(PATH.read_text(encoding="utf-8"))
 STEPS = ACTION["runs"]["steps"]
 SHELL = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
-"""What GitHub makes of ``shell: bash``."""
+"""The command that GitHub runs for ``shell: bash``."""
 
 PYTHON = """\
 #!/bin/sh
@@ -28,7 +28,7 @@ fi
 
 
 class Outcome(NamedTuple):
-    """What running the action's own steps came to; those that use other actions are left out."""
+    """The result of running the action's own steps; those that use other actions are left out."""
 
     exit_codes: list[int]
     stdout: str
@@ -49,7 +49,7 @@ def outputs_in(path):
 
 @pytest.fixture
 def run_action(tmp_path, program, environment):
-    """Run the steps of the action in a workspace, as far as they succeed."""
+    """Run the steps of the action in a workspace up to the first that fails."""
     temporary = tmp_path / "runner temp"
     (temporary / "delegate-sim" / "bin").mkdir(parents=True)
     (temporary / "delegate-sim" / "bin" / "delegate-sim").symlink_to(program)

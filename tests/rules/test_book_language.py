@@ -1,4 +1,4 @@
-"""What holds of every delegate's rules: one language, one place for each operator, a hint and a source for each check."""
+"""Properties of every delegate's rules: one language, one place for each operator, a hint and a source for each check."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def keys_of(path):
 
 
 def definitions(kinds):
-    """What the package and the command line define at the top of their modules: (name, node, path)."""
+    """The definitions at the top of modules of the package and the command line: (name, node, path)."""
     for path in [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "cli").rglob("*.py")]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, kinds):
@@ -133,7 +133,7 @@ def iter_rules_folder(name):
 
 
 OTHER_FILES = {"__init__", "checks", "types", "upstream", "variants", "weights"}
-"""What rules of several families share."""
+"""Modules that rules of several families share."""
 
 
 def test_every_other_file_exists():

@@ -21,7 +21,7 @@ from fixtures.builder import ModelBuilder
 CODE = MALFORMED_OPERANDS.name
 DECIDING = [name for name in DELEGATE_NAMES if not find_delegate(name).is_plugin]
 FEWER_THAN_PREPARED = {"ADD_N": 2, "RNN": 5, "UNIDIRECTIONAL_SEQUENCE_RNN": 5}
-"""How many operands the CPU kernel demands of operators of which VX takes nodes with fewer."""
+"""The number of operands that the CPU kernel demands, for operators that VX takes with fewer."""
 OPTIONS = {
     **{key: {"merge_outputs": True} for key in ("BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN")},
     **{key: {"num_splits": 1} for key in ("SPLIT", "SPLIT_V")},

@@ -45,7 +45,7 @@ def found(check, node):
 
 
 DEMANDS = [
-    # what is demanded, in words, of which nodes it holds, and of which it does not, with what is found instead
+    # the demand in words, nodes that meet it, and nodes that do not, with what is found instead
     (max_version(1), "version 1", [add(version=0), add(version=1)], (add(version=2), "version 2")),
     (max_version(2), "version at most 2", [add(version=2)], (add(version=3), "version 3")),
     (version(between(2, 3)), "version 2 to 3", [add(version=2), add(version=3)], (add(version=1), "version 1")),

@@ -1,4 +1,4 @@
-"""What is said of the nodes of the file, where a delegate judges parts of them."""
+"""Verdicts on the nodes of the file, where a delegate judges parts of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runtime does with a delegate: outcomes, log lines, skipped subgraphs, and what is put back."""
+"""The runtime with a delegate: outcomes, log lines, skipped subgraphs, and what is put back."""
 
 from __future__ import annotations
 

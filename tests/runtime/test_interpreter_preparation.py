@@ -1,4 +1,4 @@
-"""Models of which a CPU kernel refuses a node: before the delegate is asked, or in what it left to the CPU."""
+"""Models with a node that a CPU kernel refuses: before the delegate is asked, or in what it left to the CPU."""
 
 from __future__ import annotations
 

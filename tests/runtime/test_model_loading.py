@@ -289,7 +289,7 @@ def test_several_tensors_that_are_not_loaded_are_all_named_and_the_first_is_the_
         ({"scale": [1.0, 1.0]}, "it has 2 scales along a dimension of size 3"),
     ],
 )
-def test_what_is_wrong_with_a_quantisation_in_words(tensor, message):
+def test_what_is_wrong_with_a_quantization_in_words(tensor, message):
     builder = typed("FLOAT32")
     builder.subgraph("more").tensor("odd", "INT8", [3], **tensor)
     assert run(builder)["refusal"]["message"] == f"tensor 0 of subgraph 1 is not loaded: {message}"

@@ -1,6 +1,6 @@
 """Recorded applications of delegates to subgraphs that call each other, one after the other, beside the lines told here.
 
-The records number the applications, of which a subgraph has several, so that they are compared in order. They lie beside the
+The records number the applications, several for each subgraph, so that they are compared in order. They lie beside the
 repository, in ../shared; without them these tests are skipped.
 """
 

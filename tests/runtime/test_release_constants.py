@@ -1,4 +1,4 @@
-"""What older releases of the runtime read of a file otherwise than the newest."""
+"""Parts of a file that older releases of the runtime read otherwise than the newest."""
 
 from __future__ import annotations
 

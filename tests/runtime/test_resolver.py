@@ -1,4 +1,4 @@
-"""Which versions of operators each release loads."""
+"""The versions of operators that each release loads."""
 
 import itertools
 import json

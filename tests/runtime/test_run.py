@@ -1,4 +1,4 @@
-"""What a run says of itself, as plain data and for a reader."""
+"""Runs as plain data and for a reader."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
 
 
 @pytest.mark.parametrize(("axis", "is_refused"), [(-1, True), (0, False), (1, False), (2, True), (3, True)])
-def test_the_dimension_that_is_quantised(axis, is_refused):
+def test_the_dimension_that_is_quantized(axis, is_refused):
     wrong = found("INT8", [4, 4], scale=[1.0] * 4, axis=axis)
     line = f"quantized_dimension must be in range [0, 2). Was {axis}."
     assert [one.lines[0] for one in wrong] == ([line] if is_refused else [])
@@ -127,14 +127,14 @@ def test_variables_without_a_size(type):
         ((0, 1, 32, [0]), None),
     ],
 )
-def test_multi_axis_quantisation(parameters, line):
+def test_multi_axis_quantization(parameters, line):
     wrong = found("INT8", [4], multi_axis=parameters)
     expected = [] if line is None else [(f"MultiAxisQuantization {line}", "Tensor 0 has invalid quantization parameters.")]
     assert [one.lines for one in wrong] == expected
     assert not found("INT8", [4], multi_axis=parameters, release=parse_release("litert-2.1.6"))
 
 
-def test_blockwise_quantisation_is_not_looked_at():
+def test_blockwise_quantization_is_not_looked_at():
     assert not found("INT8", [4], blockwise=(99, 99, -1))
 
 

@@ -213,7 +213,7 @@ def many(folder, count):
 
 
 def journaled(folder):
-    """How many rows are in the journal, of which a copy is looked at: the scan has locked it."""
+    """The number of rows in the journal, read from a copy, since the scan has locked it."""
     for name in ("z.jsonl.journal", "z.jsonl.journal-wal"):
         if not (folder / name).exists():
             return 0

@@ -44,7 +44,7 @@ def persistent(value: Any, kind: str = "INT32", **fields: Any) -> Tensor:
 
 
 def quantized(tensor: Tensor, *scales: float, zero_point: int = 0, dimension: int = 0) -> Tensor:
-    """The tensor with affine quantisation: one scale, or one for each slice along a dimension."""
+    """The tensor with affine quantization: one scale, or one for each slice along a dimension."""
     zero_points = np.full(len(scales), zero_point, np.int64)
     quantization = Quantization("affine", np.array(scales, np.float32), zero_points, dimension)
     if len(scales) > 1:

@@ -10,7 +10,7 @@ T = OperandType
 O = OperationType  # noqa: E741
 
 SHAPE = (1, 8, 8, 3)
-QUANTISED = {
+QUANTIZED = {
     T.TENSOR_QUANT8_ASYMM,
     T.TENSOR_QUANT8_ASYMM_SIGNED,
     T.TENSOR_QUANT8_SYMM,
@@ -20,11 +20,11 @@ QUANTISED = {
 
 
 def operand(code, dims=None, scale=None, zero_point=0, **more):
-    """Return an operand of a case; scalars have no dimensions, quantised tensors a scale."""
+    """Return an operand of a case; scalars have no dimensions, quantized tensors a scale."""
     if dims is None:
         dims = SHAPE if code.name.startswith("TENSOR") else ()
     if scale is None:
-        scale = 0.5 if code in QUANTISED else 0.0
+        scale = 0.5 if code in QUANTIZED else 0.0
     return {"type": int(code), "dims": list(dims), "scale": scale, "zero_point": zero_point, **more}
 
 
@@ -52,13 +52,13 @@ def arithmetic(name, code=T.TENSOR_FLOAT32, dims=SHAPE, output_scale=None):
 def convolution(name="CONV_2D", code=T.TENSOR_FLOAT32, *, numbers=4, options=(), filter_=None, dims=SHAPE, filter_dims=None):
     depth = numbers in {5, 8}
     filter_dims = filter_dims or ((1, 3, 3, 6) if depth else (16, 3, 3, 3))
-    bias = T.TENSOR_INT32 if code in QUANTISED else code
+    bias = T.TENSOR_INT32 if code in QUANTIZED else code
     given = [operand(code, dims), filter_ or operand(code, filter_dims), operand(bias, (6 if depth else 16,))]
     return operation(name, [*given, *[INT] * numbers, *options], [operand(code, dims)])
 
 
 def fully_connected(dims=(2, 8), weights=(4, 8), bias=(4,), code=T.TENSOR_FLOAT32):
-    bias_type = T.TENSOR_INT32 if code in QUANTISED else code
+    bias_type = T.TENSOR_INT32 if code in QUANTIZED else code
     given = [operand(code, dims), operand(code, weights), operand(bias_type, bias), INT]
     return operation("FULLY_CONNECTED", given, [operand(code, (2, 4))])
 

@@ -1,4 +1,4 @@
-"""Which rows are best."""
+"""The choice of the best rows."""
 
 from __future__ import annotations
 

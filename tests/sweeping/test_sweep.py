@@ -84,7 +84,7 @@ def test_everything_is_tried_when_asked_for(swept):
     assert len(asked) == len(set(asked))
 
 
-def test_a_quantiser_goes_on_from_the_float_model(swept, tmp_path):
+def test_a_quantizer_goes_on_from_the_float_model(swept, tmp_path):
     found, _ = swept(INTEGER_ONLY, routes=(TENSORFLOW, QUANTIZED))
     names = {row.name for row in found.rows}
     assert {"tensorflow: int8+fixed", "tensorflow + ai-edge-quantizer: int8+fixed"} <= names

@@ -1,4 +1,4 @@
-"""Which other versions of an operator are tried, and that no rule tells versions apart that are not."""
+"""The other versions of an operator that are tried; rules distinguish no other versions."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _corpus_graphs(archive, name):
 
 @needs_corpus
 def test_agreement_with_converted_models():
-    """Models of the quantisers that do not mark versions by the rule stand apart."""
+    """Models of the quantizers that do not mark versions by the rule stand apart."""
     agreed, differing, by_operator = Counter(), Counter(), Counter()
     with zipfile.ZipFile(CORPUS) as archive:
         for name in archive.namelist():

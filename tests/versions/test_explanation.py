@@ -1,4 +1,4 @@
-"""Why operators have their versions, and what would lower them."""
+"""Explanations of the versions of operators, and the changes that would lower them."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_unexplained(run, chain, device_log):
     assert not path.with_name("driver.toml").exists()
 
 
-def test_what_is_learnt_is_what_analyze_goes_by(run, run_json, chain, device_log, tmp_path):
+def test_what_is_learned_is_what_analyze_goes_by(run, run_json, chain, device_log, tmp_path):
     profile = tmp_path / "driver.toml"
     result = run("reconcile", chain, "--log", device_log("RELU"), "--learn", profile)
     assert (result.exit_code, result.stderr) == (0, "")

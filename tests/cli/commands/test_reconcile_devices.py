@@ -30,7 +30,7 @@ def log(chain, tmp_path):
     return path
 
 
-def test_a_profile_of_devices_is_learnt_and_used(run, chain, log, tmp_path):
+def test_a_profile_of_devices_is_learned_and_used(run, chain, log, tmp_path):
     phone = tmp_path / "phone.toml"
     result = run("reconcile", chain, "--log", log, "--learn", phone)
     assert (result.exit_code, result.stderr) == (0, "")

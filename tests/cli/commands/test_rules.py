@@ -64,7 +64,7 @@ Applies to every delegate.
 """
 
 CODE_POSITIONS = {"Reason": 0, "Finding": 0, "Regression": 0, "Check": 0, "Refusal": 0, "KernelFailure": 2, "kernel_failure": 0}
-"""Where calls that make a code have it."""
+"""The position of the code in the calls that make one."""
 
 
 def known_codes():

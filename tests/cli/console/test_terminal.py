@@ -8,7 +8,7 @@ from delegate_sim_cli.console import terminal
 from delegate_sim_cli.console.terminal import Line
 
 
-def test_parts_of_a_line_are_coloured_on_a_terminal(monkeypatch):
+def test_parts_of_a_line_are_colored_on_a_terminal(monkeypatch):
     class Terminal(io.StringIO):
         encoding = "utf-8"
 

@@ -1,4 +1,4 @@
-"""What services read of a model with hostile names follows their schemas."""
+"""Files for services follow their schemas for models with hostile names."""
 
 from __future__ import annotations
 

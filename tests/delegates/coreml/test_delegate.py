@@ -1,4 +1,4 @@
-"""Which partitions the delegate takes, which kernels fail, and what it prints."""
+"""The partitions that the delegate takes, the kernels that fail, and the lines that it prints."""
 
 from __future__ import annotations
 

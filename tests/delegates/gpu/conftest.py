@@ -1,4 +1,4 @@
-"""What the tests of the model build share."""
+"""Fixtures of the tests of the model build."""
 
 from __future__ import annotations
 

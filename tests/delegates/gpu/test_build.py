@@ -29,17 +29,17 @@ def test_scalar_between_nodes_gpu_build_rank(sketch):
     assert_fails(sketch.build(sketch.node("ABS", [scalar], (2,))), "gpu-build-rank", 0, tensor=scalar)
 
 
-def test_quantised_value_without_parameters_gpu_build_quantization(sketch):
+def test_quantized_value_without_parameters_gpu_build_quantization(sketch):
     result = sketch.node("ABS", [sketch.input(2, type="INT8")], (2,), type="INT8", scale=0.5)
     assert_fails(sketch.build(result), "gpu-build-quantization", None, tensor=0)
 
 
-def test_quantised_value_per_channel_gpu_build_quantization(sketch):
+def test_quantized_value_per_channel_gpu_build_quantization(sketch):
     result = sketch.node("ABS", [sketch.input(2, type="UINT8", scale=[0.5, 0.25])], (2,))
     assert_fails(sketch.build(result), "gpu-build-quantization", None, tensor=0)
 
 
-def test_quantised_values_without_quantised_operators_are_like_others(sketch):
+def test_quantized_values_without_quantized_operators_are_like_others(sketch):
     result = sketch.node("ABS", [sketch.input(2, type="INT8")], (2,), type="INT8")
     assert sketch.build(result, allow_quant_ops=False) is None
 

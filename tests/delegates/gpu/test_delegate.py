@@ -208,7 +208,7 @@ def test_crash_is_a_warning(sketch):
 
 
 def test_crash_of_a_later_partition_comes_before_what_preparing_the_first_finds(sketch):
-    """All kernels are initialised before any is prepared."""
+    """All kernels are initialized before any is prepared."""
     sketch.then("DIV", sketch.last).then("CEIL")
     assert sketch.run(max_delegated_partitions=9)["outcome"] == "restored"
     run = sketch.then("PRELU", sketch.graph.input("slopes", "FLOAT32", (1, 1, 2))).run(max_delegated_partitions=9)
@@ -217,7 +217,7 @@ def test_crash_of_a_later_partition_comes_before_what_preparing_the_first_finds(
     assert not any("Restored" in line for line in run["log_lines"])
 
 
-def test_quantised_model(sketch):
+def test_quantized_model(sketch):
     graph = sketch.graph
     small = [graph.tensor("q", "INT8", SHAPE, scale=0.5) for _ in range(2)]
     graph.node("QUANTIZE", [sketch.last], [small[0]])
@@ -227,7 +227,7 @@ def test_quantised_model(sketch):
     assert nodes(sketch.run()) == [0, 1, 2]
 
 
-def test_quantised_model_without_allow_quant_ops(sketch):
+def test_quantized_model_without_allow_quant_ops(sketch):
     graph = sketch.graph
     small = graph.tensor("q", "INT8", SHAPE, scale=0.5)
     graph.node("QUANTIZE", [sketch.last], [small])

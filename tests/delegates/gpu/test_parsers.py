@@ -149,7 +149,7 @@ def test_mean_gpu_build_axis(sketch):
     assert_fails(sketch.build(sketch.node("MEAN", [x, sketch.vector(2)], (2, 3), keep_dims=True)), "gpu-build-axis", 0, x)
 
 
-# Quantisation
+# Quantization
 
 
 def test_quantize_and_dequantize(sketch):
@@ -248,11 +248,11 @@ def test_identity_beside_its_operand_gpu_build_identity(sketch, op):
     assert "node 1 reads both" in failure.message
 
 
-def test_identity_of_a_quantised_value_is_rounded_apart(sketch):
-    quantised = {"type": "INT8", "scale": 0.5}
-    x = sketch.node("ABS", [sketch.input(2, 3, **quantised)], (2, 3), **quantised)
-    same = sketch.node("RESHAPE", [x], (2, 3), **quantised)
-    assert sketch.build(sketch.node("ADD", [x, same], (2, 3), **quantised)) is None
+def test_identity_of_a_quantized_value_is_rounded_apart(sketch):
+    quantized = {"type": "INT8", "scale": 0.5}
+    x = sketch.node("ABS", [sketch.input(2, 3, **quantized)], (2, 3), **quantized)
+    same = sketch.node("RESHAPE", [x], (2, 3), **quantized)
+    assert sketch.build(sketch.node("ADD", [x, same], (2, 3), **quantized)) is None
 
 
 def test_identity_that_is_a_result_stays(sketch):

@@ -1,4 +1,4 @@
-"""What holds for the rules of all operators."""
+"""Properties of the rules of all operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which partitions the delegate takes, and what it prints."""
+"""The partitions that the delegate takes, and the lines that it prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What releases of the runtime changed in the rules: for each change, nodes whose verdict changes with that release."""
+"""Changes of the rules by releases of the runtime: for each change, nodes whose verdict changes with that release."""
 
 from __future__ import annotations
 

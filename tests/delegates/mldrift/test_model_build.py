@@ -1,4 +1,4 @@
-"""What fails when ML Drift builds its model: each case was tried with LiteRT 2.3 and WebGPU over SwiftShader."""
+"""Failures of building ML Drift's model: each case was tried with LiteRT 2.3 and WebGPU over SwiftShader."""
 
 from __future__ import annotations
 

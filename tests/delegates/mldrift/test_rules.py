@@ -1,4 +1,4 @@
-"""What holds for ML Drift's rules of all operators."""
+"""Properties of ML Drift's rules of all operators."""
 
 from __future__ import annotations
 

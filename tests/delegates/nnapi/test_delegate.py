@@ -1,4 +1,4 @@
-"""How the delegate handles a subgraph: levels and accelerators, the driver, limits, and what it says of itself."""
+"""The delegate's handling of a subgraph: levels and accelerators, the driver, limits, and its traits."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_a_kernel_that_is_found_again_is_not_built(found, fails):
 
 
 @pytest.mark.parametrize("name", ["attn/00113_n14_s3", "ctrl/00047_n8_s5", "float/00019_n20_s1"])
-def test_a_partition_that_shrank_initialises(name):
+def test_a_partition_that_shrank_initializes(name):
     path = REPRO / f"{name}.tflite"
     if not path.exists():
         pytest.skip("the models of ../shared are not here")

@@ -1,4 +1,4 @@
-"""What releases of the runtime changed in the rules."""
+"""Changes of the rules by releases of the runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for the rules of all operators, against ``NNAPIDelegateKernel::Validate`` in ``nnapi_delegate.cc``."""
+"""Properties of the rules of all operators, against ``NNAPIDelegateKernel::Validate`` in ``nnapi_delegate.cc``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each plugin selects, and why not: operators, composites, types, filters, SoCs and releases."""
+"""The selection of each plugin, and its refusals: operators, composites, types, filters, SoCs and releases."""
 
 from __future__ import annotations
 

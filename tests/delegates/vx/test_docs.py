@@ -1,4 +1,4 @@
-"""What docs/vx.md says of options and operators, against the options and rules."""
+"""Options and operators in docs/vx.md, against the options and rules."""
 
 from __future__ import annotations
 

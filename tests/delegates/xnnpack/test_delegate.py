@@ -1,4 +1,4 @@
-"""What the delegate decides about several nodes together, and its options."""
+"""Decisions of the delegate about several nodes together, and its options."""
 
 from __future__ import annotations
 

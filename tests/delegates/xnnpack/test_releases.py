@@ -1,4 +1,4 @@
-"""What releases of the runtime changed in the rules: for each change, nodes whose verdict changes with that release."""
+"""Changes of the rules by releases of the runtime: for each change, nodes whose verdict changes with that release."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def code(node, release):
 
 
 def blocks(scales_tensor=0):
-    """INT4 weights that are quantised in blocks."""
+    """INT4 weights that are quantized in blocks."""
     quantization = Quantization("blockwise", np.empty(0, np.float32), np.empty(0, np.int64), 0, 32, scales_tensor)
     return weights(2, 4, kind="INT4")._replace(quantization=quantization)
 

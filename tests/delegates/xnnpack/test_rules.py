@@ -1,4 +1,4 @@
-"""What holds of all acceptance rules together."""
+"""Properties of all acceptance rules together."""
 
 from __future__ import annotations
 

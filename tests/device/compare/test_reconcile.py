@@ -1,4 +1,4 @@
-"""What a log shows beside the simulation, and what explains the difference."""
+"""Logs beside the simulation, and explanations of the differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles of devices learnt from what the runtime prints with debug.nn.vlog."""
+"""Profiles of devices learned from what the runtime prints with debug.nn.vlog."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.models import chain_model
 OPS = ("RELU", "ABS", "TANH", "LOGISTIC", "FLOOR", "NEG")
 
 
-def learnt(model, run, tmp_path, android=13):
+def learned(model, run, tmp_path, android=13):
     from delegate_sim.device.parse.applied_target import setting_of
 
     log = read_log(log_of(run, android))
@@ -46,7 +46,7 @@ def steps(run):
 def test_a_profile_leads_to_the_split_of_the_log(tmp_path, android):
     model = delegate_sim.load(chain_model(list(OPS)).bytes())
     run = run_with(model, PHONE, disallow_nnapi_cpu=False)
-    log, learning, profile = learnt(model, run, tmp_path, android)
+    log, learning, profile = learned(model, run, tmp_path, android)
     assert [each.name for each in profile.devices] == ["dsp", "gpu"]
     assert not learning.notes
     again = run_with(model, profile, disallow_nnapi_cpu=False)
@@ -57,7 +57,7 @@ def test_a_profile_leads_to_the_split_of_the_log(tmp_path, android):
 
 def test_what_a_device_refuses_is_in_the_profile(tmp_path):
     model = delegate_sim.load(chain_model(list(OPS)).bytes())
-    _, learning, _ = learnt(model, run_with(model, PHONE, disallow_nnapi_cpu=False), tmp_path)
+    _, learning, _ = learned(model, run_with(model, PHONE, disallow_nnapi_cpu=False), tmp_path)
     refused = {each.name: {one.operation for one in each.rejects} for each in learning.devices}
     assert refused == {"dsp": {"ABS", "TANH"}, "gpu": {"TANH", "FLOOR"}}
 
@@ -76,7 +76,7 @@ def test_any_split_over_devices_is_reproduced(tmp_path_factory, ops, rejects, co
     run = run_with(model, phone, disallow_nnapi_cpu=not cpu)
     if run.outcome != "delegated":
         return
-    _, learning, profile = learnt(model, run, tmp_path_factory.mktemp("learnt"), android)
+    _, learning, profile = learned(model, run, tmp_path_factory.mktemp("learnt"), android)
     again = run_with(model, profile, disallow_nnapi_cpu=not cpu)
     assert (steps(again), again.log_lines) == (steps(run), run.log_lines), learning.text
 
@@ -92,7 +92,7 @@ def test_a_driver_that_fails_to_compile(tmp_path, settings, expected):
     model = delegate_sim.load(chain_model(["RELU", "TANH", "FLOOR", "TANH", "RELU"]).bytes())
     phone = DevicesProfile((device("dsp", 0.2, ["TANH"], **settings),))
     run = run_with(model, phone, disallow_nnapi_cpu=False)
-    _, learning, profile = learnt(model, run, tmp_path)
+    _, learning, profile = learned(model, run, tmp_path)
     assert expected in learning.text
     assert steps(run_with(model, profile, disallow_nnapi_cpu=False)) == steps(run)
 

@@ -1,4 +1,4 @@
-"""What is learnt of a driver from logs."""
+"""Driver profiles learned from logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEED = 2
 
 
 @pytest.mark.parametrize("pair", list(pairs(PAIRS, SEED)), ids=lambda pair: pair.name)
-def test_a_learnt_profile_reproduces_the_device(pair):
+def test_a_learned_profile_reproduces_the_device(pair):
     assert outcome(pair) == REPRODUCED
 
 
@@ -38,7 +38,7 @@ def images(*layers):
     return delegate_sim.load(builder.bytes())
 
 
-def learnt(model, *rules, profile=None, name="device.txt", **form):
+def learned(model, *rules, profile=None, name="device.txt", **form):
     log = read_log(write_log(model, Device(HiddenDriver(*rules)), **form))
     return learn(reconcile(model, log, profile=profile), name, profile)
 
@@ -49,26 +49,26 @@ def rules(learning):
 
 def test_the_condition_is_as_wide_as_what_was_accepted_allows():
     layers = ["RELU 1x4x4x2", "TANH 1x4x4x2"]
-    assert rules(learnt(images(*layers), HiddenRule("RELU"))) == ["RELU of FLOAT32"]
-    assert rules(learnt(images(*layers, "RELU 1x4"), HiddenRule("RELU", rank=4))) == ["RELU of FLOAT32 with rank 4"]
-    assert rules(learnt(images(*layers, "RELU 1x8x8x2"), HiddenRule("RELU", largest=4))) == ["RELU(FLOAT32[1,8,8,2])"]
+    assert rules(learned(images(*layers), HiddenRule("RELU"))) == ["RELU of FLOAT32"]
+    assert rules(learned(images(*layers, "RELU 1x4"), HiddenRule("RELU", rank=4))) == ["RELU of FLOAT32 with rank 4"]
+    assert rules(learned(images(*layers, "RELU 1x8x8x2"), HiddenRule("RELU", largest=4))) == ["RELU(FLOAT32[1,8,8,2])"]
 
 
 def test_logs_refine_a_profile():
-    first = learnt(images("RELU 1x4x4x2", "TANH 1x4x4x2"), HiddenRule("RELU", rank=4))
+    first = learned(images("RELU 1x4x4x2", "TANH 1x4x4x2"), HiddenRule("RELU", rank=4))
     assert rules(first) == ["RELU of FLOAT32"]
-    second = learnt(images("RELU 1x4", "TANH 1x4"), HiddenRule("RELU", rank=4), profile=first.profile, name="second.txt")
+    second = learned(images("RELU 1x4", "TANH 1x4"), HiddenRule("RELU", rank=4), profile=first.profile, name="second.txt")
     assert rules(second) == ["RELU of FLOAT32 with rank 4"]
     assert [source.log for source in second.profile.sources] == ["device.txt", "second.txt"]
-    third = learnt(images("ABS 1x4", "TANH 1x4"), HiddenRule("ABS"), profile=second.profile, name="third.txt")
+    third = learned(images("ABS 1x4", "TANH 1x4"), HiddenRule("ABS"), profile=second.profile, name="third.txt")
     assert rules(third) == ["ABS of FLOAT32", "RELU of FLOAT32 with rank 4"]
     assert [rejection_text(rejection) for rejection in third.added] == ["ABS of FLOAT32"]
-    again = learnt(images("ABS 1x4", "TANH 1x4"), HiddenRule("ABS"), profile=third.profile, name="third.txt")
+    again = learned(images("ABS 1x4", "TANH 1x4"), HiddenRule("ABS"), profile=third.profile, name="third.txt")
     assert (again.profile, again.added) == (third.profile, ())
 
 
 def test_a_profile_is_read_as_it_was_written(tmp_path):
-    learning = learnt(
+    learning = learned(
         images("RELU 1x4x4x2", "RELU 1x8x8x2", "TANH 1x4"), HiddenRule("RELU", largest=4), name='dir/a "b"\x1b\u202e\x7f.txt'
     )
     path = tmp_path / "driver.toml"
@@ -81,35 +81,35 @@ def test_a_profile_is_read_as_it_was_written(tmp_path):
 
 def test_contradictions_are_reported():
     model = images("RELU 1x4x4x2", "TANH 1x4")
-    first = learnt(model, HiddenRule("RELU"), name="first.txt")
+    first = learned(model, HiddenRule("RELU"), name="first.txt")
     with pytest.raises(LearningError, match=r"TANH\(FLOAT32\[1,4\]\) is accepted and rejected .* log first\.txt"):
-        learnt(model, HiddenRule("TANH"), profile=first.profile, name="second.txt")
+        learned(model, HiddenRule("TANH"), profile=first.profile, name="second.txt")
     with pytest.raises(LearningError, match=r"RELU\(FLOAT32\[1,4,4,2\]\) is accepted and rejected .* log first\.txt"):
-        learnt(model, profile=first.profile, name="second.txt")
+        learned(model, profile=first.profile, name="second.txt")
 
 
 def test_rules_written_by_hand_stay_and_are_held_to_the_logs():
     own = DriverProfile((Rejection("SOFTMAX"),))
-    assert rules(learnt(images("RELU 1x4", "TANH 1x4"), HiddenRule("RELU"), profile=own)) == ["SOFTMAX", "RELU of FLOAT32"]
+    assert rules(learned(images("RELU 1x4", "TANH 1x4"), HiddenRule("RELU"), profile=own)) == ["SOFTMAX", "RELU of FLOAT32"]
     with pytest.raises(LearningError, match=r"the profile rejects TANH, but in the log device\.txt the driver accepted it"):
-        learnt(images("RELU 1x4", "TANH 1x4"), HiddenRule("RELU"), profile=DriverProfile((Rejection("TANH"),)))
+        learned(images("RELU 1x4", "TANH 1x4"), HiddenRule("RELU"), profile=DriverProfile((Rejection("TANH"),)))
 
 
 def test_a_summary_by_node_type():
-    learning = learnt(images("RELU 1x4", "RELU 1x4", "TANH 1x4"), HiddenRule("RELU"), has_run_order=False)
+    learning = learned(images("RELU 1x4", "RELU 1x4", "TANH 1x4"), HiddenRule("RELU"), has_run_order=False)
     assert rules(learning) == ["RELU of FLOAT32"]
 
 
 def test_a_summary_that_leaves_a_choice_teaches_nothing_of_it():
     model = images("RELU 1x4", "RELU 1x8", "TANH 1x4")
-    learning = learnt(model, HiddenRule("RELU", largest=4), has_run_order=False)
+    learning = learned(model, HiddenRule("RELU", largest=4), has_run_order=False)
     assert rules(learning) == []
     assert "do not reproduce the log" in learning.notes[-1]
 
 
 def test_one_rejection_takes_all_of_a_model_with_float16_weights():
     model = delegate_sim.load("fixtures/models/float16_weights.tflite")
-    learning = learnt(model, HiddenRule("CONV_2D"))
+    learning = learned(model, HiddenRule("CONV_2D"))
     assert rules(learning) == []
     assert "at least one of" in learning.notes[0]
     assert [sorted({each.operation for each in group}) for group in learning.profile.one_of] == [["CONV_2D", "SOFTMAX"]]
@@ -121,15 +121,15 @@ def test_what_a_later_log_shows_accepted_leaves_a_group(tmp_path):
     path.write_text(profile_text(DriverProfile(one_of=(group,))), encoding="utf-8")
     profile = read_profile(str(path))
     assert profile.one_of == (group,)
-    learning = learnt(images("TANH 1x4", "ABS 1x4"), profile=profile)
+    learning = learned(images("TANH 1x4", "ABS 1x4"), profile=profile)
     assert rules(learning) == ["RELU of FLOAT32"]
     assert learning.profile.one_of == ()
 
 
-def test_what_nothing_is_learnt_from():
+def test_what_nothing_is_learned_from():
     model = images("RELU 1x4", "TANH 1x4")
     with pytest.raises(LearningError, match="take it with --enable_op_profiling=true and --use_xnnpack=false"):
-        learnt(model, HiddenRule("RELU"), has_run_order=False, has_summary=False)
+        learned(model, HiddenRule("RELU"), has_run_order=False, has_summary=False)
     log = read_log(write_log(model, Device()).replace("Replacing 2", "Replacing 1"))
     with pytest.raises(LearningError, match="remains unexplained"):
         learn(reconcile(model, log), "device.txt")

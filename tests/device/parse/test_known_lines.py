@@ -21,7 +21,7 @@ class Case(NamedTuple):
     """Whose count it is, nodes delegated, nodes in all."""
     errors: tuple[str, ...] = ()
     words: str = ""
-    """What the meaning of an error has."""
+    """The parts of the meaning of an error."""
     refused: tuple[str, ...] = ()
 
 

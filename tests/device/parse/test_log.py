@@ -1,4 +1,4 @@
-"""What is read out of logs."""
+"""Logs as they are read."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_rows(row, expected):
     assert (found.op, found.outputs, found.node) == expected
 
 
-def test_tables_of_several_subgraphs_and_of_the_initialisation():
+def test_tables_of_several_subgraphs_and_of_the_initialization():
     model = delegate_sim.load("fixtures/models/several_subgraphs.tflite")
     log = read_log(write_log(model, Device(), "logcat"))
     assert sorted(log.run_orders) == [subgraph.index for subgraph in model.subgraphs if subgraph.nodes]

@@ -1,4 +1,4 @@
-"""What a log says by itself; the logs are made up, each for the wordings of one part."""
+"""The summary of a log by itself; the logs are made up, each for the wordings of one part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What benchmark_model writes as protobuf, as JSON, and as protobuf's text form in a log."""
+"""Files of benchmark_model as protobuf, as JSON, and as protobuf's text form in a log."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LOGS = Path(__file__).resolve().parents[4] / "shared" / "logs"
 
 
 class Said(NamedTuple):
-    """What the last run of a log says.
+    """The statements of the last run of a log.
 
     ``counts`` are those of the delegate: whose count it is, nodes delegated, nodes in all, partitions, delegate kernels.
     """
@@ -250,7 +250,7 @@ PREFIXES = (
     "Nov 20 12:00:00 host prog[123]: ",
     "2026-11-20T12:00:00.000Z ",
 )
-"""What loggers and pages put in front of a line."""
+"""The prefixes that loggers and pages put in front of a line."""
 NEEDS_LOGS = pytest.mark.skipif(not LOGS.is_dir(), reason="../shared/logs is missing")
 
 

@@ -1,4 +1,4 @@
-"""Each suggestion has an example in which the change has the effect that the diagnosis foretells."""
+"""Each suggestion has an example in which the change has the effect that the diagnosis predicts."""
 
 from __future__ import annotations
 

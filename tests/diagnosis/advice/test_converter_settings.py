@@ -1,4 +1,4 @@
-"""Which settings of a converter causes ask for."""
+"""The settings of a converter that causes ask for."""
 
 from __future__ import annotations
 

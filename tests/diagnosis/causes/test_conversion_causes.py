@@ -173,7 +173,7 @@ def test_shapes_of_known_sizes_that_are_computed_have_one_cause(delegate):
 
 
 def test_a_loop_of_unknown_results_is_one_cause_with_its_lists():
-    """What stands behind the loop is prepared from sizes that are guesses, and is not to blame for refusing them."""
+    """Nodes behind the loop are prepared from sizes that are guesses, and are not to blame for refusing them."""
     builder = ModelBuilder()
     main, condition, body = (builder.subgraph(name) for name in ("main", "condition", "body"))
     layers = Layers(main)
@@ -203,7 +203,7 @@ def test_a_loop_of_unknown_results_is_one_cause_with_its_lists():
     assert not any(name.startswith(("dynamic-shape", "model")) for name in names(diagnosis))
 
 
-def test_a_node_that_only_its_neighbours_keep_on_the_cpu_has_a_cause():
+def test_a_node_that_only_its_neighbors_keep_on_the_cpu_has_a_cause():
     def build(layers):
         x = layers.input("FLOAT32", 1, 4, 4, 2)
         layers.node("LESS", (x, layers.weights("FLOAT32", 1, 4, 4, 2)), "BOOL")

@@ -1,4 +1,4 @@
-"""What keeps a whole graph from running is a cause of its own, before all others."""
+"""A problem that keeps a whole graph from running is a cause of its own, before all others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def names(diagnosis):
 
 
 def per_channel(op="GELU"):
-    """Dynamic range quantisation with a scale for each channel, which needs version 12 of FULLY_CONNECTED."""
+    """Dynamic range quantization with a scale for each channel, which needs version 12 of FULLY_CONNECTED."""
     builder = ModelBuilder()
     layers = Layers(builder.subgraph())
     x = layers.node(op, (layers.input("FLOAT32", 1, 8),))

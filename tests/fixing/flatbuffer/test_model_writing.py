@@ -47,7 +47,7 @@ def rewritten(content, *names):
 
 
 def contents(model):
-    """What a model holds, by name, without positions in the file."""
+    """The content of a model, by name, without positions in the file."""
     return {
         tensor.name: (
             tensor.type,

@@ -1,4 +1,4 @@
-"""Which dimensions are joined, and where that cannot be."""
+"""The dimensions that are joined, and those that cannot be."""
 
 from __future__ import annotations
 

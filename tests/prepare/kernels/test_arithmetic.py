@@ -106,7 +106,7 @@ def test_atan2_compares_ranks_but_not_sizes(kernels):
 
 
 def prepare_quantized(kernels, op, kind, scales, zero_points=(0, 0, 0), **options):
-    """Prepare a binary operator with quantised operands and result; 0 stands for a scale left out."""
+    """Prepare a binary operator with quantized operands and result; 0 stands for a scale left out."""
     tensors = [
         kernels.quantized(kernels.arena(kind, 3), scale, zero_point=zero_point) if scale else kernels.arena(kind, 3)
         for scale, zero_point in zip(scales, zero_points, strict=True)

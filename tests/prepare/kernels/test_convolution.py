@@ -16,7 +16,7 @@ BIAS_TYPES = {"FLOAT32": "FLOAT32", "UINT8": "INT32", "INT8": "INT32", "INT16": 
 
 
 def operands(kernels, kind, source, weights, channels, weights_type=None):
-    """Input, weights, bias and output of a convolution; those of a quantised one have the scales that go together."""
+    """Input, weights, bias and output of a convolution; those of a quantized one have the scales that go together."""
     weights_type = weights_type or kind
     tensors = [
         kernels.arena(kind, *source),
@@ -99,7 +99,7 @@ def test_conv_2d_takes_float16_weights_but_not_a_float16_bias(kernels):
 
 
 @pytest.mark.parametrize("kind", ["UINT8", "INT8", "INT16"])
-def test_conv_2d_quantised(kernels, kind):
+def test_conv_2d_quantized(kernels, kind):
     weights_type = "INT8" if kind == "INT16" else kind
     tensors = operands(kernels, kind, (1, 4, 4, 2), (3, 1, 1, 2), 3, weights_type)
     kernels.assert_static(conv_2d(kernels, tensors, quantized_bias_type=INT64 if kind == "INT16" else 0), (1, 4, 4, 3))

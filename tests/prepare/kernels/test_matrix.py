@@ -100,7 +100,7 @@ def test_fully_connected_scales_are_those_of_the_units(kernels):
         fully_connected(kernels, source, kernels.quantized(weights, 0.5, 0.25, 1.0), bias, result)
 
 
-def test_fully_connected_needs_quantisation(kernels):
+def test_fully_connected_needs_quantization(kernels):
     source, weights, bias, result = quantized_operands(kernels)
     with pytest.raises(PrepareError, match="input has no"):
         fully_connected(kernels, source._replace(quantization=None), weights, bias, result)
@@ -182,7 +182,7 @@ def test_batch_matmul_refuses_types(kernels, kinds):
         batch_matmul(kernels, (2, 3), (3, 4), (*kinds, kinds[0]))
 
 
-def test_batch_matmul_quantisation(kernels):
+def test_batch_matmul_quantization(kernels):
     inputs, result = [kernels.arena("INT16", 2, 3), kernels.arena("INT8", 3, 4)], kernels.arena("INT16")
     with pytest.raises(PrepareError, match="zero point"):
         kernels.prepare("BATCH_MATMUL", [inputs[0], kernels.quantized(inputs[1], 0.5, zero_point=3)], [result])

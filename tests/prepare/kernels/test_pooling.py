@@ -39,7 +39,7 @@ def test_pool_refuses(kernels):
         kernels.prepare("MAX_POOL_2D", [kernels.arena("INT8", 1, 5, 5, 3)], [kernels.arena("UINT8")])
 
 
-def test_only_l2_pool_refuses_quantised_inputs(kernels):
+def test_only_l2_pool_refuses_quantized_inputs(kernels):
     pool(kernels, "AVERAGE_POOL_2D", "INT8")
     pool(kernels, "L2_POOL_2D", "INT16")
     with pytest.raises(PrepareError, match="L2"):
@@ -72,7 +72,7 @@ def test_resize_to_nothing(kernels):
         resize(kernels, "RESIZE_BILINEAR", kernels.constant([0, 9]))
 
 
-def test_resize_bilinear_centres_and_corners(kernels):
+def test_resize_bilinear_centers_and_corners(kernels):
     both = {"half_pixel_centers": True, "align_corners": True}
     with pytest.raises(PrepareError, match="corners"):
         resize(kernels, "RESIZE_BILINEAR", kernels.constant([7, 9]), **both)

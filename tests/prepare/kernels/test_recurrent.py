@@ -49,7 +49,7 @@ def test_svdf_refuses(kernels, wrong, message):
         svdf(kernels, **wrong)
 
 
-def test_svdf_integer_kernel_needs_quantisation(kernels):
+def test_svdf_integer_kernel_needs_quantization(kernels):
     kernels.assert_static(svdf(kernels, kind="INT8", scaled=(0, 1, 2, 4, 5)), (2, 4))
     with pytest.raises(PrepareError, match="quantisation"):
         svdf(kernels, kind="INT8", scaled=(0, 1, 2, 4))
@@ -158,7 +158,7 @@ def test_lstm_shape(kernels, kind):
     kernels.assert_static(full_lstm(kernels, kind=kind), (BATCHES, OUTPUTS))
 
 
-def test_lstm_without_layer_normalisation_may_have_20_inputs(kernels):
+def test_lstm_without_layer_normalization_may_have_20_inputs(kernels):
     kernels.assert_static(full_lstm(kernels, norms=()), (BATCHES, OUTPUTS))
     with pytest.raises(PrepareError, match="inputs"):
         full_lstm(kernels, norms=(None,))
@@ -215,7 +215,7 @@ def test_lstm_peepholes_are_all_or_none(kernels):
         with_peepholes(kernels, (9, 10, 11), "INT16")
 
 
-def test_lstm_layer_normalisation(kernels):
+def test_lstm_layer_normalization(kernels):
     norm = kernels.arena("FLOAT32", CELLS)
     full_lstm(kernels, norms=(norm,) * 4)
     full_lstm(kernels, norms=(norm, None, norm, norm._replace(shape=(9,))))  # Without that of the forget gate none counts.

@@ -123,7 +123,7 @@ def test_measures_and_multiply_adds():
 OPS = ("ADD", "ADD 4", "ADD 9", "ROUND", "LOGISTIC", "ABS")
 chains = st.lists(st.sampled_from(OPS), min_size=1, max_size=12)
 lasting_chains = st.lists(st.sampled_from([op for op in OPS if not op.startswith("ADD ")]), min_size=1, max_size=12)
-"""Chains of operators of which every release thinks the same; a delegate has taken newer versions of ADD since."""
+"""Chains of operators that all releases treat alike; a delegate has taken newer versions of ADD since."""
 
 
 @settings(max_examples=40)

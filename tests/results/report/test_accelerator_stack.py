@@ -1,4 +1,4 @@
-"""What CompiledModel gives to NPU, GPU and CPU, and what it does about failures."""
+"""The nodes that CompiledModel gives to NPU, GPU and CPU, and its reaction to failures."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_lstm(form, weights):
     assert count("BIDIRECTIONAL_SEQUENCE_LSTM", [*both, *[None] * 9], (7, 5, 2 * CELLS)) == 7 * 5 * 2 * weights
 
 
-def test_layer_normalisation_is_not_counted():
+def test_layer_normalization_is_not_counted():
     cell, states = lstm_cell(), [(1, 4), (1, 4)]
     assert count("LSTM", [(5, INPUTS), *cell, *states, *[(CELLS,)] * 4], (5, CELLS)) == 5 * 4 * CELLS * (INPUTS + CELLS)
 

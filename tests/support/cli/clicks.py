@@ -1,4 +1,4 @@
-"""What depends on the release of click."""
+"""Helpers that depend on the release of click."""
 
 from __future__ import annotations
 

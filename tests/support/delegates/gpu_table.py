@@ -58,7 +58,7 @@ class GpuTable(CaseTable):
     """For each operator a node that is accepted, and variants of it."""
 
     def accepted_arguments(self, op: str) -> Mapping[str, Any]:
-        """What the accepted node of an operator is made of."""
+        """The parts of an operator's accepted node."""
         return {name: value for name, value in self._accepted[op].items() if name != "target"}
 
 

@@ -54,7 +54,7 @@ def too_new(limit: int, found: int) -> str:
 
 
 class Case(NamedTuple):
-    """A node, and what is said of it."""
+    """A node, and the delegate's message about it."""
 
     op: str
     said: str | None

@@ -1,4 +1,4 @@
-"""Models with what compiler plugins look at: composites, types with quantisation, compiled code."""
+"""Models with what compiler plugins look at: composites, types with quantization, compiled code."""
 
 from __future__ import annotations
 

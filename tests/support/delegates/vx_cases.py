@@ -151,7 +151,7 @@ class VxTable:
 
 
 def identity(check: Check[Any]) -> tuple[str, str, Any]:
-    """What makes a check the same in every book, wherever its place upstream is."""
+    """The key of a check in every book, wherever its source is upstream."""
     return check.kind.name, check.needed, check.finder
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the acceptance rules have in common: codes, targets, operands, and the table of cases of some families."""
+"""Helpers of the tests of the acceptance rules: codes, targets, operands, and the table of cases of some families."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random graphs of operators that the runtime can run, most of which XNNPACK knows in some form."""
+"""Random graphs of operators that the runtime can run; XNNPACK knows most of them in some form."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fixtures.builder import ModelBuilder
 
 _SCALES = (0.5, 0.25, 1 / 128, 1 / 256, 1.0)
-"""Near enough to each other for nodes with weights: the runtime may crash where XNNPACK cannot requantise their results."""
+"""Near enough to each other for nodes with weights: the runtime may crash where XNNPACK cannot requantize their results."""
 _ZERO_POINTS = {"INT8": (0, 3, -128), "UINT8": (128, 0, 5), "INT16": (0,)}
 _INPUT_TYPES = ("FLOAT32", "FLOAT32", "FLOAT32", "INT8", "INT8", "UINT8", "FLOAT16", "INT32")
 _MOST_ELEMENTS = 2000

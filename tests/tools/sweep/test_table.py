@@ -1,4 +1,4 @@
-"""What docs/sweep.md and the schema say is what there is."""
+"""The tables of docs/sweep.md and the schema match the code."""
 
 from __future__ import annotations
 

@@ -121,13 +121,13 @@ def dynamic_model(tmp_path):
 
 
 def pointer(path, *arguments):
-    """The last lines of a report of which nodes stay on the CPU."""
+    """The last lines of a report, which name the nodes that stay on the CPU."""
     command = " ".join(["delegate-sim diagnose", str(path), "--delegate nnapi", *arguments])
     return f"\nWhat each cause costs, and what to change:\n  {command}\n"
 
 
 def unanswered(missing):
-    """What stands below the reports of other models."""
+    """The lines below the reports of other models."""
     text = f"{missing}: No such file or directory"
     lines = textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     return "\n".join(["Without an answer: 1 model", *lines, ""])
@@ -474,7 +474,7 @@ def test_help_names_the_options_of_every_delegate(run, name):
 
 
 def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
-    """Where the delegate prints a count of its own beside that of the runtime."""
+    """Logs in which the delegate prints a count of its own beside that of the runtime."""
     path = tmp_path / "model.tflite"
     chain_model(["RELU", "RELU", "ROUND", "RELU", "RELU"]).write(path)
     lines = run("analyze", path, "--delegate", "coreml", COLUMNS="120").stdout.splitlines()

@@ -1,4 +1,4 @@
-"""What is said again for each of many nodes is short, however much there is to say."""
+"""Texts that many nodes repeat are short, however much there is to say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a driver takes of a mapped partition."""
+"""The operations of a mapped partition that a driver takes."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def test_a_tensor_that_nnapi_lacks_is_told_in_a_line():
     assert lines == [UNMAPPED, RESTORED]
 
 
-def test_all_kernels_are_initialised_so_that_the_runtime_may_refuse_one_behind_another_that_is_not_mapped():
+def test_all_kernels_are_initialized_so_that_the_runtime_may_refuse_one_behind_another_that_is_not_mapped():
     found = run(unmapped_then_refused(), disallow_nnapi_cpu=False)
     assert (found["outcome"], found["refusal"]["code"], found["refusal"]["node"]) == ("restored", RANK, 2)
     last = "Node number 3 (TfLiteNnapiDelegate) failed to prepare."

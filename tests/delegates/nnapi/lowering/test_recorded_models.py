@@ -161,7 +161,7 @@ def test_constant_float16_weights_are_widened():
     assert (model.operands[0].type, model.operands[0].dimensions) == ("TENSOR_FLOAT32", (2, 2))
 
 
-def test_hybrid_weights_are_dequantised():
+def test_hybrid_weights_are_dequantized():
     sketch = Sketch()
     weights = sketch.constant("INT8", (2, 2), scale=0.5)
     model = lowered(sketch, sketch.node("FULLY_CONNECTED", [sketch.input(), weights, -1]))

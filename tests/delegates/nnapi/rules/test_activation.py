@@ -1,4 +1,4 @@
-"""Activations and normalisations."""
+"""Activations and normalizations."""
 
 from __future__ import annotations
 

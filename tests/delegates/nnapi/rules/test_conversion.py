@@ -1,4 +1,4 @@
-"""Changes of type, quantisation, and sparse weights."""
+"""Changes of type, quantization, and sparse weights."""
 
 from __future__ import annotations
 

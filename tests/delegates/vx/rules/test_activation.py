@@ -1,4 +1,4 @@
-"""The rules of activations and normalisations, against the mappers in ``op_map.cc``."""
+"""The rules of activations and normalizations, against the mappers in ``op_map.cc``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every operator is asked, against ``OpMapperBase::IsSupported`` in ``op_map.cc``."""
+"""The checks of every operator, against ``OpMapperBase::IsSupported`` in ``op_map.cc``."""
 
 from __future__ import annotations
 

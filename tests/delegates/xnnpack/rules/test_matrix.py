@@ -74,7 +74,7 @@ def small_weights(kind, *shape, **changes):
 
 
 def in_blocks(size, scales_tensor=0):
-    """Blockwise quantisation."""
+    """Blockwise quantization."""
     return Quantization("blockwise", np.empty(0, np.float32), np.empty(0, np.int64), 0, size, scales_tensor, -1)
 
 

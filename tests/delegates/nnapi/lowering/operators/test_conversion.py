@@ -8,7 +8,7 @@ from tests.support.delegates.nnapi_sketch import Sketch, operations
 
 
 @pytest.mark.parametrize(("type", "expected"), [("FLOAT32", ["QUANTIZE"]), ("UINT8", ["DEQUANTIZE", "QUANTIZE"])])
-def test_requantisation_goes_through_float(type, expected):
+def test_requantization_goes_through_float(type, expected):
     sketch = Sketch()
     result = sketch.node("QUANTIZE", [sketch.input(type=type, scale=0.5)], type="INT8", scale=0.25)
     assert operations(sketch.map(result)) == [expected]

@@ -7,7 +7,7 @@ import pytest
 from tests.support.delegates.nnapi_sketch import Sketch, failure, operations
 
 
-def test_hybrid_weights_are_dequantised_once_for_a_partition():
+def test_hybrid_weights_are_dequantized_once_for_a_partition():
     sketch = Sketch()
     weights = sketch.constant("INT8", (2, 2), scale=0.5)
     first = sketch.node("FULLY_CONNECTED", [sketch.input(), weights, -1])

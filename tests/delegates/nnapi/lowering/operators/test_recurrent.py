@@ -13,7 +13,7 @@ def test_float_lstm(inputs):
     assert operations(sketch.map(lstm(sketch, inputs))) == [["LSTM"]]
 
 
-def test_hybrid_lstm_dequantises_every_weight():
+def test_hybrid_lstm_dequantizes_every_weight():
     sketch = Sketch()
     assert operations(sketch.map(lstm(sketch, 20, weights="UINT8"))) == [["DEQUANTIZE"] * 17 + ["LSTM"]]
 
@@ -23,7 +23,7 @@ def test_basic_lstm():
     assert operations(sketch.map(*lstm(sketch, 5, "UINT8", "UINT8"))) == [["QUANTIZED_16BIT_LSTM"]]
 
 
-def test_quantised_lstm():
+def test_quantized_lstm():
     sketch = Sketch()
     gates = [sketch.subgraph.tensor("gate", "INT16", (), scale=1.0) for _ in range(5)]
     assert operations(sketch.map(lstm(sketch, 20, "INT8", "INT8", gates))) == [["QUANTIZED_LSTM"]]

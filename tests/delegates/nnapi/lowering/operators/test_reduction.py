@@ -7,7 +7,7 @@ import pytest
 from tests.support.delegates.nnapi_sketch import Sketch, failure, operations
 
 
-def test_mean_with_another_scale_is_requantised():
+def test_mean_with_another_scale_is_requantized():
     sketch = Sketch()
     axes = sketch.constant("INT32", ())
     result = sketch.node("MEAN", [sketch.input(type="INT8", scale=0.5), axes], (2,), "INT8", scale=0.25)
