@@ -16,7 +16,7 @@ GPU = TargetSpec("gpu", (), DEFAULT_RELEASE, "benchmark", False)
 
 
 def write_zoo():
-    """Write three models into a folder, one of which is damaged; return their paths."""
+    """Write three models into a folder, one of them damaged; return their paths."""
     Path("zoo").mkdir()
     Path("zoo/a.tflite").write_bytes(chain_model(["ADD", "ROUND", "ADD"]).bytes())
     Path("zoo/b.tflite").write_bytes(chain_model(["ADD"]).bytes())
