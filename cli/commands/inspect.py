@@ -97,6 +97,6 @@ def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[Low
             built
             for decision in decisions
             if decision is not None and decision.findings is not None
-            for built in target.delegate.lowered(decision, target.options, target.release)
+            for built in target.delegate.behind.lowered(decision, target.options, target.release)
         ]
     )

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from delegate_sim.delegates.base import Delegate, OptionValues
-from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.options import OptionValues, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release

@@ -68,8 +68,8 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 def answers(table: ReleaseTable) -> Iterator[str]:
     """Say which releases delegate the whole model, and which is the first to load it."""
-    if table.delegate.starts_at_known:
-        since = table.delegate.known_since
+    if table.delegate.history.starts_at_known:
+        since = table.delegate.history.known_since
         yield f"Not shown: releases before {since}, which do not have {table.delegate.name}, or in which it is not known."
     taken = words_of(table.delegate.name).taken
     if table.full:

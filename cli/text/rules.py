@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from delegate_sim.delegates.base import Delegate, OptionValues
-from delegate_sim.delegates.options import as_typed, option_as_typed
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.options import OptionValues, as_typed, option_as_typed
 from delegate_sim.results.compare.rule_changes import RuleChange
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS

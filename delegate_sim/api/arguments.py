@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Union
 from ..errors import ModelError, OptionError
 
 if TYPE_CHECKING:
-    from ..delegates.base import Delegate, OptionValues
+    from ..delegates.base import Delegate
+    from ..delegates.options import OptionValues
     from ..hypothetical.hypothetical_changes import NodeKey, Supposition
     from ..model.model import Model
     from ..runtime.target import Target

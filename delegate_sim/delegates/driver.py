@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -136,14 +135,3 @@ class DevicesInterface:
     """
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
     """The text of a profile's file, for the options under which the log was taken."""
-
-
-def driver(value: Any) -> Driver:
-    """Parse the option: a profile, or the path of its file. Raises ValueError naming file, line and key."""
-    if isinstance(value, Driver):
-        return value
-    if isinstance(value, str | os.PathLike):
-        from .driver_profile import read_profile  # which imports this module
-
-        return read_profile(os.fspath(value))
-    raise ValueError(f"takes the path of a driver profile, not {value!r}")

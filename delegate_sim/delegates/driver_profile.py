@@ -165,3 +165,12 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
     if any(number >= below for number in numbers):
         raise ValueError(f"takes positions in [[logs]], of which there are {below}")
     return numbers
+
+
+def driver(value: Any) -> Driver:
+    """Parse the option: a profile, or the path of its file. Raises ValueError naming file, line and key."""
+    if isinstance(value, Driver):
+        return value
+    if isinstance(value, str | os.PathLike):
+        return read_profile(os.fspath(value))
+    raise ValueError(f"takes the path of a driver profile, not {value!r}")

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import OptionError
 from ..releases.catalogue import is_release_name
+
+OptionValues: TypeAlias = Mapping[str, Any]
+"""The value of each option of a delegate, by name."""
 
 DEFAULT_SETS = ("api", "benchmark")
 """``api``: what the delegate's own options default to. ``benchmark``: what benchmark_model passes."""

@@ -9,8 +9,9 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..rules.rule import Reason
-from .base import Decision, Delegate, OptionValues
-from .options import Option, integer, option_as_typed
+from .base import Delegate
+from .decision import Decision
+from .options import Option, OptionValues, integer, option_as_typed
 from .unstable_sort import LONGEST_STABLE, gnu_sorted
 
 Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
@@ -39,7 +40,7 @@ def minimum_option(default: int) -> Option:
 
 def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
     """Return how many nodes a partition must have; an option of 0 or below means the default."""
-    declared = next(option for option in delegate.options if option.name == delegate.minimum_option)
+    declared = next(option for option in delegate.options if option.name == delegate.limits.minimum_option)
     given: int = options[declared.name]
     return given if given > 0 else int(declared.default)
 
@@ -74,7 +75,7 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
     """Say of a node that the delegate's limit on partitions leaves it out."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     merge = "merge partitions by removing what splits them"
-    raised = f"raise {option_as_typed(delegate.options, delegate.limit_option)}, or " if delegate.limit_option else ""
+    raised = f"raise {option_as_typed(delegate.options, delegate.limits.option)}, or " if delegate.limits.option else ""
     return Reason(
         PARTITION_LIMIT.name,
         PARTITION_LIMIT.name,
@@ -88,13 +89,14 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
 def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
     """Say of a node that the delegate's minimum of nodes leaves its partition out."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
+    option = option_as_typed(delegate.options, delegate.limits.minimum_option)
     return Reason(
         PARTITION_MINIMUM.name,
         PARTITION_MINIMUM.name,
         f"its partition has {nodes}; needs at least {minimum}",
         f"a partition of {nodes}",
         f"at least {minimum} nodes",
-        f"lower {option_as_typed(delegate.options, delegate.minimum_option)}, or merge partitions by removing what splits them",
+        f"lower {option}, or merge partitions by removing what splits them",
     )
 
 

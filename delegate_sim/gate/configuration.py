@@ -196,7 +196,8 @@ def _targets(
         releases = option_table.take(RELEASE, parse_releases)
         del option_table.content[RELEASE]
     options = _options(delegate, option_table, defaults, root)
-    platforms = table.take(delegate.platform.key, lambda value: platform_options(delegate, value)) if delegate.platform else None
+    platform = delegate.behind.platform
+    platforms = table.take(platform.key, lambda value: platform_options(delegate, value)) if platform else None
     assume_ops_registered = _assume_ops_registered(table)
     models = table.take("models", parse_patterns)
     budgets = _budgets_in(table.table("budgets"))

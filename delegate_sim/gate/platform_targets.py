@@ -9,7 +9,7 @@ from ..delegates.base import Delegate
 
 def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ...], dict[str, str]]]:
     """Return the name suffixes and options of each platform release; a single release adds no suffix."""
-    platform = delegate.platform
+    platform = delegate.behind.platform
     assert platform is not None
     values = value if isinstance(value, list) else [value]
     names = [str(one) for one in values if isinstance(one, str | int) and not isinstance(one, bool)]

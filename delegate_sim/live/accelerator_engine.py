@@ -8,8 +8,9 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..delegates.base import Delegate, OptionValues
+from ..delegates.base import Delegate
 from ..delegates.live_traits import AcceleratorTraits
+from ..delegates.options import OptionValues
 from ..delegates.registry import FALLBACK_OPTION
 from ..errors import OptionError
 from ..model.model import Model

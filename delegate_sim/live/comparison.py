@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from ..delegates.base import OptionValues
+from ..delegates.options import OptionValues
 from ..errors import OptionError
 from ..model.model import Model
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release

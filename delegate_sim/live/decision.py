@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..delegates.base import FileNode
+from ..delegates.decision import FileNode
 
 
 @dataclass(frozen=True, slots=True)

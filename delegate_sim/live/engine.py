@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from ..delegates.base import Delegate, OptionValues
+from ..delegates.base import Delegate
+from ..delegates.options import OptionValues
 from ..model.model import Model
 from ..runtime.interpreter import Run
 from .decision import LiveDecision

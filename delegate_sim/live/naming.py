@@ -9,7 +9,7 @@ import struct
 from collections import Counter
 from collections.abc import Mapping
 
-from ..delegates.base import FileNode
+from ..delegates.decision import FileNode
 from ..model.model import Model
 from ..model.table import FileTable
 

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..delegates.base import Delegate, FileNode, OptionValues
+from ..delegates.base import Delegate
+from ..delegates.decision import FileNode
 from ..delegates.live_traits import PluginTraits
+from ..delegates.options import OptionValues
 from ..errors import DelegateSimError
 from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch

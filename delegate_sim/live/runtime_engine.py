@@ -7,8 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from ..delegates.base import Delegate, OptionValues
-from ..delegates.options import parse_options
+from ..delegates.base import Delegate
+from ..delegates.options import OptionValues, parse_options
 from ..errors import OptionError
 from ..graph.graph import file_graphs
 from ..model.model import Model

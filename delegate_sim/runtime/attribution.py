@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..delegates.base import Decision, KernelFailure
+from ..delegates.decision import Decision, KernelFailure
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..rules.rule import Verdict

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..delegates.plugin_selection import ModelFailure
+from ..delegates.compiler_plugin import CompilerPlugin, ModelFailure
 from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs
@@ -29,8 +29,10 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
 
     ``accepted`` are the nodes of each subgraph that count as selected, ``ended`` codes of failures that are taken not to occur.
     """
+    plugin = target.delegate
+    assert isinstance(plugin, CompilerPlugin)
     graphs = _graphs(model, accepted)
-    found = target.delegate.decide_model(graphs, target.options, target.release, ended)
+    found = plugin.decide_model(graphs, target.options, target.release, ended)
     runs: list[SubgraphRun] = []
     for graph, decision, taken in zip(graphs, found.decisions, found.taken or [frozenset()] * len(graphs), strict=True):
         if decision is None:

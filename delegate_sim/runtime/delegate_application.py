@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ..delegates.base import Decision, KernelFailure
+from ..delegates.decision import Decision, KernelFailure
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph, PrepareFailure
@@ -108,7 +108,7 @@ class DelegateApplication:
             if failure is not None:
                 refusal = self._restore(graph, failure)
                 self._judge_rest(self.graphs[graph.index + 1 :])
-                return self._finish(REFUSED if self.delegate.fails_with_model else "restored", refusal)
+                return self._finish(REFUSED if self.delegate.accelerator.fails_with_model else "restored", refusal)
             if self._has_crashed:
                 self._judge_rest(self.graphs[graph.index + 1 :])
                 break
@@ -119,7 +119,7 @@ class DelegateApplication:
         """End at a subgraph that cannot be prepared; that is no error of the delegate, which keeps what it has of others."""
         self.log_lines += failure.lines
         self.is_cut_short = True
-        is_kept = not self.delegate.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
+        is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
         self._judge_rest(self.graphs[graph.index :])
         return self._finish("delegated" if is_kept else REFUSED, not_prepared(graph, failure))
 
@@ -127,7 +127,7 @@ class DelegateApplication:
         return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed or graph.index in self.skipped
 
     def _refused_to_load(self) -> Refusal | None:
-        found = self.delegate.load_refusal(self.graphs[0].model, self.options, self.release) if self.graphs else None
+        found = self.delegate.accelerator.load_refusal(self.graphs[0].model, self.options, self.release) if self.graphs else None
         if found is None:
             return None
         index, failure = found
@@ -196,7 +196,7 @@ class DelegateApplication:
             self._crash(graph, failure, place)
         elif failure.is_later:
             self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
-        elif self.delegate.fails_with_model:
+        elif self.delegate.accelerator.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
             # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
@@ -216,7 +216,7 @@ class DelegateApplication:
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
         """Ask whether the subgraph may stay as it now is."""
-        failure = self.delegate.graph_refusal(decision, subsets, self.options, self.release)
+        failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure
         self._will_fail(graph, failure, failure.message)
@@ -290,7 +290,7 @@ class DelegateApplication:
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
         """Ask the stage behind the delegate, once all kernels are made."""
-        failure = self.delegate.refusal_behind(decision, subsets, self.options, self.release)
+        failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None
         failed = next((each for each in subsets if failure.node in each.nodes), None)
@@ -302,7 +302,7 @@ class DelegateApplication:
         self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset
     ) -> KernelFailure:
         """Add what the runtime prints of a kernel that cannot be prepared: kernels are numbered behind the graph's nodes."""
-        if self.delegate.fails_with_model:
+        if self.delegate.accelerator.fails_with_model:
             return failure
         before = subsets[: subsets.index(failed)]
         number = len(decision.graph.nodes) + sum(subset.is_delegated for subset in before)
@@ -342,7 +342,7 @@ class DelegateApplication:
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome == REFUSED:
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        if self.target.defaults == "benchmark" and self.delegate.is_in_benchmark_model:
+        if self.target.defaults == "benchmark" and self.delegate.log.is_in_benchmark_model:
             self.log_lines.append(self._benchmark_line(outcome))
         return Run(
             self.target,

@@ -78,7 +78,7 @@ def simulate_chain(
     if not chain.is_loaded:
         return tuple([not_loaded(chain.model, run, chain.loading) for run in chain.runs])
     failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or not run.is_prepared]
-    is_over = any(defaults == "benchmark" or run.delegate.fails_with_model for run in failed)
+    is_over = any(defaults == "benchmark" or run.delegate.accelerator.fails_with_model for run in failed)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply(by_default())
         chain.runs[-1] = replace(chain.runs[-1], by_default=True)
@@ -101,7 +101,7 @@ class _Chain:
         self.release = targets[0].release
         self.assumptions = assumptions
         self.runs: list[Run] = []
-        registered = assumptions.registered.union(*[target.delegate.registered_operators for target in targets])
+        registered = assumptions.registered.union(*[target.delegate.accelerator.registered_operators for target in targets])
         self.loading = load_on(model, self.release, cache)
         self.is_loaded = self.loading.is_loaded(assume_ops_registered=targets[0].assume_ops_registered)
         custom = custom_operators(model, targets[0], registered)
@@ -141,7 +141,7 @@ class _Chain:
             self._removed,
         )
         run = simulation.run()
-        if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.fails_with_model):
+        if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.accelerator.fails_with_model):
             self._take_back(run)
         elif run.outcome not in NOT_APPLIED:
             self._unprepared += [(len(self.runs), kernel) for kernel in simulation.unprepared]

@@ -166,7 +166,7 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
     TensorFlow's own wheels apply the Flex delegate before any other: its operators count as registered there.
     """
     found = _without_kernel(model)
-    registered = registered | target.delegate.registered_operators
+    registered = registered | target.delegate.accelerator.registered_operators
     assume_ops_registered = target.assume_ops_registered
     has_flex = target.release.family == "tf"
     missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(FLEX)))])

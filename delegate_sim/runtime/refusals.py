@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..delegates.base import KernelFailure
+from ..delegates.decision import KernelFailure
 from ..graph.graph import Graph, PrepareFailure
 from ..model.model import Model
 from ..releases.wording import NOT_INITIALIZED_LINE

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..delegates.base import Decision, Delegate, OptionValues
+from ..delegates.base import Delegate
+from ..delegates.decision import Decision
+from ..delegates.options import OptionValues
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..releases.catalogue import Release

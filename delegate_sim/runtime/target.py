@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..delegates.base import Delegate, OptionValues
+from ..delegates.base import Delegate
+from ..delegates.options import OptionValues
 from ..releases.catalogue import NEWEST, Release
 
 

@@ -159,4 +159,4 @@ def test_a_delegate_without_a_stage_behind_it_is_never_refused_there():
     model = delegate_sim.load(chain_model(["RELU"]).bytes())
     (target,) = applied((TinyDelegate(), {}))
     decision = target.delegate.decide(file_graph(model), target.options)
-    assert target.delegate.refusal_behind(decision, decision.preview, target.options) is None
+    assert target.delegate.behind.refusal(decision, decision.preview, target.options) is None

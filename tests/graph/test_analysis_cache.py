@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def test_kernels_declare_every_release_that_their_module_names(family):
     assert {value for value in vars(module).values() if isinstance(value, Release)} - {NEWEST} <= declared
 
 
-@pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if find_delegate(name).changed_in is not None])
+@pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if find_delegate(name).history.changed_in is not None])
 @pytest.mark.parametrize("release", [OLDEST, NEWEST], ids=str)
 def test_delegates_compare_only_with_releases_that_they_declare(name, release):
     delegate = find_delegate(name)
@@ -106,7 +107,7 @@ def test_delegates_compare_only_with_releases_that_they_declare(name, release):
             asked = noted(release)
             delegate.decide(graph, options, asked)
             declared = delegate.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
-            assert asked.asked <= {*delegate.changed_in, *declared}, path.stem
+            assert asked.asked <= {*delegate.history.changed_in, *declared}, path.stem
 
 
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
@@ -120,7 +121,7 @@ def test_a_table_of_releases_is_that_of_each_by_itself(monkeypatch, name):
             for module in (release_table, platform_table):
                 simulate = module.simulate
                 patch.setattr(module, "simulate", lambda *given, simulate=simulate, cache: simulate(*given))
-            patch.setattr(type(delegate), "changed_in", None)
+            patch.setattr(type(delegate), "history", replace(delegate.history, changed_in=None))
             patch.setattr(preparation, "oldest_alike", lambda release, _: release)
             alone = release_table.release_table(model, target)
         assert (table.rows, table.platforms) == (alone.rows, alone.platforms)

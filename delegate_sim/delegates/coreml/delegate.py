@@ -14,10 +14,12 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
-from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
+from ..base import Delegate
+from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
 from ..float16_weights import Float16Remapping
-from ..options import Option, integer
+from ..options import Option, OptionValues, integer
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
+from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .failures import WORDINGS
 from .kernel import build_partition, has_computed_value, has_missing_bias
 from .kinds import COREML_VERSION
@@ -89,11 +91,9 @@ class CoreMlDelegate(Delegate):
     further_kinds = MappingProxyType(
         {**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM, FLOAT16_DEQUANTIZE)}
     )
-    limit_option = "max_delegated_partitions"
-    unlimited = 0
-    minimum_option = "min_nodes_per_partition"
+    limits = PartitionLimits("max_delegated_partitions", 0, "min_nodes_per_partition")
     log = LogTraits(switch="use coreml")
-    known_since = "litert-1.1.0"
+    history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Judge every node, and take all accepted ones or the largest partitions (``FP16GraphPartitionHelper``)."""

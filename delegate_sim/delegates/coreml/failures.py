@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 
 from ...rules.kinds import Kind, Problem
-from .. import base
-from ..base import FailureWording
+from .. import decision
+from ..decision import FailureWording
 
 WORDINGS: Mapping[str, FailureWording] = {
     "coreml-kernel-operands": FailureWording(
@@ -54,4 +54,4 @@ WORDINGS: Mapping[str, FailureWording] = {
 }
 """The wording of each failure."""
 
-kernel_failure = functools.partial(base.kernel_failure, WORDINGS)
+kernel_failure = functools.partial(decision.kernel_failure, WORDINGS)

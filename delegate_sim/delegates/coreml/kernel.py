@@ -12,7 +12,7 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.number_sets import listed
-from ..base import KernelFailure
+from ..decision import KernelFailure
 from .failures import kernel_failure
 
 MAX_RANK = 4

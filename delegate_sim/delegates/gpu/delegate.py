@@ -13,10 +13,12 @@ from ...model import schema
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
+from ..base import Delegate
+from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
 from ..float16_weights import Float16Remapping
-from ..options import Option, boolean, integer, names, text
+from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
+from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .build import build_partition
 from .failures import WORDINGS
 from .rules import RULES
@@ -116,12 +118,11 @@ class GpuDelegate(Delegate):
     further_kinds = MappingProxyType(
         {**kinds_of_failures(WORDINGS), **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)}
     )
-    limit_option = "max_delegated_partitions"
-    unlimited = 1_000_000
+    limits = PartitionLimits("max_delegated_partitions", 1_000_000)
     log = LogTraits(
         switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
     )
-    known_since = "tf-2.14"
+    history = ReleaseHistory("tf-2.14")
 
     @property
     def kernel_names(self) -> tuple[str, ...]:

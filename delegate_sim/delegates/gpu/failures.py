@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 
 from ...rules.kinds import Kind, Problem
-from .. import base
-from ..base import FailureWording
+from .. import decision
+from ..decision import FailureWording
 
 _WORDINGS = (
     FailureWording(
@@ -288,4 +288,4 @@ def is_crash(code: str) -> bool:
     return WORDINGS[code].is_crash
 
 
-kernel_failure = functools.partial(base.kernel_failure, WORDINGS)
+kernel_failure = functools.partial(decision.kernel_failure, WORDINGS)

@@ -11,9 +11,11 @@ from dataclasses import replace
 from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
-from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code, take_supported
-from ..options import Option, integer, option_as_typed
+from ..base import Delegate
+from ..decision import Decision, kinds_by_code, take_supported
+from ..options import Option, OptionValues, integer, option_as_typed
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
+from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .rules import RULES
 from .target import HexagonTarget
 
@@ -47,11 +49,9 @@ class HexagonDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     further_kinds = kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM)
-    limit_option = "max_delegated_partitions"
-    unlimited = MOST_PARTITIONS
-    minimum_option = "min_nodes_per_partition"
+    limits = PartitionLimits("max_delegated_partitions", MOST_PARTITIONS, "min_nodes_per_partition")
     log = LogTraits(switch="use hexagon")
-    known_since = "tf-2.14"
+    history = ReleaseHistory("tf-2.14")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Judge every node, and take the largest partitions."""
@@ -73,10 +73,10 @@ def _limit(options: OptionValues) -> int:
 
 
 def _capping_warning(options: OptionValues) -> tuple[str, ...]:
-    limit = options[HexagonDelegate.limit_option]
+    limit = options[HexagonDelegate.limits.option]
     if limit <= MOST_PARTITIONS:
         return ()
-    option = option_as_typed(OPTIONS, HexagonDelegate.limit_option)
+    option = option_as_typed(OPTIONS, HexagonDelegate.limits.option)
     return (f"{option} is {limit}; the delegate takes {MOST_PARTITIONS} partitions at most",)
 
 

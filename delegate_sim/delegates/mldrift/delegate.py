@@ -16,11 +16,14 @@ from ...model.model import Model
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
-from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_by_code, kinds_of_failures
+from ..base import Delegate
+from ..capabilities import Accelerator
+from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
 from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
 from ..live_traits import AcceleratorTraits
-from ..options import Option, boolean, integer, text
+from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
+from ..traits import LogTraits, ReleaseHistory
 from ..unstable_sort import llvm_sorted
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .known_releases import release_notes, rules_of
@@ -96,6 +99,29 @@ OPTIONS = (
 )
 
 
+class MlDriftAccelerator(Accelerator):
+    """ML Drift as the GPU of CompiledModel."""
+
+    registered_operators = frozenset(_STUBS.split())
+    fails_with_model = True
+
+    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
+        """Return the first refusal of LiteRT's own loader, which is stricter than the interpreter's."""
+        return load_refusal(model)
+
+    def graph_refusal(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Return a failure if nodes are left over although the hint, or a missing CPU, does not allow it."""
+        delegated = set(decision.nodes)
+        left = [index for index in decision.graph.execution_plan if index not in delegated]
+        if options["hint_fully_delegated"] and (left or len(subsets) > 1):
+            return hint_not_met(decision, left)
+        if not options["cpu_fallback"] and left:
+            return not_fully_accelerated(decision, left)
+        return None
+
+
 class MlDriftDelegate(Delegate):
     """The ``mldrift`` delegate (see ``delegates.base.Delegate``)."""
 
@@ -106,13 +132,11 @@ class MlDriftDelegate(Delegate):
         "ML Drift, the GPU of LiteRT 2: what CompiledModel applies when the accelerators name the GPU (with OpenCL, OpenGL, "
         "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
     )
-    is_in_benchmark_model = False
-    registered_operators = frozenset(_STUBS.split())
     semantics = 2
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
-    fails_with_model = True
+    accelerator = MlDriftAccelerator()
     live = AcceleratorTraits(
         "libLiteRtWebGpuAccelerator.so",
         MappingProxyType({"backend": "webgpu", "hint_fully_delegated": False}),
@@ -121,12 +145,12 @@ class MlDriftDelegate(Delegate):
         "Selected adapter",
     )
     log = LogTraits(
+        is_in_benchmark_model=False,
         speaks_as="GPU",
         options_by_kernel=MappingProxyType({kernel: {"backend": name} for name, kernel in _KERNELS.items()}),
         options_by_interface=MappingProxyType({name: {"backend": name} for name in _KERNELS}),
     )
-    known_since = "litert-2.1.3"
-    starts_at_known = True
+    history = ReleaseHistory("litert-2.1.3", starts_at_known=True)
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -140,10 +164,6 @@ class MlDriftDelegate(Delegate):
     def kernel_name_for(self, options: OptionValues) -> str:
         """Return the kernel name of the selected backend."""
         return _KERNELS[options["backend"]]
-
-    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return the first refusal of LiteRT's own loader, which is stricter than the interpreter's."""
-        return load_refusal(model)
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return True with the hint, since the runtime then applies the delegate before it prepares CPU kernels."""
@@ -181,18 +201,6 @@ class MlDriftDelegate(Delegate):
         if not options["build_kernels"]:
             return failure if failure.is_crash else replace(failure, is_later=True)
         return replace(failure, is_crash=False, is_known=True)
-
-    def graph_refusal(
-        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
-        """Return a failure if nodes are left over although the hint, or a missing CPU, does not allow it."""
-        delegated = set(decision.nodes)
-        left = [index for index in decision.graph.execution_plan if index not in delegated]
-        if options["hint_fully_delegated"] and (left or len(subsets) > 1):
-            return hint_not_met(decision, left)
-        if not options["cpu_fallback"] and left:
-            return not_fully_accelerated(decision, left)
-        return None
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:

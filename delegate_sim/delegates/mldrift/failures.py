@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from ...rules.kinds import Kind, Problem
-from ..base import Decision, FailureWording, KernelFailure, kernel_failure
+from ..decision import Decision, FailureWording, KernelFailure, kernel_failure
 
 LITERT_LOADER = Kind(
     "litert-loader",

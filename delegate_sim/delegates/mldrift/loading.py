@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...model.model import Model, Subgraph, Tensor
-from ..base import KernelFailure, kernel_failure
+from ..decision import KernelFailure, kernel_failure
 from .failures import LITERT_LOADER, WORDINGS
 
 _UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})

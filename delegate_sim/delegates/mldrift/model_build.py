@@ -15,7 +15,7 @@ from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
 from ...releases.catalogue import Release
-from ..base import KernelFailure, kernel_failure
+from ..decision import KernelFailure, kernel_failure
 from .build_problems import BuildProblem, BuildProblems
 from .failures import EMPTY, WORDINGS
 from .known_releases import NEWEST_MEASURED

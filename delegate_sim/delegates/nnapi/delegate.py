@@ -14,17 +14,12 @@ from ...releases.catalogue import NEWEST, Release
 from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason
-from ..base import (
-    Decision,
-    Delegate,
-    KernelFailure,
-    Levels,
-    LogTraits,
-    OptionValues,
-    Platform,
-    kinds_by_code,
-)
+from ..base import Delegate
+from ..capabilities import StageBehind
+from ..decision import Decision, KernelFailure, kinds_by_code
+from ..options import OptionValues
 from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
+from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory
 from .android.driver_answers import NO_DEVICE, DeviceProblem, device_problem
 from .android.runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
@@ -42,32 +37,10 @@ if TYPE_CHECKING:
     from ..stage_behind import StageSplit
 
 
-class NnapiDelegate(Delegate):
-    """NNAPI as a delegate (see ``delegates.base.Delegate``)."""
+class AndroidRuntime(StageBehind):
+    """Android's NNAPI runtime, which compiles the delegate's models for the devices of a phone."""
 
-    name = "nnapi"
-    kernel_name = "TfLiteNnapiDelegate"
-    provider_name = "NNAPI"
-    options = OPTIONS
-    rules = RULES
-    semantics = 2
-    limit_option = "max_number_delegated_partitions"
-    unlimited = 0
-    levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
-    log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
     platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
-    known_since = "tf-2.10"
-    is_unchanged_since = True
-    changed_in = (EMPTY_POOLS_FAIL,)
-
-    @property
-    def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of kernel failures, of the runtime's refusals, and of the driver's."""
-        from . import failures  # most runs explain none
-        from .android import refusal_kinds
-
-        own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
-        return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     @property
     def driver(self) -> DriverInterface:
@@ -83,45 +56,18 @@ class NnapiDelegate(Delegate):
 
         return DEVICES_INTERFACE
 
-    def platform_notes(self, options: OptionValues) -> Iterator[str]:
+    def notes(self, options: OptionValues) -> Iterator[str]:
         """Return notes on parts of the runtime that were read from its sources, not run."""
         return notes(options)
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Allow them as an option, from NNAPI 1.1 on."""
-        return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
-
-    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Validate every node, ask the driver, and keep the largest partitions."""
-        decision, has_float16 = supported_nodes(graph, options, release)
-        if not decision.nodes:
-            return decision
-        partitions = Partitions(decision.graph, options, release)
-        decision = replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
-        problem = device_problem(options)
-        if problem is not None:
-            return _without_device(decision, problem)
-        if asks_driver(options):
-            decision = _ask_driver(decision, partitions, has_float16)
-        return _limit(self, decision, options[self.limit_option])
-
-    def kernel_failure(
-        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
-        """Build the NNAPI model of one partition, unless a kernel was kept that was built to ask the driver."""
-        partitions = _partitions(decision)
-        if partitions.failure(subset, lambda: ()) is None:
-            return None
-        return partitions.kernel_failure(_delegated(decision.grouped()), subset)
-
-    def refusal_behind(
+    def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Compile the NNAPI models of all partitions."""
         partitions = _partitions(decision)
         return next((failure for subset in _delegated(subsets) if (failure := partitions.compilation_failure(subset))), None)
 
-    def split_behind(
+    def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
         """Return how NNAPI splits each partition over the devices of the profile."""
@@ -139,6 +85,58 @@ class NnapiDelegate(Delegate):
 
         subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
         return lowered_models(decision.graph, subsets, options, release)
+
+
+class NnapiDelegate(Delegate):
+    """NNAPI as a delegate (see ``delegates.base.Delegate``)."""
+
+    name = "nnapi"
+    kernel_name = "TfLiteNnapiDelegate"
+    provider_name = "NNAPI"
+    options = OPTIONS
+    rules = RULES
+    semantics = 2
+    limits = PartitionLimits("max_number_delegated_partitions", 0)
+    levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
+    log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
+    history = ReleaseHistory("tf-2.10", is_unchanged_since=True, changed_in=(EMPTY_POOLS_FAIL,))
+    behind = AndroidRuntime()
+
+    @property
+    def further_kinds(self) -> Mapping[str, Kind]:
+        """Kinds of kernel failures, of the runtime's refusals, and of the driver's."""
+        from . import failures  # most runs explain none
+        from .android import refusal_kinds
+
+        own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
+        return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
+
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+        """Allow them as an option, from NNAPI 1.1 on."""
+        return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Validate every node, ask the driver, and keep the largest partitions."""
+        decision, has_float16 = supported_nodes(graph, options, release)
+        if not decision.nodes:
+            return decision
+        partitions = Partitions(decision.graph, options, release)
+        decision = replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
+        problem = device_problem(options)
+        if problem is not None:
+            return _without_device(decision, problem)
+        if asks_driver(options):
+            decision = _ask_driver(decision, partitions, has_float16)
+        return _limit(self, decision, options[self.limits.option])
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Build the NNAPI model of one partition, unless a kernel was kept that was built to ask the driver."""
+        partitions = _partitions(decision)
+        if partitions.failure(subset, lambda: ()) is None:
+            return None
+        return partitions.kernel_failure(_delegated(decision.grouped()), subset)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Add higher feature levels, of the runtime and the accelerator alike, to the limit."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 
 from ...rules.kinds import Problem, shared_kind
-from .. import base
-from ..base import FailureWording, kinds_of_failures
+from .. import decision
+from ..decision import FailureWording, kinds_of_failures
 
 _FAILURES = (
     FailureWording(
@@ -204,4 +204,4 @@ _WORDINGS = {failure.kind.name: failure for failure in _FAILURES}
 KINDS = kinds_of_failures(_WORDINGS)
 """The kind of each failure, by its code."""
 
-kernel_failure = functools.partial(base.kernel_failure, _WORDINGS)
+kernel_failure = functools.partial(decision.kernel_failure, _WORDINGS)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...nnapi_runtime.types import API_LEVELS
-from ..base import OptionValues
-from ..options import Option, boolean, integer, names, text
+from ..options import Option, OptionValues, boolean, integer, names, text
 from .android.runtime import NEWEST_RUNTIME, NO_RUNTIME, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
 
@@ -58,7 +57,7 @@ def _devices(value: Any) -> DevicesProfile | None:
 def _driver(value: Any) -> Driver | None:
     if value is None or value == "":
         return None
-    from ..driver import driver  # most runs name no profile
+    from ..driver_profile import driver  # most runs name no profile
 
     return driver(value)
 

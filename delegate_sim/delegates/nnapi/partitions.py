@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...releases.catalogue import Release
-from ..base import KernelFailure, OptionValues
+from ..decision import KernelFailure
+from ..options import OptionValues
 from .android.driver_answers import DriverAnswers
 from .android.refusals import refused_call_failure, runtime_failure
 from .android.runtime import ModelMaker, model_maker, runtime_level

@@ -6,8 +6,9 @@ from ...graph.graph import Graph
 from ...graph.partition import partition
 from ...releases.catalogue import Release
 from ...rules.rule import Verdict
-from ..base import Decision, OptionValues, take_supported
+from ..decision import Decision, take_supported
 from ..float16_weights import Float16Remapping
+from ..options import OptionValues
 from .options import is_accelerator_specified, validation_level
 from .rules import RULES
 from .target import NnapiTarget

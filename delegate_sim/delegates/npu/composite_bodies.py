@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...graph.graph import Graph
 from ...releases.catalogue import Release
 from ...rules.rule import ACCEPTED, Verdict
-from ..base import Decision, FileNode
+from ..decision import Decision, FileNode
 from .composites import COMPOSITE, Composite, composite_of
 
 

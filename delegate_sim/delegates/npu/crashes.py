@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ...graph.graph import Graph
 from ...releases.catalogue import Release
-from ..base import Decision
+from ..decision import Decision
 from .composites import COMPOSITE, composite_of
 
 

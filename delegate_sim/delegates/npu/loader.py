@@ -14,7 +14,7 @@ from ...model import schema
 from ...model.model import Model, Subgraph
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
-from ..plugin_selection import ModelFailure
+from ..compiler_plugin import ModelFailure
 from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, TENSOR_RANK, VARIABLE, VARIANT
 from .loader_facts import FileFacts, file_facts
 

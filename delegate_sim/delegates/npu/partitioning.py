@@ -12,8 +12,8 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
-from ..base import Decision
-from ..plugin_selection import ModelFailure
+from ..compiler_plugin import ModelFailure
+from ..decision import Decision
 from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
 from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
 from .kinds import ISLANDS

@@ -10,9 +10,10 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code
-from ..options import Option, integer, text
-from ..plugin_selection import ModelDecision, ModelFailure
+from ..compiler_plugin import CompilerPlugin, ModelDecision, ModelFailure
+from ..decision import Decision, kinds_by_code
+from ..options import Option, OptionValues, integer, text
+from ..traits import LogTraits, ReleaseHistory
 from .composite_bodies import body_decisions
 from .composites import bodies
 from .crashes import crash_warnings
@@ -91,19 +92,17 @@ def log_traits(vendor: str) -> LogTraits:
     return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"))
 
 
-class NpuPlugin(Delegate):
+class NpuPlugin(CompilerPlugin):
     """A vendor's compiler plugin."""
 
     vendor: str
     """The vendor's name in ``--soc VENDOR:SOC``."""
-    is_plugin = True
-    starts_at_known = True
     kernel_name = "DISPATCH_OP"
     provider_name = "NPU"
     further_kinds = kinds_by_code(*LOADER_KINDS, ISLANDS)
     socs: tuple[str, ...] = ()
     """The SoCs that the plugin knows."""
-    known_since = "litert-2.1.3"
+    history = ReleaseHistory("litert-2.1.3", starts_at_known=True)
     rules: RuleBook[NpuTarget]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -138,9 +137,9 @@ class NpuPlugin(Delegate):
     def release_notes(self, release: Release) -> Iterator[str]:
         """Yield a note if the release of the runtime does not include the plugin."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
-            yield f"{release} has no compiler plugin whose rules are known: those of {self.known_since} are used"
+            yield f"{release} has no compiler plugin whose rules are known: those of {self.history.known_since} are used"
             return
-        yield from release_notes(self.name, release, self.known_since, is_unchanged=False)
+        yield from release_notes(self.name, release, self.history.known_since, is_unchanged=False)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Yield the unknowns of the plugin's decisions."""

@@ -11,8 +11,10 @@ from dataclasses import replace
 
 from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
-from ..base import Decision, Delegate, LogTraits, OptionValues, take_supported
-from ..options import Option, boolean, integer, text
+from ..base import Delegate
+from ..decision import Decision, take_supported
+from ..options import Option, OptionValues, boolean, integer, text
+from ..traits import LogTraits
 from .rules import RULES
 from .run_warnings import cache_warnings, dynamic_warning, option_warnings
 from .target import VxTarget

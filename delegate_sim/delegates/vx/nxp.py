@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...rules.book import RuleBook
-from ..base import LogTraits, OptionValues
-from ..options import Option
+from ..options import Option, OptionValues
+from ..traits import LogTraits
 from .delegate import VxDelegate
 from .rules import NXP_RULES
 from .target import VxTarget

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from ...graph.graph import DynamicTensor, Graph
-from ..base import Decision, OptionValues
-from ..options import Option
+from ..decision import Decision
+from ..options import Option, OptionValues
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
 """Options that the delegate parses and never uses."""

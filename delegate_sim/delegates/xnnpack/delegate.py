@@ -13,9 +13,11 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
-from ..base import Decision, Delegate, KernelFailure, LogTraits, OptionValues, kinds_of_failures
+from ..base import Delegate
+from ..decision import Decision, KernelFailure, kinds_of_failures
 from ..live_traits import RuntimeTraits
-from ..options import Option, boolean, integer
+from ..options import Option, OptionValues, boolean, integer
+from ..traits import LogTraits, ReleaseHistory
 from .experts import is_mixture, printed_lines
 from .failures import WORDINGS
 from .kernel_creation import build_partition
@@ -96,7 +98,7 @@ class XnnpackDelegate(Delegate):
     is_applied_by_default = True
     live = RuntimeTraits()
     log = LogTraits(switch="use xnnpack")
-    known_since = "litert-1.0.1"
+    history = ReleaseHistory("litert-1.0.1")
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return True unless the flag that disables it is set."""

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 
 from ...rules.kinds import Problem, shared_kind
-from .. import base
-from ..base import FailureWording
+from .. import decision
+from ..decision import FailureWording
 
 WORDINGS: Mapping[str, FailureWording] = {
     "xnnpack-kernel-datatype": FailureWording(
@@ -177,4 +177,4 @@ WORDINGS: Mapping[str, FailureWording] = {
     ),
 }
 
-kernel_failure = functools.partial(base.kernel_failure, WORDINGS)
+kernel_failure = functools.partial(decision.kernel_failure, WORDINGS)

@@ -15,7 +15,7 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers
-from ..base import KernelFailure
+from ..decision import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure
 from .node_visit import Visit

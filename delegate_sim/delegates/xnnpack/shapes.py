@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from ...graph.graph import Graph, NodeView
-from ..base import KernelFailure
+from ..decision import KernelFailure
 from .failures import kernel_failure
 from .node_visit import Visit
 

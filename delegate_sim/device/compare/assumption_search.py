@@ -81,7 +81,7 @@ class _Without(Driver):
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
     """Yield a simulation in which the driver rejects the offered operations that the runtime did not compile."""
-    interface = trials.setting.delegate.driver
+    interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
         return
@@ -123,7 +123,7 @@ def kernel_count(run: Run) -> int:
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
     """Yield a simulation in which the driver rejects what its profile lists."""
-    interface = trials.setting.delegate.driver
+    interface = trials.setting.delegate.behind.driver
     if interface is None:
         return
     changes = {interface.option: profile}
@@ -147,10 +147,10 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 def _limits(trials: Trials) -> Iterator[Match]:
     """Yield a simulation with a limit on partitions."""
     setting = trials.setting
-    option = setting.delegate.limit_option
+    option = setting.delegate.limits.option
     if not option or option in setting.known:
         return
-    for limit in dict.fromkeys((setting.delegate.unlimited, *range(1, _MOST_LIMITS + 1))):
+    for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
         if limit != setting.options[option] and (run := trials.fitting({option: limit})):
             text = f"{option} = {limit} instead of {setting.options[option]} reproduces the device"
             yield Match(run, Account("options", text, {option: limit}))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...delegates.base import Decision, Delegate
+from ...delegates.base import Delegate
+from ...delegates.decision import Decision
 from ...rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ...runtime.interpreter import Run
 from .observed_delegation import Facts
@@ -61,4 +62,4 @@ def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -
     reason = decision.set_aside.get(node) if decision is not None else None
     if reason is None:
         return UNDECIDED
-    return LIMIT if reason.code in _LIMITS or delegate.driver is None else DRIVER
+    return LIMIT if reason.code in _LIMITS or delegate.behind.driver is None else DRIVER

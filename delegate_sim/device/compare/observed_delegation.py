@@ -162,7 +162,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         lines=tuple(lines),
         notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, delegate, own)])),
         plugins=log.plugins if delegate.is_plugin else (),
-        runtime=log.runtime if delegate.devices is not None else NOTHING_COMPILED,
+        runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
     )
 
 

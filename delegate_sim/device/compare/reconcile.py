@@ -93,7 +93,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
     """Return another release of the platform behind the delegate if the simulated one refuses what the device accepted."""
-    platform = setting.delegate.platform
+    platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.behind is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
         return setting, run

@@ -37,7 +37,7 @@ def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...
 
 def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]]]:
     """Yield the subgraph and operations of each delegated partition, in the order in which the stage compiles them."""
-    interface = run.delegate.devices
+    interface = run.delegate.behind.devices
     for subgraph in run.subgraphs:
         if interface is not None and subgraph.decision is not None:
             for operations in interface.operations(subgraph.decision, subgraph.subsets):
@@ -47,7 +47,7 @@ def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]
 def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
     """Yield notes on how the runtime's compilations compare with the operations that the delegate maps to."""
     compilations = [compilation for compilation in log.runtime.compilations if compilation.choices]
-    if not compilations or run.delegate.devices is None:
+    if not compilations or run.delegate.behind.devices is None:
         return
     matched = matched_partitions(log.runtime, run)
     same = sum([partition.compilation is not None for partition in matched])
@@ -75,7 +75,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
     """Yield the differences in steps and devices; none without a profile of devices."""
-    interface = run.delegate.devices
+    interface = run.delegate.behind.devices
     if interface is None or run.options.get(interface.option) is None:
         return
     theirs = [
@@ -87,7 +87,7 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
         [(step.device, tuple([name for _, name in step.operations])) for step in split.steps]
         for subgraph in run.subgraphs
         if subgraph.decision is not None
-        for split in run.delegate.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
+        for split in run.delegate.behind.split(subgraph.decision, subgraph.subsets, run.options, run.release)
     ]
     for steps in theirs:
         if steps in ours:

@@ -39,7 +39,7 @@ def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
 
 def can_teach_devices(reconciliation: Reconciliation) -> bool:
     """Return whether the log has the choices of the runtime behind the delegate."""
-    return reconciliation.setting.delegate.devices is not None and any(
+    return reconciliation.setting.delegate.behind.devices is not None and any(
         compilation.choices for compilation in reconciliation.log.runtime.compilations
     )
 
@@ -59,7 +59,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 
     Raises LearningError if none of the compiled models is a partition of the simulation.
     """
-    interface = reconciliation.setting.delegate.devices
+    interface = reconciliation.setting.delegate.behind.devices
     assert interface is not None
     matched = [
         partition

@@ -83,7 +83,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
 def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     """Return the delegate's interface to its driver. Raises LearningError if the log shows nothing about a driver."""
     delegate = reconciliation.setting.delegate
-    if delegate.driver is None:
+    if delegate.behind.driver is None:
         raise LearningError(f"a log of {delegate.name} teaches nothing about a driver: no driver decides which nodes it takes")
     if reconciliation.status == UNEXPLAINED:
         raise LearningError("nothing can be learnt from a log with a difference that remains unexplained")
@@ -93,7 +93,7 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     if reconciliation.evidence == "partial" or is_by_lines:
         flags = " and ".join(filter(None, ("--enable_op_profiling=true", flags_without_others(delegate))))
         raise LearningError(f"the log does not tell which nodes ran on the CPU; take it with {flags}")
-    return delegate.driver
+    return delegate.behind.driver
 
 
 def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:

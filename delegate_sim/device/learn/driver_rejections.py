@@ -111,7 +111,7 @@ def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
     """Return the questions to the driver; None if there are none."""
     delegate = trials.setting.delegate
-    interface = delegate.driver
+    interface = delegate.behind.driver
     if interface is None:
         return None
     changes = {} if level is None or delegate.levels is None else {delegate.levels.option: level}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...delegates.base import Delegate, OptionValues
-from ...delegates.options import Option, boolean, parse_options
+from ...delegates.base import Delegate
+from ...delegates.options import Option, OptionValues, boolean, parse_options
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, APPLIED_BY_DEFAULT, DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
@@ -68,8 +68,8 @@ class DeviceSetting:
     @property
     def has_partition_limit(self) -> bool:
         """True if an option limits how many partitions are delegated."""
-        limit: int = self.options.get(self.delegate.limit_option, 0)
-        return limit > 0 and limit != self.delegate.unlimited
+        limit: int = self.options.get(self.delegate.limits.option, 0)
+        return limit > 0 and limit != self.delegate.limits.unlimited
 
 
 def setting_of(
@@ -97,8 +97,8 @@ def setting_of(
     defaults = defaults or ("benchmark" if log.is_benchmark else "api")
     values = parse_options(chosen.name, chosen.options, option_values, defaults)
     known = frozenset(option_values)
-    if log.is_benchmark and log.parameters and chosen.limit_option:  # benchmark_model prints the limit only if it is set
-        known |= {chosen.limit_option}
+    if log.is_benchmark and log.parameters and chosen.limits.option:  # benchmark_model prints the limit only if it is set
+        known |= {chosen.limits.option}
     return DeviceSetting(
         chosen,
         values,
@@ -107,7 +107,7 @@ def setting_of(
         defaults,
         _lowest_level(log, chosen),
         tuple(notes),
-        runtime is None and not chosen.starts_at_known and may_be_older(log),
+        runtime is None and not chosen.history.starts_at_known and may_be_older(log),
     )
 
 
@@ -226,9 +226,9 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     for line in log.replacements:
         if is_of(delegate, line.kernel):
             options |= delegate.log.options_by_kernel.get(line.kernel, {})
-    if delegate.devices is not None:
+    if delegate.behind.devices is not None:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
-        options |= delegate.devices.reference_options if delegate.devices.reference in chosen else {}
+        options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
     for statement in log.statements_of(INTERFACE_USED) if not options else ():
         options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
     return options
@@ -281,9 +281,9 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
     """Return the releases that include a delegate, or all if none does."""
-    if not delegate.starts_at_known:
+    if not delegate.history.starts_at_known:
         return releases
-    since = parse_release(delegate.known_since)
+    since = parse_release(delegate.history.known_since)
     # The wordings are known for minor releases; each one covers its patch releases.
     known = [release for release in releases if release.family == since.family and release.version[:2] >= since.version[:2]]
     return tuple(known) or releases

@@ -26,7 +26,7 @@ class PlatformRow:
 
 def platform_rows(model: Model, target: Target, cache: AnalysisCache) -> tuple[PlatformRow, ...]:
     """Simulate the default release of the runtime on each release of the platform; empty if there is no platform."""
-    delegate, platform = target.delegate, target.delegate.platform
+    delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:
         return ()
     rows = []
@@ -34,6 +34,6 @@ def platform_rows(model: Model, target: Target, cache: AnalysisCache) -> tuple[P
     for name in platform.releases:
         own = {**target.options, platform.option: name}
         run = simulate(model, replace(target, options=own, release=release), cache=cache)
-        notes = tuple(delegate.platform_notes(own))
+        notes = tuple(delegate.behind.notes(own))
         rows.append(PlatformRow(platform.key, name, measure(run), run.refusal, notes))
     return tuple(rows)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...delegates.base import Delegate, OptionValues
+from ...delegates.base import Delegate
+from ...delegates.options import OptionValues
 from ...graph.analysis_cache import AnalysisCache
 from ...model.model import Model
 from ...releases.catalogue import KNOWN_RELEASES, Release, parse_release
@@ -156,9 +157,9 @@ def release_table(
 
 def _known(delegate: Delegate) -> Sequence[str]:
     """Return the known releases since the delegate was introduced."""
-    if not delegate.starts_at_known:
+    if not delegate.history.starts_at_known:
         return KNOWN_RELEASES
-    since = parse_release(delegate.known_since)
+    since = parse_release(delegate.history.known_since)
     return [name for name in KNOWN_RELEASES if name.startswith("litert-") and parse_release(name).is_at_least(since)]
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...delegates.base import Delegate, OptionValues
-from ...delegates.options import parse_options
+from ...delegates.base import Delegate
+from ...delegates.options import OptionValues, parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ...errors import OptionError
 from ...foundation.printable import printable
@@ -138,7 +138,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 def _registered(stack: Stack) -> frozenset[str]:
     """Return the custom operators that CompiledModel registers, or that its dispatch delegate claims first.
 
-    Those that it registers for the GPU are listed by the delegate (``Delegate.registered_operators``).
+    Those that it registers for the GPU are listed by the delegate (``Delegate.accelerator.registered_operators``).
     """
     registered = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
     return registered | {DISPATCH} if "npu" in stack.accelerators else registered

@@ -15,7 +15,7 @@ def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
     if subgraph.decision is None or not subgraph.subsets:
         return []
     numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}
-    splits = run.delegate.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
+    splits = run.delegate.behind.split(subgraph.decision, subgraph.subsets, run.options, run.release)
     return [(numbers[split.nodes], split) for split in splits if split.nodes in numbers]
 
 

@@ -369,10 +369,16 @@ def test_interfaces_for_logs_and_drivers():
     assert DELEGATE.levels.known == FEATURE_LEVELS
     assert DELEGATE.levels.lowest_by_parameter == {"nnapi accelerators available": NNAPI_1_2}
     names = {option.name for option in DELEGATE.options}
-    assert {DELEGATE.levels.option, DELEGATE.limit_option, DELEGATE.driver.option, DELEGATE.driver.accelerator_option} <= names
-    assert DELEGATE.driver.operations is driver_operations()
-    assert DELEGATE.driver.code in DELEGATE.kinds
-    assert DELEGATE.driver.questions(graph_of(chain_model(["ADD"])), options_with(), delegate_sim.releases.catalogue.NEWEST)
+    driver = DELEGATE.behind.driver
+    assert {
+        DELEGATE.levels.option,
+        DELEGATE.limits.option,
+        driver.option,
+        driver.accelerator_option,
+    } <= names
+    assert driver.operations is driver_operations()
+    assert driver.code in DELEGATE.kinds
+    assert driver.questions(graph_of(chain_model(["ADD"])), options_with(), delegate_sim.releases.catalogue.NEWEST)
     assert DELEGATE.log.prints_refusals
 
 

@@ -38,7 +38,7 @@ def steps(run):
     return [
         [(step.device, step.operations) for step in split.steps]
         for subgraph in run.subgraphs
-        for split in NNAPI.split_behind(subgraph.decision, subgraph.subsets, run.options, run.release)
+        for split in NNAPI.behind.split(subgraph.decision, subgraph.subsets, run.options, run.release)
     ]
 
 

@@ -13,7 +13,7 @@ from ....graph.graph import Graph, NodeView
 from ....graph.partition import Subset
 from ....model.operator_families import FAMILY_OF
 from ....releases.catalogue import NEWEST, Release
-from ...base import KernelFailure
+from ...decision import KernelFailure
 from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..failures import kernel_failure
 from .model import BuildError, GpuModel

@@ -8,7 +8,7 @@ from ....nnapi_runtime.compilation import Compilation, CompilationOptions, Parti
 from ....nnapi_runtime.devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperationType, Preference, feature_level
-from ...base import OptionValues
+from ...options import OptionValues
 from ..lowering.partition import LoweredPartition, node_of
 from ..options import asks_driver, chosen_devices, device_level
 from ..target import REFERENCE_DEVICE

@@ -9,7 +9,7 @@ from typing import Any
 from ....graph.partition import Subset
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperandType, OperationType
-from ...base import Decision
+from ...decision import Decision
 from ...driver import DeviceTraits, StageOperation
 from ...profile_file import toml_string, toml_strings
 from ..lowering.partition import node_of

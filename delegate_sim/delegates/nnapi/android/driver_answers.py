@@ -13,7 +13,8 @@ from ....graph.graph import Graph, NodeView
 from ....nnapi_runtime.types import Version
 from ....nnapi_runtime.types import feature_level as level_of
 from ....rules.rule import Reason
-from ...base import KernelFailure, OptionValues
+from ...decision import KernelFailure
+from ...options import OptionValues
 from ..failures import kernel_failure
 from ..kinds import DRIVER, HIDDEN
 from ..lowering.partition import LoweredPartition, node_of

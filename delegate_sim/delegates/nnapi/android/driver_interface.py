@@ -8,8 +8,9 @@ from types import MappingProxyType
 from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....releases.catalogue import NEWEST, Release
-from ...base import Decision, OptionValues
+from ...decision import Decision
 from ...driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
+from ...options import OptionValues
 from ..kinds import DRIVER
 from ..lowering.operators import driver_operations
 from ..options import asks_driver

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ....graph.graph import Graph
-from ...base import OptionValues
+from ...options import OptionValues
 from ..lowering.partition import LoweredPartition
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ....graph.graph import Graph
 from ....nnapi_runtime.refusal import Call
-from ...base import KernelFailure, OptionValues
+from ...decision import KernelFailure
+from ...options import OptionValues
 from ..kinds import PREFIX
 from ..lowering.call_sites import RefusedCall
 from ..lowering.partition import LoweredPartition

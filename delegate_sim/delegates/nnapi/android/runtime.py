@@ -9,7 +9,7 @@ from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.refusal import NnRefusal
 from ....nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
 from ....nnapi_runtime.types import feature_level as level_of
-from ...base import OptionValues
+from ...options import OptionValues
 
 NO_RUNTIME = "none"
 """The delegate alone: every call to NNAPI succeeds."""

@@ -17,7 +17,7 @@ from ....model.model import Allocation, Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.refusal import NnRefusal
 from ....nnapi_runtime.types import OperandType, OperationType
-from ...base import KernelFailure
+from ...decision import KernelFailure
 from ..failures import kernel_failure
 from ..node_predicates import QUANTIZED_TYPES
 from . import call_sites

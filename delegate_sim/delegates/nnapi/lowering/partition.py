@@ -15,7 +15,7 @@ from ....nnapi_runtime.model import NnOperation
 from ....nnapi_runtime.refusal import NnRefusal, NnRefused
 from ....nnapi_runtime.types import Version
 from ....releases.catalogue import NEWEST, Release, parse_release
-from ...base import KernelFailure
+from ...decision import KernelFailure
 from . import call_sites
 from .builder import KernelError, PartitionBuilder, kernel_error
 from .call_sites import RefusedCall

@@ -14,8 +14,8 @@ from ....nnapi_runtime.refusal import Call, NnRefusal
 from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_name
 from ....nnapi_runtime.types import feature_level as level_of
 from ....releases.catalogue import Release
-from ...base import OptionValues
 from ...lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
+from ...options import OptionValues
 from ..android.runtime import android_of, runtime_level
 from ..partitions import Partitions
 from .call_sites import RefusedCall

@@ -11,10 +11,10 @@ from ....foundation.files import read_whole
 from ....graph.graph import Graph
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.rule import Verdict
-from ...base import OptionValues, kinds_by_code
+from ...compiler_plugin import ModelFailure
+from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
-from ...options import Option
-from ...plugin_selection import ModelFailure
+from ...options import Option, OptionValues
 from ..composites import COMPOSITE, composite_name, present
 from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
 from ..loader_facts import file_facts

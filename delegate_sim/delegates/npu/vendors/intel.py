@@ -8,9 +8,11 @@ from types import MappingProxyType
 from ....graph.graph import Graph
 from ....releases.catalogue import Release, parse_release
 from ....rules.rule import Verdict
-from ...base import OptionValues, kinds_by_code
+from ...compiler_plugin import ModelFailure
+from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
-from ...plugin_selection import ModelFailure
+from ...options import OptionValues
+from ...traits import ReleaseHistory
 from ..composites import layout
 from ..kinds import INPUT_RANK, ISLANDS, LOADER_KINDS
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
@@ -39,7 +41,7 @@ class IntelPlugin(NpuPlugin):
     socs = SOCS
     options = (soc_option("PTL", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
-    known_since = "litert-2.1.5"
+    history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
         """Check the dimensions of the subgraph's inputs."""

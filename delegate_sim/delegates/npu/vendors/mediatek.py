@@ -8,9 +8,10 @@ from types import MappingProxyType
 from ....graph.graph import Graph
 from ....releases.catalogue import Release
 from ....rules.rule import Verdict
-from ...base import OptionValues, kinds_by_code
+from ...compiler_plugin import ModelFailure
+from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
-from ...plugin_selection import ModelFailure
+from ...options import OptionValues
 from ..composites import present
 from ..kinds import ISLANDS, LOADER_KINDS, SOC
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option

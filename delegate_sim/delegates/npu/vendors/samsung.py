@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....releases.catalogue import Release
-from ...base import OptionValues
 from ...live_traits import PluginTraits
+from ...options import OptionValues
+from ...traits import ReleaseHistory
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
 
@@ -29,7 +30,7 @@ class SamsungPlugin(NpuPlugin):
     )
     socs = SOCS
     options = (soc_option("E9965", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
-    known_since = "litert-2.1.5"
+    history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Yield what the selection of every node means."""

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from delegate_sim.delegates.base import Decision, Delegate, KernelFailure, OptionValues, ReleaseOnly, kinds_by_code
-from delegate_sim.delegates.options import Option, boolean, integer
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.capabilities import StageBehind
+from delegate_sim.delegates.decision import Decision, KernelFailure, ReleaseOnly, kinds_by_code
+from delegate_sim.delegates.options import Option, OptionValues, boolean, integer
 from delegate_sim.delegates.partition_limits import keep_largest
 from delegate_sim.graph.graph import Graph
 from delegate_sim.graph.partition import Subset, partition
@@ -34,6 +36,20 @@ RULES = RuleBook(
 )
 
 
+class Compiler(StageBehind):
+    """A compiler that takes a number of kernels at most."""
+
+    def refusal(
+        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Refuse more kernels than the compiler takes."""
+        kernels = [subset for subset in subsets if subset.is_delegated]
+        if len(kernels) <= options["kernels"]:
+            return None
+        message = f"the compiler takes no {len(kernels)} kernels"
+        return KernelFailure(kernels[-1].nodes[-1], None, "compiler", message, BEHIND.hint, is_known=options["knows_build"])
+
+
 class GroupingDelegate(Delegate):
     """The delegate as the runtime meets it."""
 
@@ -49,6 +65,7 @@ class GroupingDelegate(Delegate):
     )
     rules = RULES
     further_kinds = kinds_by_code(kinds.PARTITION_LIMIT)
+    behind = Compiler()
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Take what is supported after inlining, in runs of consecutive nodes."""
@@ -65,16 +82,6 @@ class GroupingDelegate(Delegate):
         groups = partition(replace(whole, control_edges=in_order), nodes)
         found = Decision(whole, verdicts, nodes, groups, subsets=groups, origins=origins)
         return keep_largest(self, found, options["max_delegated_partitions"], 0)
-
-    def refusal_behind(
-        self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
-        """Refuse more kernels than the compiler takes."""
-        kernels = [subset for subset in subsets if subset.is_delegated]
-        if len(kernels) <= options["kernels"]:
-            return None
-        message = f"the compiler takes no {len(kernels)} kernels"
-        return KernelFailure(kernels[-1].nodes[-1], None, "compiler", message, BEHIND.hint, is_known=options["knows_build"])
 
 
 def inlined(graph: Graph) -> tuple[Graph, dict[int, int]]:

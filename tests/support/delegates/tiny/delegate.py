@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from delegate_sim.delegates.base import Decision, Delegate, LogTraits, OptionValues, kinds_by_code, take_supported
-from delegate_sim.delegates.options import Option, integer
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.decision import Decision, kinds_by_code, take_supported
+from delegate_sim.delegates.options import Option, OptionValues, integer
 from delegate_sim.delegates.partition_limits import keep_largest
+from delegate_sim.delegates.traits import LogTraits, PartitionLimits
 from delegate_sim.graph.graph import Graph
 from delegate_sim.releases.catalogue import NEWEST, Release
 from delegate_sim.rules import kinds
@@ -41,13 +43,12 @@ class TinyDelegate(Delegate):
     options = (Option("max_delegated_partitions", integer, 1, "how many partitions to delegate at most"),)
     rules = RULES
     further_kinds = kinds_by_code(kinds.PARTITION_LIMIT)
-    limit_option = "max_delegated_partitions"
-    unlimited = 1_000_000
+    limits = PartitionLimits("max_delegated_partitions", 1_000_000)
     log = LogTraits(switch="use tiny")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Take the largest partitions."""
-        from delegate_sim.delegates.base import ReleaseOnly
+        from delegate_sim.delegates.decision import ReleaseOnly
 
         found = take_supported(graph, RULES, ReleaseOnly(release))
         return keep_largest(self, found, options["max_delegated_partitions"], 0)

@@ -1,10 +1,15 @@
-"""The selection of a compiler plugin, before the runtime loads the model."""
+"""Compiler plugins, which select nodes of a file before the runtime loads it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .base import Decision
+from ..graph.graph import Graph
+from ..releases.catalogue import NEWEST, Release
+from .base import Delegate
+from .decision import Decision
+from .options import OptionValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +37,15 @@ class ModelDecision:
     """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
+
+
+class CompilerPlugin(Delegate):
+    """A delegate that compiles parts of the file, in place of being applied to what was loaded."""
+
+    is_plugin = True
+
+    def decide_model(
+        self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
+    ) -> ModelDecision:
+        """Look at all subgraphs of a file; ``ended`` are codes of failures that are taken not to occur."""
+        raise NotImplementedError
