@@ -25,7 +25,6 @@ GENERATED_PAGES = ("docs/api.md", "docs/suggestions.md")
 UNCHECKED: tuple[str, ...] = (
     "cli",
     "delegate_sim/api",
-    "delegate_sim/delegates/base.py",
     "delegate_sim/runtime",
 )
 """Files and folders that are not clean yet; take off those that ``--all`` no longer lists."""

@@ -40,11 +40,11 @@ class Delegate:
     provider_name: str
     """The name in benchmark_model's lines."""
     rules: RuleBook[Any]
-    """What it accepts with the default options."""
+    """The rules that apply with the default options."""
 
     options: tuple[Option, ...] = ()
     summary: str = ""
-    """Which delegate is meant and when one meets it, where the name leaves that open."""
+    """A description of the delegate and of when one meets it, if the name leaves that open."""
     semantics: int = 1
     """Raised by hand when verdicts change though the rules, as data, do not."""
     rule_options: tuple[str, ...] = ()
@@ -60,9 +60,9 @@ class Delegate:
     behind: StageBehind = StageBehind()
     """The stage behind it, which answers nothing unless the delegate has one."""
     accelerator: Accelerator = Accelerator()
-    """What LiteRT's CompiledModel does about it, if that differs from the interpreter."""
+    """The rules of LiteRT's CompiledModel for it, if they differ from the interpreter's."""
     live: LiveTraits | None = None
-    """How it is run on this host; None if it cannot be."""
+    """The way to run it on this host; None if it cannot be."""
     is_live_only: bool = False
     """Whether closed code decides, so that it can be run, but not simulated."""
     is_plugin: bool = False
@@ -114,7 +114,7 @@ class Delegate:
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
-        """Return the oldest release by whose rules ``decide`` does the same with a graph, as far as that is known."""
+        """Return the oldest release whose rules are known to make the same decision about a graph."""
         if self.history.changed_in is None:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})

@@ -26,16 +26,16 @@ class StageBehind:
 
     @property
     def driver(self) -> DriverInterface | None:
-        """What can be known of the driver; None if no driver decides about nodes."""
+        """The questions to the driver; None if no driver decides about nodes."""
         return None
 
     @property
     def devices(self) -> DevicesInterface | None:
-        """What can be known of the devices; None if nothing chooses among devices."""
+        """The devices and their costs; None if nothing chooses among devices."""
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Say what is known less surely of the release of the platform that the options name."""
+        """Yield what is uncertain about the release of the platform that the options name."""
         return iter(())
 
     def refusal(
@@ -43,8 +43,8 @@ class StageBehind:
     ) -> KernelFailure | None:
         """Return why the stage refuses what it is given; None if it takes all partitions.
 
-        Called once for each subgraph, after all its kernels were made; ``subsets`` are its partitions in running order. What is
-        returned counts as a kernel that cannot be made: it undoes the delegation, or is a warning unless ``is_known``.
+        Called once for each subgraph, after all its kernels were made; ``subsets`` are its partitions in running order. A refusal
+        counts as a kernel that cannot be made: it undoes the delegation, or is a warning unless ``is_known``.
         """
         return None
 
@@ -60,7 +60,7 @@ class StageBehind:
 
 
 class Accelerator:
-    """What LiteRT 2's CompiledModel does about a delegate that is one of its accelerators."""
+    """The rules of LiteRT 2's CompiledModel for a delegate that is one of its accelerators."""
 
     registered_operators: frozenset[str] = frozenset()
     """Custom operators that LiteRT registers by itself where the delegate is asked for."""

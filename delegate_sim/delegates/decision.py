@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelFailure:
-    """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialised or prepared.
+    """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialized or prepared.
 
     ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is. ``is_crash`` says that the
     process ends there: nothing can be restored. ``is_known`` is False where it is read from the sources of another release than
@@ -39,14 +39,14 @@ class KernelFailure:
     is_later: bool = False
     """Whether it shows only after everything has been applied: it fails the model, though nothing is undone."""
     log_lines: tuple[str, ...] = ()
-    """What is printed of it, where that is not only the line of a plan that is restored: after the line of its stage, unless that
-    is among them."""
+    """The lines that are printed, if there are more than that of a restored plan. They follow the line of the stage, unless they
+    contain it."""
     stage: StageRefusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FailureWording:
-    """How a kernel failure is told: a message with places for what was found, and its kind."""
+    """The words for a kernel failure: a message with places for values, and its kind."""
 
     message: str
     kind: Kind
@@ -54,15 +54,15 @@ class FailureWording:
 
 
 def kernel_failure(
-    wordings: Mapping[str, FailureWording], code: str, node: int | None, tensor: Tensor | None = None, **found: Any
+    wordings: Mapping[str, FailureWording], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
 ) -> KernelFailure:
-    """Word a failure; the other arguments are what was found, by the names in the message."""
+    """Word a failure; ``values`` are those of the places in its message."""
     wording = wordings[code]
     if tensor is not None:
         name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
-        found = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **found}
+        values = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **values}
     index = None if tensor is None else tensor.index
-    return KernelFailure(node, index, code, wording.message.format(**found), wording.kind.hint, wording.is_crash)
+    return KernelFailure(node, index, code, wording.message.format(**values), wording.kind.hint, wording.is_crash)
 
 
 FileNode: TypeAlias = tuple[int, int]
@@ -71,11 +71,11 @@ FileNode: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decision:
-    """What a delegate decides about one subgraph.
+    """A delegate's decision about one subgraph.
 
     ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen among
-    the partitions of ``preview``; ``set_aside`` says of supported nodes why they are not among them. ``initialised`` are
-    partitions whose kernels are known to initialise. A ``failure`` ends everything before any node is replaced.
+    the partitions of ``preview``; ``set_aside`` says why supported nodes are not among them. ``initialized`` are
+    partitions whose kernels are known to initialize. A ``failure`` ends everything before any node is replaced.
     """
 
     graph: Graph
@@ -83,17 +83,17 @@ class Decision:
     nodes: tuple[int, ...] = ()
     preview: tuple[Subset, ...] = ()
     set_aside: Mapping[int, Reason] = field(default_factory=dict)
-    initialised: frozenset[Subset] = frozenset()
+    initialized: frozenset[Subset] = frozenset()
     failure: KernelFailure | None = None
     warnings: tuple[str, ...] = ()
     log_lines: tuple[str, ...] = ()
-    """What the delegate itself prints, before the runtime reports the replacement."""
+    """The lines that the delegate itself prints, before the runtime reports the replacement."""
     findings: object = None
-    """What the delegate found out on the way and needs again for its kernels; nobody else looks at it."""
+    """Data that the delegate needs again for its kernels; nobody else reads it."""
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, where the delegate groups the nodes to replace itself; None: the runtime partitions."""
     calls: tuple[ReplacingCall, ...] = ()
-    """What the runtime reports, where the delegate has it replace nodes in several calls; ``subsets`` are those in the end."""
+    """The runtime's reports, if the delegate has it replace nodes in several calls; ``subsets`` are those in the end."""
     origins: Mapping[int, int] = field(default_factory=dict)
     """Nodes that ``graph`` has behind those of the given graph, each with the node of the given graph that it stems from.
 
@@ -106,10 +106,10 @@ class Decision:
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """The nodes that a compiler is given together, by where they stand in the file; None where there is no such stage.
 
-    Unlike ``subsets`` they have the nodes of inlined bodies as such, and none of what is compiled without being grouped.
+    Unlike ``subsets`` they have the nodes of inlined bodies as such, and no node that is compiled without being grouped.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """Where nodes that ``graph`` has behind those of the given graph stand in the file, as far as they do."""
+    """Positions in the file of nodes that ``graph`` has behind those of the given graph, if they are in the file."""
 
     @property
     def candidates(self) -> tuple[Subset, ...]:

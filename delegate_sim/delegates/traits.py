@@ -38,12 +38,12 @@ class PartitionLimits:
 
 @dataclass(frozen=True, slots=True)
 class LogTraits:
-    """How a delegate shows in a device's log, besides the names of its kernels and its provider."""
+    """Signs of a delegate in a device's log, besides the names of its kernels and its provider."""
 
     is_in_benchmark_model: bool = True
     """Whether benchmark_model can apply the delegate, and then prints a line of its own about it."""
     switch: str = ""
-    """How benchmark_model describes the parameter that applies the delegate, in lower case."""
+    """benchmark_model's description of the parameter that applies the delegate, in lower case."""
     prints_refusals: bool = False
     """Whether the delegate prints a line for each reason why it refuses an operator."""
     libraries: tuple[str, ...] = ()
@@ -51,11 +51,11 @@ class LogTraits:
     has_runtime_behind: bool = False
     """Whether it hands its partitions to Android's neural networks runtime, whose own lines a log may have."""
     speaks_as: str = ""
-    """What its own lines call it, where another delegate's lines say the same of that one."""
+    """The name in its own lines, if another delegate's lines use the same words."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The options that the name of a kernel tells."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The options that follow from the graphics interface that the delegate says it initialises, in lower case."""
+    """The options that follow from the graphics interface that the delegate says it initializes, in lower case."""
 
     @property
     def off_flag(self) -> str:

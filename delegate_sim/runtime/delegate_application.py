@@ -285,7 +285,7 @@ class DelegateApplication:
 
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
         # How the delegate would change a node that it does not accept is not known.
-        is_known = subset in decision.initialised or not graph.assumed.isdisjoint(subset.nodes)
+        is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:

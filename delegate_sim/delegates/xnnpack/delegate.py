@@ -118,7 +118,7 @@ class XnnpackDelegate(Delegate):
             for subset in preview
             if subset.is_delegated and graph.assumed.isdisjoint(subset.nodes) and build_partition(graph, subset, visit) is None
         )
-        return Decision(graph, verdicts, supported, preview, initialised=frozenset(created), findings=visit)
+        return Decision(graph, verdicts, supported, preview, initialized=frozenset(created), findings=visit)
 
     def _decide_in_calls(
         self, graph: Graph, visit: Visit, verdicts: Mapping[int, Verdict], supported: tuple[int, ...], mixtures: Sequence[int]
