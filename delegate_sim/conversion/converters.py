@@ -176,14 +176,14 @@ def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route,
     quantizers = [converter for converter in converters if converter.name == QUANTIZER]
     result: list[Route] = []
     for converter in converters:
-        if _takes(_KNOWN[converter.name], source):
+        if _accepts(_KNOWN[converter.name], source):
             result.append(Route(converter))
             beside = [quantizer for quantizer in quantizers if quantizer.python == converter.python] or quantizers
             result += [Route(converter, quantizer) for quantizer in beside[:1]]
     return tuple(result)
 
 
-def _takes(known: _Known, source: SourceModel) -> bool:
+def _accepts(known: _Known, source: SourceModel) -> bool:
     if source.kind not in known.kinds:
         return False
     hinted = {package for other in _KNOWN.values() for package in other.packages} & source.packages

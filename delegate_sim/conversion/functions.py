@@ -32,7 +32,7 @@ def find_function(text: str) -> Function | None:
             raise OSError(f"{module!r} is no name that a module can have")
         function = Function(path, os.path.dirname(path), module, name)
     elif all(part.isidentifier() for part in place.split(".")):
-        function = _of_module(place, name)
+        function = _function_of_module(place, name)
     else:
         return None
     if name not in _functions(function.path):
@@ -40,7 +40,7 @@ def find_function(text: str) -> Function | None:
     return function
 
 
-def _of_module(module: str, name: str) -> Function:
+def _function_of_module(module: str, name: str) -> Function:
     parts = module.split(".")
     for folder in (os.getcwd(), *sys.path):
         base = os.path.join(os.path.abspath(folder), *parts)

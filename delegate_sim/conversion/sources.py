@@ -83,7 +83,7 @@ def _source(text: str) -> SourceModel:
             raise OSError("a folder without saved_model.pb is no SavedModel")
         return SourceModel(SourceKind.SAVED_MODEL, path, files_digest(files_below(path)), text)
     if os.path.lexists(path):
-        return _of_file(path, text)
+        return _file_source(path, text)
     function = find_function(text)
     if function is not None:
         return SourceModel(
@@ -99,7 +99,7 @@ def _source(text: str) -> SourceModel:
     raise OSError(f"there is no such model; it is to be {FORMS}")
 
 
-def _of_file(path: str, text: str) -> SourceModel:
+def _file_source(path: str, text: str) -> SourceModel:
     ending = os.path.splitext(path)[1].lower()
     kind = _ENDINGS.get(ending)
     if kind is None:

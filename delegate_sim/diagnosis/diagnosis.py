@@ -167,11 +167,11 @@ def _cause_rows(diagnosis: Diagnosis) -> Iterator[tuple[Any, ...]]:
         operators = ", ".join([f"{op} {count}" for op, count in cause.operators])
         yield (
             rank, cause.name, cause.title, tuple(cause.codes), len(cause.nodes), operators, finding.multiply_adds, cause.found,
-            cause.needed, cause.suggestion, cause.change, *_without(finding.alone),
+            cause.needed, cause.suggestion, cause.change, *_cost_cells(finding.alone),
         )  # fmt: skip
 
 
-def _without(cost: Cost | None) -> tuple[int | None, ...]:
+def _cost_cells(cost: Cost | None) -> tuple[int | None, ...]:
     if cost is None:
         return None, None, None
     return cost.measures.delegated_nodes, cost.measures.partitions, cost.multiply_adds

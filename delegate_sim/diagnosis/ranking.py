@@ -102,19 +102,19 @@ def gain(now: Cost, then: Cost) -> Gain:
     """
     old, new = now.measures, then.measures
     share = round(100 * (_share(then) - _share(now)))
-    starts = int(_works(then)) - int(_works(now))
-    if not (_works(then) and _works(now)):
+    starts = int(_is_delegated(then)) - int(_is_delegated(now))
+    if not (_is_delegated(then) and _is_delegated(now)):
         return share, starts, 0, 0, 0
     kernels, partitions = old.delegate_kernels - new.delegate_kernels, old.partitions - new.partitions
     return share, starts, kernels, partitions, old.border_bytes - new.border_bytes
 
 
-def _works(cost: Cost) -> bool:
+def _is_delegated(cost: Cost) -> bool:
     return cost.measures.outcome in TAKEN
 
 
 def _share(cost: Cost) -> float:
-    return cost.multiply_add_share if _works(cost) else 0.0
+    return cost.multiply_add_share if _is_delegated(cost) else 0.0
 
 
 def _is_release(cause: Cause) -> bool:

@@ -194,13 +194,13 @@ class _Search:
     def _on_cpu(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
         return frozenset().union(*[standing.on_cpu for standing in standings])
 
-    def _made(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
+    def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
         return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
 
-    def _tried(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
+    def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
         """Return the current model after one more pass, and its results; None if the pass changes nothing."""
         if pass_.name not in self._next:
-            rewritten = self._made(pass_, self._now, self._standing)
+            rewritten = self._with_pass(pass_, self._now, self._standing)
             self._next[pass_.name] = None
             if rewritten is not None:
                 self._report(f"{pass_.name}, step {len(self._steps) + 1}")
@@ -211,7 +211,7 @@ class _Search:
         """Apply the pass with the largest gain; return whether there is one."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for pass_ in passes:
-            tried = self._tried(pass_)
+            tried = self._try(pass_)
             if tried is None:
                 continue
             rewritten, standings = tried
@@ -236,7 +236,7 @@ class _Search:
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
         """Apply passes that gain only together, as few as possible; some have work only after others."""
-        now = tuple([pass_ for pass_ in passes if self._tried(pass_) is not None])
+        now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False
         chain = self._chain(passes)
@@ -259,7 +259,7 @@ class _Search:
         chain = [known for _, known in pairs]
         _, now, standings = chain[-1] if chain else (None, self._now, self._standing)
         for pass_ in passes[len(chain) :]:
-            rewritten = self._made(pass_, now, standings)
+            rewritten = self._with_pass(pass_, now, standings)
             if rewritten is not None:
                 self._report(f"{pass_.name}, together with others")
                 now, standings = rewritten, self._standings(rewritten.model)

@@ -127,7 +127,7 @@ class Facing:
     order: Mapping[str, Sequence[int]]
     """Under ``inputs`` and ``outputs``: the second model's position of each of the first."""
     in_real_numbers: Mapping[str, Sequence[bool]]
-    """Likewise, true if the values are stored in different types."""
+    """Under the same keys: true if the values are stored in different types."""
 
 
 def check_installed() -> None:

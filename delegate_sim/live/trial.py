@@ -18,7 +18,7 @@ _MODEL = (
 
 
 def lacking(engine: Engine) -> str:
-    """Return what an engine lacks on this host, empty if it runs; an engine without known gaps is run."""
+    """Return the missing requirements of an engine on this host, empty if it runs; it is run unless some are known already."""
     if not engine.is_ready:
         return engine.lacks
     options = parse_options(engine.delegate.name, engine.delegate.options, engine.fixed_options)

@@ -79,7 +79,7 @@ def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()
 
 
 def with_options(settings: Settings, *names: str, shapes: Shapes = ()) -> Settings | None:
-    """Return settings with further options; None if they are incompatible. ``shapes`` belong to fixed inputs."""
+    """Return settings with further options; None if they are incompatible. ``shapes`` are used if inputs are fixed."""
     try:
         changed = settings.with_option(*names)
     except OptionError:

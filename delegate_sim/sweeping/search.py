@@ -69,7 +69,7 @@ def search(
         if not is_changed:
             continue
         further = _combined(trial, row, routes, shapes) if everything else ()
-        for next_trial in (*further, *_pointed(trial, row, routes, diagnose, shapes)):
+        for next_trial in (*further, *_suggested(trial, row, routes, diagnose, shapes)):
             if (next_trial.route, next_trial.settings) not in known:
                 known.add((next_trial.route, next_trial.settings))
                 waiting.append(next_trial)
@@ -112,7 +112,7 @@ def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes:
                 yield SweepTrial(route, together, origin, row)
 
 
-def _pointed(
+def _suggested(
     trial: SweepTrial, row: SweepRow, routes: Sequence[Route], diagnose: Diagnose, shapes: Shapes
 ) -> Iterator[SweepTrial]:
     for label, diagnosis in diagnose(row):

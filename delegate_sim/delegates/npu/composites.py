@@ -189,7 +189,7 @@ def _is_dead(node: Node) -> bool:
 
 
 def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
-    """Return what LiteRT logs about operands that do not fit the body: empty for a wrong number, None if they fit."""
+    """Return LiteRT's message about operands that do not fit the body: empty for a wrong number, None if they fit."""
     pairs = ((present(node.inputs), present(body.inputs)), (present(node.outputs), present(body.outputs)))
     if any(len(outer) != len(inner) for outer, inner in pairs):
         return ""

@@ -11,7 +11,7 @@ from .op_filters import OpFilters
 
 
 class NpuTarget(NamedTuple):
-    """The release, and what a plugin reads besides the node: properties of the file, filters, and original tensors."""
+    """The release, and a plugin's inputs besides the node: properties of the file, filters, and original tensors."""
 
     release: Release = NEWEST
     facts: FileFacts | None = None

@@ -215,15 +215,15 @@ def is_mixture(node: Node, release: Release) -> bool:
 
 
 def printed_lines(verdict: Verdict) -> tuple[str, ...]:
-    """Return what the delegate prints of such a node that it refuses."""
+    """Return the lines that the delegate prints about a refused mixture of experts."""
     return tuple([reason.kind for reason in verdict.reasons])
 
 
-def _until(check: Check[object]) -> Check[object]:
+def _before_quantized(check: Check[object]) -> Check[object]:
     return check.before_release(_QUANTIZED_FROM)
 
 
-def _since(check: Check[object]) -> Check[object]:
+def _since_quantized(check: Check[object]) -> Check[object]:
     return check.from_release(_QUANTIZED_FROM)
 
 
@@ -236,12 +236,12 @@ MIXTURE: OpRule[Visit] = (
                 _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttributeMap")
             ),
             _demand(ATTRIBUTE, f"the attributes {', '.join(_REQUIRED)}", _missing),
-            _until(_demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH))),
-            _since(_demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES))),
-            _until(
+            _before_quantized(_demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH))),
+            _since_quantized(_demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES))),
+            _before_quantized(
                 _demand(ATTRIBUTE, "activation gelu, or none", _other_activation(("gelu",), "only supports activation='gelu'"))
             ),
-            _since(
+            _since_quantized(
                 _demand(
                     ATTRIBUTE,
                     f"activation {' or '.join(_ACTIVATIONS)}, or none",
@@ -249,13 +249,15 @@ MIXTURE: OpRule[Visit] = (
                 )
             ),
             _demand(ATTRIBUTE, "sizes above 0, and no more active experts than experts", _unusable_sizes),
-            _since(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
-            _until(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
-            _since(_demand(OPERAND_COUNT, "7 operands, or 10 with integer weights, and 1 result", _other_counts)),
-            _until(_demand(TENSOR_TYPE, "FLOAT32, and INT32 for the indices", _other_types_before)),
-            _until(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
-            _since(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
-            _since(_demand(SHAPE, "constant weights and scales of the types and sizes of the attributes", _unusable_operand)),
+            _since_quantized(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
+            _before_quantized(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
+            _since_quantized(_demand(OPERAND_COUNT, "7 operands, or 10 with integer weights, and 1 result", _other_counts)),
+            _before_quantized(_demand(TENSOR_TYPE, "FLOAT32, and INT32 for the indices", _other_types_before)),
+            _before_quantized(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
+            _since_quantized(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
+            _since_quantized(
+                _demand(SHAPE, "constant weights and scales of the types and sizes of the attributes", _unusable_operand)
+            ),
         )
     )
     .from_source(_SOURCE)

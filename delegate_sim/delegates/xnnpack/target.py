@@ -34,8 +34,11 @@ DEFAULT_FLAGS = QS8 | QU8
 
 
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
-"""The release from which CONV_2D and FULLY_CONNECTED of float activations with integer weights are accepted unless the flag
-disable_dynamically_quantized_ops is set; before it, the flag enable_latest_operators decides, which the runtime sets."""
+"""Since this release, float CONV_2D and FULLY_CONNECTED with integer weights are accepted by default.
+
+The flag disable_dynamically_quantized_ops turns that off. Before this release the flag enable_latest_operators decides, which the
+runtime sets.
+"""
 
 
 class XnnpackTarget(NamedTuple):

@@ -1,4 +1,4 @@
-"""Count what happened on the device and in the simulation, as lines and numbers."""
+"""Count the results on the device and in the simulation, as lines and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare what a device did to a model, according to its log, with the simulation, and explain the difference.
+"""Compare a device's delegation of a model, according to its log, with the simulation, and explain the difference.
 
 >>> from delegate_sim.device.parse.log import read_log_file
 >>> from delegate_sim.device.compare.reconcile import reconcile

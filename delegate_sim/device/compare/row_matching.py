@@ -24,7 +24,7 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
         if row.node is not None and row.node in plan and graph.nodes[row.node].op == row.op and row.node not in matched:
             matched.add(row.node)
             continue
-        candidates = by_outputs.get((row.op, _spaced(row.outputs)), [])
+        candidates = by_outputs.get((row.op, _without_commas(row.outputs)), [])
         while candidates and candidates[0] in matched:
             candidates.pop(0)
         if candidates:
@@ -49,7 +49,7 @@ def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
     for index in graph.execution_plan:
         node = graph.nodes[index]
         names = ", ".join([graph.tensors[tensor].name if tensor >= 0 else "Unknown" for tensor in node.outputs])
-        nodes.setdefault((node.op, _spaced(names)), []).append(index)
+        nodes.setdefault((node.op, _without_commas(names)), []).append(index)
     return nodes
 
 
@@ -61,5 +61,5 @@ def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
     return {op: iter(indices) for op, indices in nodes.items()}
 
 
-def _spaced(names: str) -> str:
+def _without_commas(names: str) -> str:
     return " ".join(names.replace(",", " ").split())

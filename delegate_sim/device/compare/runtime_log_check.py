@@ -93,7 +93,7 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
         if steps in ours:
             ours.remove(steps)
             continue
-        other = next((step for step in ours if _all(step) == _all(steps)), None)
+        other = next((step for step in ours if _operation_counts(step) == _operation_counts(steps)), None)
         yield f"the runtime's steps on the device are {_steps_text(steps)}, and in the simulation " + (
             _steps_text(other) if other is not None else "no partition has these operations"
         )
@@ -134,7 +134,7 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
     return "; ".join(words)
 
 
-def _all(steps: list[tuple[str, tuple[str, ...]]]) -> Counter[str]:
+def _operation_counts(steps: list[tuple[str, tuple[str, ...]]]) -> Counter[str]:
     return Counter(name for _, names in steps for name in names)
 
 

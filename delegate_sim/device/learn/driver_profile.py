@@ -69,7 +69,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     for rejection in own:
         for observation in observations:
             if observation.is_accepted and rejection.covers(observation.signature):
-                where = _where(observation, sources)
+                where = _log_place(observation, sources)
                 raise LearningError(f"the profile rejects {rejection_text(rejection)}, but in {where} the driver accepted it")
     rejections = (*own, *_rejections(observations))
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
@@ -246,14 +246,14 @@ def _joined(
 
 
 def _contradiction(operation: OperationSignature, known: Observation | None = None, sources: Sequence[LogSource] = ()) -> str:
-    where = "in one log" if known is None else f"here and in {_where(known, sources)}"
+    where = "in one log" if known is None else f"here and in {_log_place(known, sources)}"
     return printable(
         f"{signature_text(operation)} is accepted and rejected with the same types and shapes, {where}; either the driver "
         "decides by something other than types and shapes, or the logs are from different drivers"
     )
 
 
-def _where(observation: Observation, sources: Sequence[LogSource]) -> str:
+def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
     names = [sources[number].log for number in observation.logs if number < len(sources)]
     return f"the log {names[0]}" if names else "the profile"
 

@@ -1,4 +1,4 @@
-"""Strip what loggers print before a line: logcat in all its formats, Android Studio, Xcode, ROS, glog, quoted pages."""
+"""Strip the prefixes that loggers print before a line: logcat in all its formats, Android Studio, Xcode, ROS, glog."""
 
 from __future__ import annotations
 

@@ -115,7 +115,6 @@ class DeviceLog:
     """True if an application's exception reports that a delegate could not be applied, without naming it."""
     is_old: bool = False
     """True if a line has a wording that only releases older than all known ones use."""
-    """Whether the last line has no end."""
     line_count: int = 0
     """Number of lines that are not blank."""
     unused_count: int = 0

@@ -1,4 +1,4 @@
-"""Split a log into runs when an application loads several models, and choose the one that is meant."""
+"""Split a log into runs when an application loads several models, and select one of them."""
 
 from __future__ import annotations
 

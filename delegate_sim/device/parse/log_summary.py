@@ -63,9 +63,10 @@ from .log_contents import DeviceLog
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
-"""The outcomes of a delegate. ``not-loaded``: the runtime could not load or prepare the model, whatever is applied.
-``not-shown``: the model ran to the end of the benchmark, without a line of any delegate. The last three: it was made, it was
-asked for, and the log does not tell.
+"""Outcomes of a delegate.
+
+``not-loaded``: the runtime could not load or prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to
+its end without a line of any delegate. ``created``, ``requested`` and ``unknown``: the log does not show more.
 """
 
 

@@ -102,7 +102,7 @@ class Wording:
             return special
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return f"the model is converted with inputs of unknown size: {_told(open_inputs(self.model))}"
+                return f"the model is converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return "shapes are computed when the model runs, although they follow from the sizes that the file gives"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
@@ -328,7 +328,7 @@ def _sizes(tensors: Sequence[Tensor]) -> str:
     return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in tensors[:_INPUTS_TOLD]])
 
 
-def _told(tensors: Sequence[Tensor]) -> str:
+def _named_inputs(tensors: Sequence[Tensor]) -> str:
     named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
     return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")
 

@@ -22,7 +22,7 @@ def joined(blockers: Blockers) -> Blockers:
         problem = _raised_by(version)
         if problem is None:
             continue
-        host = next((cause for cause in causes.values() if cause.identity.problem is problem and _holds(cause, version)), None)
+        host = next((cause for cause in causes.values() if cause.identity.problem is problem and _includes(cause, version)), None)
         if host is None:
             continue
         del causes[version.identity]
@@ -58,5 +58,5 @@ def _raised_by(cause: Cause) -> Problem | None:
     return Problem.TYPE if len(subject) == 1 and subject[0].endswith(_TYPE_FEATURE) else None
 
 
-def _holds(cause: Cause, version: Cause) -> bool:
+def _includes(cause: Cause, version: Cause) -> bool:
     return cause.remedy.accepts and set(version.nodes) <= set(cause.nodes)

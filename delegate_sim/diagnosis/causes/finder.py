@@ -47,7 +47,7 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
     """Group the refusals of a model's CPU nodes into causes; ``simulate`` tries conversions, versions and levels.
 
-    With ``names_others``, suggestions name the other delegates that take the nodes, which simulates all of them.
+    With ``names_others``, suggestions name the other delegates that take the nodes; all of them are simulated for that.
     """
     finder = _Finder(model, simulate, names_others)
     finder.look()
@@ -71,7 +71,7 @@ class _Finder:
         self.without_kernels: set[NodeKey] = set()
         """Nodes whose kernels cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
-        """The nodes whose features raised a version, which others of the same operator share."""
+        """The nodes whose features raised a version that other nodes of the operator share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
         """Causes that keep the whole graph on the CPU; they are reasons of single nodes only if those are in ``own``."""

@@ -70,7 +70,7 @@ def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
 
 
 def options_table(name: str, options: Options) -> NewTable:
-    """Return options without the fields that have the schema's defaults."""
+    """Return an options table without fields that have the schema's defaults."""
     table = NewTable(name)
     values = dict(iter(options))
     for field in schema.table_fields(name).values():

@@ -88,10 +88,10 @@ def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
     operands = [work.tensor(index).shape for index in node.inputs]
     if not _is_lowered(work, node) or (node.op == "SELECT" and set(operands) != {shape}):
         return None
-    return _of_shared(work, node, shape, operands)
+    return _with_shared_axes(work, node, shape, operands)
 
 
-def _of_shared(
+def _with_shared_axes(
     work: Work, node: Node, shape: _Shape, operands: Sequence[_Shape], *, names_shape: bool = False
 ) -> Sequence[Node] | None:
     axes = shared_axes(shape, operands)
@@ -106,7 +106,7 @@ def _of_shared(
 def _broadcast_to(work: Work, node: Node) -> Sequence[Node] | None:
     if not _is_lowered(work, node):
         return None
-    return _of_shared(work, node, work.output(node).shape, [work.input(node, 0).shape], names_shape=True)
+    return _with_shared_axes(work, node, work.output(node).shape, [work.input(node, 0).shape], names_shape=True)
 
 
 def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
@@ -310,7 +310,7 @@ def _move(work: Work, node: Node) -> Sequence[Node] | None:
     return _MOVES[node.op](work, node)
 
 
-def _of_rows(work: Work, node: Node) -> Sequence[Node] | None:
+def _with_few_dimensions(work: Work, node: Node) -> Sequence[Node] | None:
     return _ROWS[node.op](work, node)
 
 
@@ -330,5 +330,5 @@ PASSES: tuple[Pass, ...] = (
     _pass("move-of-rank-4", " ".join(_MOVES), _BETWEEN, _NEEDS, Exactness.EXACT, _move),
     _pass("limit-of-rank-4", _LIMITS, _BETWEEN, _NEEDS, Exactness.EXACT, _reduction),
     _pass("sum-of-rank-4", _SUMS, _BETWEEN, _NEEDS, Exactness.ROUNDING, _reduction),
-    _pass("rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, _of_rows),
+    _pass("rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, _with_few_dimensions),
 )

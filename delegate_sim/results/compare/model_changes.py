@@ -41,7 +41,7 @@ class Matching:
 
 
 def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutline]) -> Matching:
-    """Match the nodes of two versions of a model, subgraph by subgraph, and list what changed in running order."""
+    """Match the nodes of two versions of a model, subgraph by subgraph, and list the changes in running order."""
     empty = SubgraphOutline("", (), ())
     old_of = []
     changes: list[NodeChange] = []

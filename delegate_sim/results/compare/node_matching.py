@@ -108,8 +108,8 @@ class _Matching:
 
     def pair_unique(self, key: Callable[[_Side, int], Hashable | None]) -> None:
         """Pair unmatched nodes whose key is unique on each side."""
-        old = _unique(self._left(self.old, self.new_of), lambda index: key(self.old, index))
-        new = _unique(self._left(self.new, self.old_of), lambda index: key(self.new, index))
+        old = _unique(self._unmatched(self.old, self.new_of), lambda index: key(self.old, index))
+        new = _unique(self._unmatched(self.new, self.old_of), lambda index: key(self.new, index))
         for value, index in new.items():
             if value in old:
                 self._pair(old[value], index)
@@ -154,7 +154,7 @@ class _Matching:
         self.new_of[old] = new
 
     @staticmethod
-    def _left(side: _Side, matched: dict[int, int]) -> list[int]:
+    def _unmatched(side: _Side, matched: dict[int, int]) -> list[int]:
         return [index for index in range(len(side.nodes)) if index not in matched]
 
 

@@ -74,7 +74,7 @@ class ReleaseRow:
 
 @dataclass(frozen=True, slots=True)
 class FirstLoading:
-    """The first release of a family that loads a model, and what the previous one does not load, if there is one."""
+    """The first release of a family that loads a model, and the operators that the previous one, if any, does not load."""
 
     release: Release
     because_of: tuple[Unloaded, ...] = ()

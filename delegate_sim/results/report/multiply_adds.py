@@ -18,7 +18,7 @@ from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run
 
 _GREATEST_RANK = 32
-"""Higher than any kernel supports, and small enough that products of sizes can be printed."""
+"""A rank higher than any kernel supports, but small enough that products of sizes can be printed."""
 
 
 def multiply_adds(node: NodeView) -> int:
@@ -37,7 +37,7 @@ class Compute:
     """The multiply-adds of a run, without those of nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
-    """For each subgraph: the multiply-adds of each node of the plan that has any, by index, in order."""
+    """For each subgraph: the multiply-adds of the plan's nodes, by index, in order; nodes without any are left out."""
     delegated_nodes: tuple[frozenset[int], ...]
     """For each subgraph: the nodes that run on the delegate."""
 
@@ -198,14 +198,14 @@ def _stablehlo_convolution(node: NodeView) -> int:
         return 0
     if sorted(axes) != list(range(rank)) or not all(0 <= axis < rank for axis in features):
         return 0
-    positions = _product(_without(result.shape, features[0]))
+    positions = _product(_without_axis(result.shape, features[0]))
     if max(options.lhs_dilation, default=1) > 1:
         batch_groups = max(options.batch_group_count, 1)
-        positions = min(positions, _product(_without(source.shape, features[1])) // batch_groups)
+        positions = min(positions, _product(_without_axis(source.shape, features[1])) // batch_groups)
     return positions * _elements(weights)
 
 
-def _without(sizes: Sequence[int], axis: int) -> Sequence[int]:
+def _without_axis(sizes: Sequence[int], axis: int) -> Sequence[int]:
     return (*sizes[:axis], *sizes[axis + 1 :])
 
 

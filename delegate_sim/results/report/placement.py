@@ -67,14 +67,14 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
     """Return the reasons why a node is not supported, or supported but not delegated."""
     decision = run.decision
     if decision is None:
-        return (_taken_back(refusal),) if refusal is not None else ()
+        return (_undone_reason(refusal),) if refusal is not None else ()
     verdict = decision.verdicts.get(index)
     if verdict is None or not verdict.is_supported:
         return verdict.reasons if verdict else ()
     if index in decision.set_aside:
         return (decision.set_aside[index],)
     if index not in run.delegated and refusal is not None:
-        return (_taken_back(refusal),)
+        return (_undone_reason(refusal),)
     return ()
 
 
@@ -121,7 +121,7 @@ def code_of(reasons: Sequence[Reason]) -> str:
 
 
 @functools.lru_cache(maxsize=16)
-def _taken_back(refusal: Refusal) -> Reason:
+def _undone_reason(refusal: Refusal) -> Reason:
     message = shortened(refusal.message)
     if refusal.stage:
         action = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"

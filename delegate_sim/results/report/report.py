@@ -37,12 +37,12 @@ class Viewer(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Shown):
-    """Runs of one model: each on its own, or a chain. ``to_dict`` gives the stable form."""
+    """Independent runs of one model, or a chain of runs. ``to_dict`` gives the stable form."""
 
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """True if each run starts from what the previous one left."""
+    """True if each run starts from the nodes that the previous one left."""
     viewer: Viewer | None = None
     """The viewer of the page; reports of ``analyze`` and ``simulate`` have one."""
 

@@ -116,7 +116,7 @@ class Values:
         """Return the value of a tensor (``ReadNonConstantTensor``)."""
         value = self.by_tensor.get(index)
         if value is None:
-            value = self.by_tensor[index] = self._made(index)
+            value = self.by_tensor[index] = self._create(index)
         return value
 
     def update(self, index: int, operation: Operation) -> None:
@@ -125,7 +125,7 @@ class Values:
         self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
         produce(operation, new)
 
-    def _made(self, index: int) -> Value:
+    def _create(self, index: int) -> Value:
         if index < 0:
             raise BuildError("gpu-build-missing-operand")
         tensor = self.graph.tensors[index]

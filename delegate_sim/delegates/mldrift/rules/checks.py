@@ -517,7 +517,7 @@ _PACKED = ("INT2", "INT4")
 """Types that inputs may have since LiteRT 2.2."""
 
 
-def _once(types: Iterable[str]) -> tuple[str, ...]:
+def _unique(types: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(types))
 
 
@@ -574,8 +574,8 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
 def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return the checks of all tensors of a composite or custom operator; the arguments are types beyond the usual ones."""
     return (
-        *_side((None, _once(USUAL_INPUTS + inputs)), is_output=False),
-        *_side((None, _once(_USUAL_OUTPUTS + outputs)), is_output=True),
+        *_side((None, _unique(USUAL_INPUTS + inputs)), is_output=False),
+        *_side((None, _unique(_USUAL_OUTPUTS + outputs)), is_output=True),
     )
 
 
@@ -586,10 +586,10 @@ def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] =
 
 def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
     """Return the checks of all tensors of a builtin operator of these types; ``newer`` are input types of later releases."""
-    inputs = _once(inputs)
+    inputs = _unique(inputs)
     older = tuple([name for name in inputs if name not in _PACKED])
     dated: tuple[_Since, ...] = ((None, inputs),) if older == inputs else ((None, older), (SINCE_2_2, inputs))
-    return (*_side(*dated, *newer, is_output=False), *_side((None, _once(outputs)), is_output=True))
+    return (*_side(*dated, *newer, is_output=False), *_side((None, _unique(outputs)), is_output=True))
 
 
 USUAL_TENSORS: Checks = tensors()

@@ -25,7 +25,7 @@ _OUTPUT_STATE, _CELL_STATE = 18, 19
 _INPUT_TO_INPUT, _CELL_TO_FORGET = 1, 10
 
 
-def _gives(position: int) -> Callable[[NodeView], bool]:
+def _has_operand(position: int) -> Callable[[NodeView], bool]:
     return lambda node: position < len(node.node.inputs) and node.node.input(position) >= 0
 
 
@@ -43,7 +43,7 @@ def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, pe
     """Return the checks of a gate (``CheckBuildLstmGate``); coefficients are required even without normalization."""
     peephole_checks: Checks = ()
     if peephole is not None:
-        peephole_checks = where(_gives(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))
+        peephole_checks = where(_has_operand(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))
     return (
         *_weights(source),
         *_weights(recurrent_weights),
@@ -57,7 +57,7 @@ _FULL: Checks = (
     *readable(_CELL_STATE),
     *readable(_OUTPUT_STATE),
     *_gate(2, 6, 13, 21, 10),
-    *where(_gives(_INPUT_TO_INPUT), "with an input gate", *_gate(1, 5, 12, 20, 9)),
+    *where(_has_operand(_INPUT_TO_INPUT), "with an input gate", *_gate(1, 5, 12, 20, 9)),
     *_gate(3, 7, 14, 22, None),
     *_gate(4, 8, 15, 23, 11),
     *READABLE_RESULT,

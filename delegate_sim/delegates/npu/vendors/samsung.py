@@ -33,7 +33,7 @@ class SamsungPlugin(NpuPlugin):
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Yield what the selection of every node means."""
+        """Yield the consequence of selecting every node."""
         yield (
             "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not "
             "take fails the whole model"

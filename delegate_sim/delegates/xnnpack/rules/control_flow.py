@@ -1,7 +1,7 @@
 """Variables.
 
 Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
-(``delegates/xnnpack/xnnpack_delegate.cc``). From litert-1.3.0 on the flag variable_operators has no effect: they are always
+(``delegates/xnnpack/xnnpack_delegate.cc``). Since litert-1.3.0 the flag variable_operators has no effect: they are always
 accepted.
 """
 
