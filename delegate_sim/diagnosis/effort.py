@@ -11,7 +11,7 @@ from ..model.model import Model, Node, Tensor
 _MOST_NODES = 200_000
 """Largest number of nodes in all simulations for one question together."""
 _OF_A_FORM = 25
-"""Number of equal nodes that count as much as the first one of their form."""
+"""Number of equal nodes after the first one of a form that together count as much as the first."""
 _SMALL_CONSTANT = 64
 """Size in bytes up to which a constant counts as part of a form: shapes, axes, permutations."""
 

@@ -220,4 +220,4 @@ def _axes(node: NodeView) -> Found | None:
 
 
 CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)
-"""Require constant axes, since the shader depends on their values."""
+"""Require constant INT32 axes, since the shader depends on their values."""

@@ -1,4 +1,4 @@
-"""Reasons why a model fails although its nodes were judged, with their wording."""
+"""Failures of models whose nodes were accepted: codes and wording."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Codes that disappear once other nodes are delegated, or that keep the whole graph on the CPU."""
 
 _MOST_REPAIRS = 16
-"""Largest number of nodes to look for, one after another, that CPU kernels refuse."""
+"""Largest number of nodes, refused by CPU kernels, to repair one after another."""
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Number of simulations with other versions of operators, for a large and for a small model."""
@@ -74,7 +74,7 @@ class _Finder:
         """The nodes whose features raised a version that other nodes of the operator share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
-        """Causes that keep the whole graph on the CPU; they are reasons of single nodes only if those are in ``own``."""
+        """Causes that keep the whole graph on the CPU; those of single nodes list their nodes in ``own``."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
         """The cause of an unknown size, and the nodes after it, whose operands' sizes are guesses once it is fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}

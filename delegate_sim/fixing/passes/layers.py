@@ -16,7 +16,7 @@ from .ranks import lowered
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
 )
-"""Position of the bias, and the dimension of the weights with the number of results."""
+"""Position of the bias, and the dimension of the weights that equals the number of results."""
 _SOURCE: Mapping[str, int] = MappingProxyType({"TRANSPOSE_CONV": 2})
 _TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"})
 

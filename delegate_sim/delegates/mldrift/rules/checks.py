@@ -380,7 +380,7 @@ _SHAPES: dict[str, tuple[str, ShapeFinder, str]] = {
 
 
 def shape_of_constant(position: int, shape: str) -> Check[object]:
-    """Require that an operand has a kind of shape, such as ``linear`` or ``matrix`` (``CheckAllDimensions``)."""
+    """Require a certain shape of an operand, such as ``linear`` or ``matrix`` (``CheckAllDimensions``)."""
     words, problem, overload = _SHAPES[shape]
 
     def find(node: NodeView) -> Found | None:
@@ -410,7 +410,7 @@ _AS_FLOATS = ("FLOAT32", "FLOAT16", "INT4", "INT8", "UINT8", "INT32")
 
 
 def float_constant(position: int, shape: str) -> Checks:
-    """Require a constant that can be read as floats, with a kind of shape (``PreCheckReadTensor``)."""
+    """Require a constant that can be read as floats and has a certain shape, such as ``linear`` (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         type_name = node.input(position).type
@@ -428,7 +428,7 @@ def float_constant(position: int, shape: str) -> Checks:
 
 
 def integer_constant(position: int, shape: str) -> Checks:
-    """Require a constant with 4 bytes per element, with a kind of shape (``PreCheckReadTensor``)."""
+    """Require a constant with 4 bytes per element and a certain shape, such as ``linear`` (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         tensor = node.input(position)

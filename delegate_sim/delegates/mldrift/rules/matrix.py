@@ -123,7 +123,7 @@ _FEW_ROWS = 8
 
 
 def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for a matrix product with quantized weights, which gives rows as batches unless it is reshaped."""
+    """Yield a problem for a product with quantized weights: its result has rows as batches unless it is reshaped."""
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:

@@ -41,7 +41,7 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Return these checks, from which float32 weights or biases are exempt with the flag for those computed at run time."""
+    """Return these checks with an exemption for float32 weights or biases if the flag for computed ones is set."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder
