@@ -51,7 +51,7 @@ def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delega
     from ..delegates.options import parse_options, without_release
 
     delegate = delegate_of(name)
-    own, release = without_release(_mapping(options, f"options of {delegate.name}", [each.name for each in delegate.options]))
+    own, release = without_release(_mapping(options, f"options of {delegate.name}", [option.name for option in delegate.options]))
     return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
 
 
@@ -230,7 +230,7 @@ def names_of(given: Any, what: str) -> list[str]:
 
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
-    """Divide what is said of operators, by name, from what is said of single nodes."""
+    """Separate values for operators, by name, from values for single nodes."""
     from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
 

@@ -72,9 +72,9 @@ def analyze(
     from ..results.report.report import Report
     from ..runtime.interpreter import simulate
 
-    found = model_of(model)
+    loaded = model_of(model)
     target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
-    return Report(found, (simulate(found, target),), viewer=PageViewer())
+    return Report(loaded, (simulate(loaded, target),), viewer=PageViewer())
 
 
 @public
@@ -96,8 +96,8 @@ def simulate(
     from ..runtime.interpreter import simulate_chain
 
     targets = chain_of(delegates, runtime, defaults, assume_ops_registered)
-    found = model_of(model)
-    return Report(found, simulate_chain(found, targets), is_chain=True, viewer=PageViewer())
+    loaded = model_of(model)
+    return Report(loaded, simulate_chain(loaded, targets), is_chain=True, viewer=PageViewer())
 
 
 @public
@@ -134,8 +134,8 @@ def compiled_model(
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options are a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
-    found = model_of(model)
-    return simulate_stack(found, Stack(asked, soc, own, parse_release(agreed([runtime, release])), assume_ops_registered))
+    loaded = model_of(model)
+    return simulate_stack(loaded, Stack(asked, soc, own, parse_release(agreed([runtime, release])), assume_ops_registered))
 
 
 @public
@@ -211,7 +211,7 @@ def whatif(
     A is the model as it is, on the target that the arguments describe as for ``analyze``. B is what is supposed: that the
     delegate accepts what ``accept`` names (operators, or nodes as index or (subgraph, index)), that operators or nodes have other
     ``versions``, that the first dimension of every input is ``batch``, that every tensor has the shape which the file gives it
-    (``fix_shapes``), that it is converted without quantisation or fully quantised (``conversion``: ``float``, ``int8`` or
+    (``fix_shapes``), that it is converted without quantization or fully quantized (``conversion``: ``float``, ``int8`` or
     ``int8-per-tensor``), and that the target is ``changed`` as for ``compare``.
     Raises as ``analyze`` does, and OptionError if nothing is supposed or the model does not have what is named.
     """
@@ -224,8 +224,8 @@ def whatif(
     supposition = supposition_of(accept, versions, batch, fix_shapes, conversion)
     if after == before and supposition == Supposition():
         raise OptionError("no change is given: give accept, versions, batch, fix_shapes, conversion or changed")
-    found = model_of(model)
-    return compare(simulated_side(found, before), supposed_side(found, after, supposition))
+    loaded = model_of(model)
+    return compare(simulated_side(loaded, before), supposed_side(loaded, after, supposition))
 
 
 @public
@@ -249,7 +249,7 @@ def fix(
 
     ``delegates`` is a name, or pairs of a name and options: one is to be better off, and none worse. Passes are tried against the
     simulation; ``allow`` is the least exact kind of them (``exact``, ``rounding`` or ``approximate``). ``shapes`` fixes those of
-    inputs, by name. The result's ``plan`` says what was found. With an ``output`` the file is written there, unless no pass
+    inputs, by name. The result's ``plan`` lists the passes. With an ``output`` the file is written there, unless no pass
     helps, once both models have run (``proves``) on ``samples`` inputs that are made up and on those of .npz files (``data``);
     ``replace`` lets it replace an existing file. ``split_tail`` writes trailing nodes that stay on the CPU as a second model
     beside it (``fixed.tail.tflite``), whose inputs are the first one's new outputs.
@@ -268,9 +268,9 @@ def fix(
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
     targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
-    found = model_of(model)
-    given = parse_shapes(found, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search.search(found, targets, kinds[allow], given)
+    loaded = model_of(model)
+    given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
+    plan = search.search(loaded, targets, kinds[allow], given)
     if split_tail:
         plan = search.split_tail(plan)
     if output is None or not plan.is_changed:
@@ -303,7 +303,7 @@ def sweep(
     ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``; the converters are those of
     this Python, or of ``pythons``. ``delegates`` is a name, or pairs of a name and options. The search begins with float and with
     ``settings`` (``int8+dense-per-tensor``), and goes where diagnosis points; ``everything`` tries all that the converters know.
-    ``shapes`` are what inputs are fixed to, ``data`` what quantisers measure ranges with: a .npz file, a folder of images or a
+    ``shapes`` are what inputs are fixed to, ``data`` what quantizers measure ranges with: a .npz file, a folder of images or a
     function; by default numbers are drawn. The model that is ``best_for`` a target is written to ``output``, which
     ``replace`` lets replace a file. Limits are seconds and bytes for each step of a conversion. Conversions are kept in the
     folder ``cache``, by default the user's own. After KeyboardInterrupt the result has the finished rows (``is_interrupted``).
@@ -326,12 +326,12 @@ def sweep(
     targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError("best_for names the target whose best model is written to output: give both")
-    labels = [each.label for each in with_labels(targets)]
+    labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
         raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
-    found = find_source(paths_of(source, "source")[0])
+    source_model = find_source(paths_of(source, "source")[0])
     if output is not None:
-        check_free(found, os.fsdecode(output), replaces=replace)
+        check_free(source_model, os.fsdecode(output), replaces=replace)
     limits = Limits()
     asked = SweepRequest(
         tuple(map(parse_settings, names_of(settings, "settings"))),
@@ -340,9 +340,9 @@ def sweep(
         Limits(limits.seconds if time_limit is None else time_limit, limits.memory if memory_limit is None else memory_limit),
         parse_shapes([f"{name}={','.join(map(str, sizes))}" for name, sizes in (shapes or {}).items()]),
     )
-    ways = routes(found, find_converters(paths_of(pythons, "pythons") or None))
+    ways = routes(source_model, find_converters(paths_of(pythons, "pythons") or None))
     with ConversionCache(default_folder() if cache is None else os.fsdecode(cache)) as kept:
-        swept = sweep(found, targets, ways, kept, asked)
+        swept = sweep(source_model, targets, ways, kept, asked)
         if best_for is not None and output is not None and not swept.is_interrupted:
             write_best(swept, best_for, os.fsdecode(output), replaces=replace)
     return swept
@@ -413,7 +413,7 @@ def reconcile(
 
     ``log`` is the path of what benchmark_model, logcat or an application printed, a list of paths of logs of one run, or a log
     that was read; ``run`` is the run of a log that holds several, counted from 1, the last if not given. The delegate, its
-    options, the runtime and the defaults are taken from the log as far as it shows them; what is given here overrides it. Raises
+    options, the runtime and the defaults are taken from the log if it shows them; arguments given here override it. Raises
     as ``analyze`` does, LogError for a log that cannot be read, ReconcileError for one that is not of the model or does not show
     which delegate was applied.
     """
@@ -423,14 +423,14 @@ def reconcile(
     from ..device.parse.log_contents import DeviceLog
     from ..device.parse.log_runs import chosen_run, separate_runs
 
-    found = model_of(model)
+    loaded = model_of(model)
     if isinstance(log, DeviceLog):
         read = log
     else:
         paths = paths_of(log, "log")
         if not paths:
             raise OptionError("no log is given")
-        count = sum([bool(subgraph.nodes) for subgraph in found.subgraphs])
+        count = sum([bool(subgraph.nodes) for subgraph in loaded.subgraphs])
         read = join_logs([(path, chosen_run(separate_runs(read_runs_file(path), count), run)) for path in paths])
     if delegate is not None:
         delegate_of(delegate)
@@ -438,4 +438,4 @@ def reconcile(
     _, release = application_of(first.delegate.name, options, first.defaults)
     own = {key: value for key, value in (options or {}).items() if release is None or key != "release"}
     asked = None if runtime is None and release is None else agreed([runtime, release])
-    return reconcile(found, read, setting_of(read, delegate, own, asked, defaults))
+    return reconcile(loaded, read, setting_of(read, delegate, own, asked, defaults))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What to assume, for what-if questions."""
+    """Assumptions of a what-if question."""
 
     accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Nodes of each subgraph that count as accepted by every delegate."""

@@ -32,23 +32,23 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
     plugin = target.delegate
     assert isinstance(plugin, CompilerPlugin)
     graphs = _graphs(model, accepted)
-    found = plugin.decide_model(graphs, target.options, target.release, ended)
+    selection = plugin.decide_model(graphs, target.options, target.release, ended)
     runs: list[SubgraphRun] = []
-    for graph, decision, taken in zip(graphs, found.decisions, found.taken or [frozenset()] * len(graphs), strict=True):
+    for graph, decision, taken in zip(graphs, selection.decisions, selection.taken or [frozenset()] * len(graphs), strict=True):
         if decision is None:
             runs.append(SubgraphRun(graph))
             continue
         shown = attributed_decision(graph, decision)
-        if found.failure is not None or not decision.nodes:
+        if selection.failure is not None or not decision.nodes:
             runs.append(SubgraphRun(graph, shown, taken=taken))
             continue
         subsets = decision.grouped()
         runs.append(SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets))
     is_compiled = any(run.delegated for run in runs)
-    outcome = "refused" if found.failure is not None else "delegated" if is_compiled else "none"
-    refusal = None if found.failure is None else _refusal(found.failure)
-    warnings = (*target.delegate.release_notes(target.release), *precompiled(model).words, *found.warnings)
-    return Run(target, outcome, refusal, found.log_lines, warnings, tuple(runs), removed=found.removed)
+    outcome = "refused" if selection.failure is not None else "delegated" if is_compiled else "none"
+    refusal = None if selection.failure is None else _refusal(selection.failure)
+    warnings = (*target.delegate.release_notes(target.release), *precompiled(model).words, *selection.warnings)
+    return Run(target, outcome, refusal, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
 
 
 class Dispatched(NamedTuple):
@@ -93,12 +93,12 @@ def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph
     graphs = file_graphs(model)
     if not accepted and all(len(graph.nodes) == len(model.subgraphs[graph.index].nodes) for graph in graphs):
         return graphs
-    found = []
+    result = []
     for graph, subgraph in zip(graphs, model.subgraphs, strict=True):
         assumed = accepted.get(graph.index, frozenset())
         plan = tuple(range(len(subgraph.nodes)))
-        found.append(replace(graph, nodes=subgraph.nodes, execution_plan=plan, assumed=assumed))
-    return tuple(found)
+        result.append(replace(graph, nodes=subgraph.nodes, execution_plan=plan, assumed=assumed))
+    return tuple(result)
 
 
 def _refusal(failure: ModelFailure) -> Refusal:

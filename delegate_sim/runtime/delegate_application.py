@@ -53,7 +53,7 @@ class Unprepared:
     """The first node of its partition."""
     failure: KernelFailure
     text: str
-    """What the report says of it."""
+    """The words for it in the report."""
 
 
 class DelegateApplication:
@@ -127,10 +127,12 @@ class DelegateApplication:
         return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed or graph.index in self.skipped
 
     def _refused_to_load(self) -> Refusal | None:
-        found = self.delegate.accelerator.load_refusal(self.graphs[0].model, self.options, self.release) if self.graphs else None
-        if found is None:
+        if not self.graphs:
             return None
-        index, failure = found
+        refusal = self.delegate.accelerator.load_refusal(self.graphs[0].model, self.options, self.release)
+        if refusal is None:
+            return None
+        index, failure = refusal
         self.log_lines += failure.log_lines
         return kernel_refusal(self.graphs[index], failure, failure.message)
 
@@ -184,10 +186,10 @@ class DelegateApplication:
             for call in calls
         ]
         self.subgraphs[graph.index] = SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets)
-        found = self._prepare_plan(graph, decision, subsets) or self._ask_behind(decision, subsets)
-        if found is None:
+        failed = self._prepare_plan(graph, decision, subsets) or self._ask_behind(decision, subsets)
+        if failed is None:
             return self._ask_of_graph(graph, decision, subsets)
-        failure, first = found
+        failure, first = failed
         place = self._place(decision, failure)
         failure = attributed_failure(graph, decision, failure)
         if not failure.is_known:
@@ -254,7 +256,7 @@ class DelegateApplication:
             for subset in subsets
             if subset.is_delegated and (failure := self._kernel_failure(graph, decision, subset)) is not None
         }
-        # All kernels are initialised before any is prepared: where that ends the process, nothing else is found out.
+        # All kernels are initialized before any is prepared: if that ends the process, nothing else shows.
         crash = next((subset for subset, failure in made.items() if failure.is_crash), None)
         if crash is not None:
             return made[crash], crash.nodes[0]
@@ -293,7 +295,7 @@ class DelegateApplication:
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None
-        failed = next((each for each in subsets if failure.node in each.nodes), None)
+        failed = next((subset for subset in subsets if failure.node in subset.nodes), None)
         if failed is None:
             return failure, decision.nodes[0]
         return self._with_kernel_line(failure, decision, subsets, failed), failed.nodes[0]

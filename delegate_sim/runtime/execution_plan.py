@@ -12,7 +12,7 @@ from ..model.model import Node, Tensor
 
 
 class ChangedPlan(NamedTuple):
-    """What delegates made of a subgraph: nodes, execution plan, outputs, and the tensors that they added behind the file's."""
+    """A subgraph as delegates left it: nodes, execution plan, outputs, and the tensors that they added behind the file's."""
 
     nodes: tuple[Node, ...]
     plan: tuple[int, ...]

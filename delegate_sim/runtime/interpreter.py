@@ -248,15 +248,15 @@ class _Chain:
         """Return the runtime's nodes in the order of the plan that delegates left; none where they left it as it was."""
         if subgraph not in self._plans:
             return ()
-        found, waiting = list[int](), list(reversed(self._plans[subgraph].plan))
+        order, waiting = list[int](), list(reversed(self._plans[subgraph].plan))
         count = len(file_graphs(self.model)[subgraph].nodes)
         while waiting:
             node = waiting.pop()
             if node < count:
-                found.append(node)
+                order.append(node)
             else:
                 waiting += reversed(self._kernels.get((subgraph, node), ()))
-        return tuple(found)
+        return tuple(order)
 
     @functools.cached_property
     def _prepared(self) -> tuple[Graph, ...]:

@@ -31,7 +31,7 @@ _MOST_TOLD = 20
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """What a release makes of the operators and the types of tensors in a file."""
+    """A release's answer to the operators and the types of tensors in a file."""
 
     release: Release
     refused: tuple[OperatorCode, ...]
@@ -41,7 +41,7 @@ class Loading:
     subgraph: int
     """That subgraph."""
     unknown: tuple[OperatorCode, ...]
-    """The operators of which nothing is known."""
+    """The operators that nothing is known about."""
     invalid: tuple[InvalidTensor, ...] = ()
     """The tensors that no release loads, in the first subgraph that has any."""
     invalid_node: InvalidNode | None = None
@@ -66,7 +66,7 @@ class Loading:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What the runtime reports of a model that it does not load."""
+        """The runtime's log lines for a model that it does not load."""
         if self.refused:
             return refusal_lines(self.refused[0].op, self.refused[0].version, self.release)
         types = [tensor_refusal_line(tensor.type, tensor.index, self.release) for tensor in self.refused_tensors]
@@ -76,7 +76,7 @@ class Loading:
 
     @property
     def reasons(self) -> list[str]:
-        """What the release does not load; that at which it ends comes first."""
+        """The operators, types and tensors that the release does not load, in words; the one at which it ends comes first."""
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
@@ -99,10 +99,10 @@ def load_on(model: Model, release: Release, cache: AnalysisCache | None = None) 
 
 
 def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
-    found: dict[Loads, dict[OperatorCode, None]] = {Loads.NO: {}, Loads.UNKNOWN: {}, Loads.YES: {}}
+    codes: dict[Loads, dict[OperatorCode, None]] = {Loads.NO: {}, Loads.UNKNOWN: {}, Loads.YES: {}}
     for code in model.operator_codes:
         if code.builtin_code != CUSTOM:
-            found[loads(code.op, code.version, release)][code] = None
+            codes[loads(code.op, code.version, release)][code] = None
     types = {tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}
     refused = {name for name in types if loads_type(name, release) is Loads.NO}
     refused_constants = {name for name in types if loads_type(name, release, is_constant=True) is Loads.NO}
@@ -118,23 +118,23 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
     unloaded = cache.get("invalid node", (model,), lambda: invalid_node(model))
     # The tensors of a subgraph are read before its nodes.
     if unloaded is not None and any(
-        each <= unloaded.subgraph for each in ([place] if tensors else []) + [one.subgraph for one in invalid[:1]]
+        index <= unloaded.subgraph for index in ([place] if tensors else []) + [tensor.subgraph for tensor in invalid[:1]]
     ):
         unloaded = None
     if unloaded is not None:
         tensors, invalid = (), ()
-    return Loading(release, tuple(found[Loads.NO]), tensors, place, tuple(found[Loads.UNKNOWN]), invalid, unloaded)
+    return Loading(release, tuple(codes[Loads.NO]), tensors, place, tuple(codes[Loads.UNKNOWN]), invalid, unloaded)
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
     """Return the first later release that loads a model, of its own family and then of the other, where there is one."""
     later = [other for other in map(parse_release, KNOWN_RELEASES) if other.order > release.order]
-    found: dict[str, Release] = {}
+    first: dict[str, Release] = {}
     cache = AnalysisCache()
     for other in sorted(later, key=lambda other: (other.family != release.family, other.order)):
-        if other.family not in found and load_on(model, other, cache).loads is Loads.YES:
-            found[other.family] = other
-    return tuple(found.values())
+        if other.family not in first and load_on(model, other, cache).loads is Loads.YES:
+            first[other.family] = other
+    return tuple(first.values())
 
 
 def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
@@ -161,16 +161,15 @@ class CustomOperators:
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
     """Tell which custom operators of a model are registered: by the application, or by LiteRT itself.
 
-    ``registered`` are those that LiteRT registers besides the ones of the target's delegate.
-
-    TensorFlow's own wheels apply the Flex delegate before any other: its operators count as registered there.
+    ``registered`` are those that LiteRT registers besides the ones of the target's delegate. TensorFlow's own wheels apply the
+    Flex delegate before any other: its operators count as registered there.
     """
-    found = _without_kernel(model)
+    without_kernel = _without_kernel(model)
     registered = registered | target.delegate.accelerator.registered_operators
     assume_ops_registered = target.assume_ops_registered
     has_flex = target.release.family == "tf"
-    missing = frozenset([op for op in found if not (op in registered or (has_flex and op.startswith(FLEX)))])
-    assumed = tuple([op for op in found if op not in registered and (assume_ops_registered or op not in missing)])
+    missing = frozenset([op for op in without_kernel if not (op in registered or (has_flex and op.startswith(FLEX)))])
+    assumed = tuple([op for op in without_kernel if op not in registered and (assume_ops_registered or op not in missing)])
     return CustomOperators(assumed, frozenset() if assume_ops_registered else missing, assume_ops_registered)
 
 

@@ -22,7 +22,7 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""How many times subgraphs are applied again in all. Each level of nesting doubles the number."""
+"""The number of times that subgraphs are applied again in all. Each level of nesting doubles it."""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -46,7 +46,7 @@ class _Applied:
 
 
 class Reapplications:
-    """What is printed when subgraphs are prepared that call others, to which one delegate was applied before."""
+    """Lines that are printed when subgraphs are prepared that call others, after one delegate was applied to those."""
 
     def __init__(self, release: Release) -> None:
         self._release = release

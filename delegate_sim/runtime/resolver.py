@@ -29,7 +29,7 @@ class Loads(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Versions:
-    """What one release loads: the highest version by operator, and the highest builtin code and type that its schema has."""
+    """The limits of one release: the highest version by operator, and the highest builtin code and type that its schema has."""
 
     maximum: Mapping[str, int]
     highest_code: int

@@ -27,7 +27,7 @@ _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
 _IF_SET = frozenset({"stage", "is_at_invoke"})
-"""What data of a refusal has only where it is set."""
+"""Keys that data of a refusal has only if they are set."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +56,7 @@ class SubgraphRun:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
+    """The reason why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
 
     A model is also refused where the runtime does not load it, or cannot prepare it before the delegate is asked: it then runs
     nowhere. With the outcomes ``delegated`` and ``none``: why the model, after the delegate was applied, will not run, or, where
@@ -147,7 +147,7 @@ def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option_value(value: Any) -> Any:
-    """What is not plain data, such as the profile of a driver, is given as text."""
+    """Return plain data as it is, and anything else, such as the profile of a driver, as text."""
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)

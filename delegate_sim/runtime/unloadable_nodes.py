@@ -38,7 +38,7 @@ class _Given:
 
 
 class _WrongOptions(NamedTuple):
-    """What is wrong with a node's options, in words and as the runtime says it."""
+    """A fault in a node's options, in words and as the runtime says it."""
 
     message: str
     lines: tuple[str, ...]
@@ -56,9 +56,9 @@ def invalid_node(model: Model) -> InvalidNode | None:
         for node in file_graph(model, subgraph).nodes:
             if node.op not in checked or node.is_custom:
                 continue
-            found = next(_wrong(model, node, model.options(node)), None)
-            if found is not None:
-                return InvalidNode(subgraph.index, node.index, node.op, *found)
+            fault = next(_wrong(model, node, model.options(node)), None)
+            if fault is not None:
+                return InvalidNode(subgraph.index, node.index, node.op, *fault)
     return None
 
 
@@ -144,7 +144,7 @@ def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
 
 
 _MOST_DIMENSIONS = 8
-"""What the runtime has room for in the parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
+"""The dimensions that the runtime has room for in parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
 _MOST_BRANCHES = 20
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
@@ -198,4 +198,4 @@ _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
         "TRANSPOSE_CONV": _types("quantized_bias_type"),
     }
 )
-"""What is looked at in the options of a node that has any."""
+"""The checks of the options of a node that has any."""

@@ -5,7 +5,7 @@ Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/i
 
 Before LiteRT 2.1.5 sizes below 0 count as those of 64 bits without a sign, so that a release loads some of these tensors and
 says of others that their bytes are too many; it then has no memory for them. This is not told apart. Nor is what the runtime
-finds out about how a sparse constant is stored, and about the dimensions of multi-axis quantisation.
+finds out about how a sparse constant is stored, and about the dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """Since when buffers may be in files of their own."""
 
 _MULTI_AXIS = parse_release("litert-2.2")
-"""Since when multi-axis quantisation is read."""
+"""Since when multi-axis quantization is read."""
 
 
 def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
@@ -59,7 +59,7 @@ def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]
         odd = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if _may_overflow(shape)}
         suspects = [tensor for tensor in subgraph.tensors if _keeps_anything(tensor) or tensor.shape in odd]
         count = len(subgraph.tensors)
-        found = [
+        invalid = [
             InvalidTensor(
                 subgraph.index,
                 tensor.index,
@@ -69,8 +69,8 @@ def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]
             for tensor in suspects
             if (wrong := tuple(_wrong(tensor, count, release)))
         ]
-        if found:
-            return tuple(found)
+        if invalid:
+            return tuple(invalid)
     return ()
 
 
@@ -124,7 +124,7 @@ def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] 
 
 
 def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:
-    """Return what is wrong with the tensors and the blocks of multi-axis quantisation, in words and as the runtime says it."""
+    """Return what is wrong with the tensors and the blocks of multi-axis quantization, in words and as the runtime says it."""
     if quantization.kind != "multi-axis" or not release.is_at_least(_MULTI_AXIS):
         return None
     scales, zero_points, block_size = quantization.scales_tensor, quantization.zero_points_tensor, quantization.block_size
