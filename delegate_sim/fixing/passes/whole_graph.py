@@ -90,7 +90,7 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Where two nodes undo each other, connect the second one's readers to the first one's input."""
+    """Connect the readers of the second of two nodes that undo each other to the first one's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
