@@ -86,11 +86,11 @@ def command(
     partners = _partners(path_a, path_b)
 
     def paired(path: str) -> Answer:
-        found = partners(path)
-        if len(found) != 1:
-            number = f"{len(found)} models" if found else "no model"
+        others = partners(path)
+        if len(others) != 1:
+            number = f"{len(others)} models" if others else "no model"
             raise ModelError(f"{path}: {path_b} has {number} of this name")
-        return _answer(path, found[0], a, b, verbose)
+        return _answer(path, others[0], a, b, verbose)
 
     return write_answers(Models([path_a]), form, output, table, paired)
 
@@ -108,34 +108,38 @@ def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
     def find(path: str) -> list[str]:
         if are_folders:
             return others.get(os.path.relpath(path, given_a), [])
-        found = others.get(os.path.basename(path), [])
-        common = [_common_folders(path, other) for other in found]
-        return [other for other, number in zip(found, common, strict=True) if number == max(common)]
+        candidates = others.get(os.path.basename(path), [])
+        common = [_common_folders(path, other) for other in candidates]
+        return [other for other, number in zip(candidates, common, strict=True) if number == max(common)]
 
     return find
 
 
 def _common_folders(path: str, other: str) -> int:
     """Return how many parts two paths have in common, from the end."""
-    parts = zip(*[reversed(os.path.normpath(each).split(os.sep)) for each in (path, other)], strict=False)
+    parts = zip(*[reversed(os.path.normpath(name).split(os.sep)) for name in (path, other)], strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
 
 def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> Answer:
     model = read_model(path_a)
-    found = compare(simulated_side(model, a), simulated_side(model if path_b == path_a else read_model(path_b), b))
-    return Answer(lambda: [found.to_dict()], lambda: compare_lines(found, width(), verbose), lambda: [compared_row(found)])
+    comparison = compare(simulated_side(model, a), simulated_side(model if path_b == path_a else read_model(path_b), b))
+    return Answer(
+        lambda: [comparison.to_dict()],
+        lambda: compare_lines(comparison, width(), verbose),
+        lambda: [compared_row(comparison)],
+    )
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
     """Return the settings of B alone, by key."""
-    found = {}
+    settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
             raise click.BadParameter(f"takes KEY=VALUE, not {pair!r}", param_hint="'--with'")
-        found[key.replace("-", "_")] = value
-    return found
+        settings[key.replace("-", "_")] = value
+    return settings
 
 
 def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:

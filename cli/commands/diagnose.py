@@ -63,19 +63,19 @@ def command(
         model = read_model(path)
         return [_answer(diagnose(model, target), form, verbose, is_single) for target in targets]
 
-    found = [answer for of_model in models.each(take) for answer in of_model]
-    entries = [answer.entry for answer in found]
+    answers = [answer for of_model in models.each(take) for answer in of_model]
+    entries = [answer.entry for answer in answers]
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
-    if found or form != "text" or not models.is_single:
-        lines = partial(_lines, found, models.unreadable, is_single)
+    if answers or form != "text" or not models.is_single:
+        lines = partial(_lines, answers, models.unreadable, is_single)
         whole = partial(_whole, entries, models.is_single)
-        write_result(form, output, whole, lines, lambda: _sheet(found, models.unreadable))
+        write_result(form, output, whole, lines, lambda: _sheet(answers, models.unreadable))
     return models.exit_code
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis, and what is said of it: an entry in JSON, or lines of text."""
+    """A diagnosis, with its entry in JSON or its lines of text."""
 
     diagnosis: Diagnosis
     entry: Any
@@ -86,10 +86,10 @@ def _whole(entries: Sequence[Any], is_single: bool) -> Any:
     return entries[0] if is_single and len(entries) == 1 else entries
 
 
-def _sheet(found: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
+def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
     from ..formats.sheets import diagnosis_sheet
 
-    return diagnosis_sheet([answer.diagnosis for answer in found], unreadable)
+    return diagnosis_sheet([answer.diagnosis for answer in answers], unreadable)
 
 
 def _answer(diagnosis: Diagnosis, form: str, verbose: bool, is_single: bool) -> _Answer:
@@ -99,10 +99,10 @@ def _answer(diagnosis: Diagnosis, form: str, verbose: bool, is_single: bool) -> 
     return _Answer(diagnosis, None, lines)
 
 
-def _lines(found: Sequence[_Answer], unreadable: Sequence[Unreadable], is_single: bool) -> Iterator[Line]:
+def _lines(answers: Sequence[_Answer], unreadable: Sequence[Unreadable], is_single: bool) -> Iterator[Line]:
     if not is_single:
-        yield from overview_lines([answer.diagnosis for answer in found], [model.path for model in unreadable], width())
-    for answer in found:
+        yield from overview_lines([answer.diagnosis for answer in answers], [model.path for model in unreadable], width())
+    for answer in answers:
         if not is_single:
             yield Line("")
         yield from answer.lines

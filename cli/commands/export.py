@@ -22,7 +22,7 @@ MODEL_EXPLORER = "model-explorer"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json")
 
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit"}
-"""What formats are written in, where that is not the format itself: node data is JSON, GraphML is XML as JUnit's is."""
+"""The medium of formats that differ from it: node data is JSON, GraphML is XML as JUnit's is."""
 
 _EPILOG = """\b
 Examples:

@@ -73,5 +73,5 @@ def _views(path: str, targets: Sequence[Target], with_causes: bool) -> list[Page
         return [PageView(model, simulated_side(model, target).run) for target in targets]
     from delegate_sim.diagnosis.diagnose import diagnose
 
-    found = [diagnose(model, target) for target in targets]
-    return [PageView(model, diagnosis.run, diagnosis) for diagnosis in found]
+    diagnoses = [diagnose(model, target) for target in targets]
+    return [PageView(model, diagnosis.run, diagnosis) for diagnosis in diagnoses]

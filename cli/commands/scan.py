@@ -76,11 +76,11 @@ def command(
     targets = _targets(asked, releases)
     models = model_paths(paths)
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
-    found = scan(models, targets, output, engine, _shower())
-    write_lines(scan_lines(found, output, len(models), width()))
-    if found.is_interrupted:
+    outcome = scan(models, targets, output, engine, _shower())
+    write_lines(scan_lines(outcome, output, len(models), width()))
+    if outcome.is_interrupted:
         return INTERRUPTED
-    return USAGE if found.totals.failed_models else DONE
+    return USAGE if outcome.totals.failed_models else DONE
 
 
 def _targets(asked: TargetArguments, releases: Sequence[str]) -> list[TargetSpec]:

@@ -128,22 +128,22 @@ def command(
 
     def supposed(path: str) -> Answer:
         model = read_model(path)
-        found = compare(simulated_side(model, before), supposed_side(model, after, supposition))
+        comparison = compare(simulated_side(model, before), supposed_side(model, after, supposition))
         return Answer(
-            lambda: [found.to_dict()],
-            lambda: compare_lines(found, width(), verbose, _words(supposition)),
-            lambda: [compared_row(found)],
+            lambda: [comparison.to_dict()],
+            lambda: compare_lines(comparison, width(), verbose, _words(supposition)),
+            lambda: [compared_row(comparison)],
         )
 
     return write_answers(models, form, output, ModelTable(columns, is_left_out=verbose), supposed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
-    found = search(diagnose(model, target), aim)
+    search_result = search(diagnose(model, target), aim)
     return Answer(
-        lambda: [search_entry(found)],
-        lambda: search_lines(found, target.delegate.name, width(), verbose),
-        lambda: [searched_row(found)],
+        lambda: [search_entry(search_result)],
+        lambda: search_lines(search_result, target.delegate.name, width(), verbose),
+        lambda: [searched_row(search_result)],
     )
 
 

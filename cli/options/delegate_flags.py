@@ -151,12 +151,12 @@ def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
     """Return the options that have a flag, by the flag as it is typed; several delegates may share a flag."""
-    found: dict[str, Option] = {}
+    flags: dict[str, Option] = {}
     for delegate in delegates:
         for option in delegate.options:
             if option.flag:
-                found.setdefault(f"--{_with_underscores(option.flag)}", option)
-    return found
+                flags.setdefault(f"--{_with_underscores(option.flag)}", option)
+    return flags
 
 
 def flag_names(ctx: click.Context) -> list[str]:

@@ -11,7 +11,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class LiveArguments(NamedTuple):
-    """What ``--live`` and ``--live-report`` ask for."""
+    """The values of ``--live`` and ``--live-report``."""
 
     live: bool
     live_report: str | None

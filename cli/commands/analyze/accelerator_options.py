@@ -11,7 +11,7 @@ from delegate_sim.delegates.registry import ACCELERATORS
 
 
 class AcceleratorArguments(NamedTuple):
-    """What ``--accelerators`` and ``--soc`` name."""
+    """The values of ``--accelerators`` and ``--soc``."""
 
     accelerators: str | None
     socs: Sequence[str]
