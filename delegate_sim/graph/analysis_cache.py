@@ -23,7 +23,10 @@ class AnalysisCache:
         self._results: dict[Hashable, deque[tuple[tuple[object, ...], Any]]] = {}
 
     def get(self, question: Hashable, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """Return the result for an equal key if it is among the last ones of a question, else make it."""
+        """Return the result for an equal key if it is among the last eight that were made for the question, else make it.
+
+        ``question`` names what the result is, ``key`` holds everything that it depends on.
+        """
         results = self._results.setdefault(question, deque(maxlen=_KEPT))
         for known, result in results:
             if known == key:
