@@ -1,6 +1,7 @@
-"""The interface of a delegate.
+"""The interface that every delegate implements.
 
-A delegate is a module-level object without state. Nothing outside its package knows its name, its options or its codes.
+A delegate is a stateless module-level object. Code outside a delegate's package knows neither the delegate's name nor its options
+or problem codes.
 """
 
 from __future__ import annotations
@@ -28,60 +29,60 @@ if TYPE_CHECKING:
 class Delegate:
     """One delegate.
 
-    Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``. Everything else has a default: data about the
-    delegate, then methods that it overrides if it does more than take what its rules accept. A compiler plugin is a
-    ``CompilerPlugin``, which decides about whole files.
+    Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``. All other attributes and methods have
+    defaults. A subclass overrides a method if the delegate does more than take the nodes that its rules accept. A compiler plugin
+    derives from ``CompilerPlugin``, which decides about whole files.
     """
 
     name: str
-    """The name on the command line and in reports."""
+    """The delegate's name on the command line and in reports."""
     kernel_name: str
-    """The name of its kernels in log lines."""
+    """The name of the delegate's kernels in log lines."""
     provider_name: str
-    """The name in benchmark_model's lines."""
+    """The delegate's name in benchmark_model's lines."""
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 
     options: tuple[Option, ...] = ()
     summary: str = ""
-    """A description of the delegate and of when one meets it, if the name leaves that open."""
+    """A description of the delegate and of where users meet it; empty if the name is enough."""
     semantics: int = 1
-    """Raised by hand when verdicts change though the rules, as data, do not."""
+    """A version number to raise by hand when verdicts change without a change in the rules' data."""
     rule_options: tuple[str, ...] = ()
-    """The options that choose among several sets of rules."""
+    """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()
     log: LogTraits = LogTraits()
     limits: PartitionLimits = PartitionLimits()
     levels: Levels | None = None
-    """The feature levels of its targets, if they have any."""
+    """The feature levels of the delegate's targets; None if the targets have no levels."""
     is_applied_by_default: bool = False
-    """Whether the runtime applies it by itself to what other delegates leave."""
+    """Whether the runtime applies the delegate by default, after all other delegates."""
 
     behind: StageBehind = StageBehind()
-    """The stage behind it, which answers nothing unless the delegate has one."""
+    """The stage behind the delegate; the default stands for a delegate without such a stage."""
     accelerator: Accelerator = Accelerator()
-    """The rules of LiteRT's CompiledModel for it, if they differ from the interpreter's."""
+    """The delegate's behavior under LiteRT's CompiledModel, where it differs from the interpreter."""
     live: LiveTraits | None = None
-    """The way to run it on this host; None if it cannot be."""
+    """A declaration of how to run the delegate on this host; None if the host cannot run it."""
     is_live_only: bool = False
-    """Whether closed code decides, so that it can be run, but not simulated."""
+    """Whether closed code decides about nodes, so that the delegate can be run but not simulated."""
     is_plugin: bool = False
-    """Whether it is a ``CompilerPlugin``, or would be one if it could be simulated."""
+    """Whether the delegate is a ``CompilerPlugin``, or would be a ``CompilerPlugin`` if it could be simulated."""
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of problem beyond those of the rules, by code: kernels that cannot be made, limits, drivers."""
+        """Kinds of problem that come from elsewhere than the rules, by code: from kernels that fail, limits or drivers."""
         return MappingProxyType({})
 
     @functools.cached_property
     def kinds(self) -> Mapping[str, Kind]:
-        """Every kind of problem that a node or a graph may have with this delegate, by its code."""
+        """Every kind of problem that a node or a graph may have with this delegate, by code."""
         runtime = {kind.name: kind for kind in RUNTIME_KINDS}
         return MappingProxyType({**self.rules.explained, **self.further_kinds, **runtime})
 
     @property
     def rule_books(self) -> tuple[RuleBook[Any], ...]:
-        """Every set of rules that some options choose."""
+        """Every set of rules that the options can choose."""
         return (self.rules,)
 
     def rules_for(self, options: OptionValues) -> RuleBook[Any]:
@@ -89,49 +90,52 @@ class Delegate:
         return self.rules
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Say which release's rules are used where those of a release are not known."""
+        """Yield a note if the rules of a release are not known, naming the release whose rules are used instead."""
         history = self.history
         return release_notes(self.name, release, history.known_since, is_unchanged=history.is_unchanged_since)
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """All names that its kernels may have in log lines."""
+        """All names that the delegate's kernels may have in log lines."""
         return (self.kernel_name,)
 
     def kernel_name_for(self, options: OptionValues) -> str:
-        """Return the name of its kernels in log lines."""
+        """Return the name of the delegate's kernels in log lines with these options."""
         return self.kernel_name
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """``kTfLiteDelegateFlagsAllowDynamicTensors``: it sees graphs as they are in the file, dynamic tensors included."""
+        """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
+
+        The runtime then shows the delegate each graph as it is in the file.
+        """
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Look at one subgraph and say which nodes to replace, by the rules of a release of the runtime.
+        """Decide which nodes of one subgraph to replace, by the rules of a release of the runtime.
 
-        Unless overridden: all nodes that the rules accept for a target that is nothing but the release.
+        By default, a delegate replaces every node that its rules accept, and its rules depend only on the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
-        """Return the oldest release whose rules are known to make the same decision about a graph."""
+        """Return the oldest release that is known to make the same decision about a graph as the given release."""
         if self.history.changed_in is None:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
         return oldest_alike(release, (*self.history.changed_in, *changes))
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
-        """Warn of what goes wrong when the kernels of a subgraph run; ``prepared`` returns the subgraph as CPU kernels see it."""
+        """Return warnings about failures at run time; ``prepared`` returns the subgraph as CPU kernels see it."""
         return ()
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Initialize and prepare the kernel of one partition; None if that works, or if nothing is known of it."""
+        """Return the failure to initialize or prepare the kernel of one partition; None if no failure is known."""
         return None
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Return changes to the options that may end refusals of this code, each by itself, the mildest first."""
+        """Yield changes to the options, mildest first, each of which may end refusals with this code."""
         limits = self.limits
         if code == PARTITION_LIMIT.name and limits.option:
             yield {limits.option: limits.unlimited}

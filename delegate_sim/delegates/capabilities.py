@@ -1,4 +1,4 @@
-"""Optional capabilities of a delegate. Each class answers as a delegate without the capability does; a delegate overrides it."""
+"""Optional capabilities of a delegate. The default methods describe a delegate without the capability."""
 
 from __future__ import annotations
 
@@ -19,60 +19,64 @@ if TYPE_CHECKING:
 
 
 class StageBehind:
-    """The stage behind a delegate, such as a runtime of the system or a compiler, that takes its partitions."""
+    """The stage that takes a delegate's partitions, such as a system runtime or a compiler."""
 
     platform: Platform | None = None
-    """The platform that has the stage, if its releases are told apart."""
+    """The platform that the stage belongs to; None if the platform's releases do not matter."""
 
     @property
     def driver(self) -> DriverInterface | None:
-        """The questions to the driver; None if no driver decides about nodes."""
+        """The interface to the accelerator's driver; None if no driver decides about nodes."""
         return None
 
     @property
     def devices(self) -> DevicesInterface | None:
-        """The devices and their costs; None if nothing chooses among devices."""
+        """The interface to the devices and their costs; None if the stage does not choose between devices."""
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield what is uncertain about the release of the platform that the options name."""
+        """Yield notes about uncertain behavior of the platform release that the options name."""
         return iter(())
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return why the stage refuses what it is given; None if it takes all partitions.
+        """Return the reason why the stage refuses a partition; None if the stage takes all partitions.
 
-        Called once for each subgraph, after all its kernels were made; ``subsets`` are its partitions in running order. A refusal
-        counts as a kernel that cannot be made: it undoes the delegation, or is a warning unless ``is_known``.
+        This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
+        subgraph's partitions in running order. A refusal has the effect of a kernel that cannot be created: it undoes the
+        delegation. A refusal that is not ``is_known`` is only a warning.
         """
         return None
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Return the model that is built of each partition for the stage."""
+        """Yield the models that the delegate builds for the stage, one for each partition."""
         return iter(())
 
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """Return how the stage splits each partition over devices, where that is known."""
+        """Yield the split over devices of each partition whose split is known."""
         return iter(())
 
 
 class Accelerator:
-    """The rules of LiteRT 2's CompiledModel for a delegate that is one of its accelerators."""
+    """The behavior of a delegate that is an accelerator of LiteRT 2's CompiledModel."""
 
     registered_operators: frozenset[str] = frozenset()
-    """Custom operators that LiteRT registers by itself where the delegate is asked for."""
+    """Custom operators that LiteRT registers itself if the accelerator is requested."""
     fails_with_model: bool = False
-    """Whether a failure fails the model, instead of having the runtime go on with the plan as it was."""
+    """Whether a failure fails the whole model; if not, the runtime restores the original plan."""
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return why the interface that applies the delegate does not load a model, and in which subgraph; None if it does."""
+        """Return the index of the first subgraph that LiteRT's loader refuses, and the failure; None if the model loads."""
         return None
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return why a subgraph cannot stay as the delegate leaves it, asked whether or not any node was replaced."""
+        """Return the reason why the runtime rejects a subgraph after delegation; None if it accepts the subgraph.
+
+        This method is called even if no node was replaced.
+        """
         return None

@@ -1,4 +1,4 @@
-"""Compiler plugins, which select nodes of a file before the runtime loads it."""
+"""Compiler plugins, which compile nodes of a file before the runtime loads the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .options import OptionValues
 
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
-    """The reason why a compiler plugin takes nothing of a model: ``stage`` is ``load`` or ``partition``."""
+    """The reason why a compiler plugin takes no node of a model; ``stage`` is ``load`` or ``partition``."""
 
     stage: str
     subgraph: int
@@ -27,25 +27,25 @@ class ModelFailure:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecision:
-    """A compiler plugin's decisions about a model, one for each subgraph; None for one that it is not asked about."""
+    """A compiler plugin's decisions about the subgraphs of a model; None for a subgraph that the plugin is not asked about."""
 
     decisions: tuple[Decision | None, ...]
     log_lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: ModelFailure | None = None
     taken: tuple[frozenset[int], ...] = ()
-    """The nodes of each subgraph that run as part of a node of another, whose body the subgraph is; empty if there are none."""
+    """For each subgraph, the nodes that run as part of a calling node in another subgraph; empty if there are no such nodes."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that the model no longer has after the plugin, since their nodes went elsewhere."""
+    """Subgraphs that the plugin removes from the model because it moved their nodes elsewhere."""
 
 
 class CompilerPlugin(Delegate):
-    """A delegate that compiles parts of the file, in place of being applied to what was loaded."""
+    """A delegate that compiles parts of the file before loading, instead of being applied to the loaded model."""
 
     is_plugin = True
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:
-        """Look at all subgraphs of a file; ``ended`` are codes of failures that are taken not to occur."""
+        """Decide about all subgraphs of a file, ignoring failures whose codes are in ``ended``."""
         raise NotImplementedError

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelFailure:
-    """A delegate kernel, or a CPU kernel whose operands a delegate changed, that cannot be initialized or prepared.
+    """The failure to initialize or prepare a delegate kernel, or a CPU kernel whose operands a delegate changed.
 
-    ``node`` is None if the partition as a whole is to blame, ``tensor`` if no single tensor is. ``is_crash`` says that the
-    process ends there: nothing can be restored. ``is_known`` is False where it is read from the sources of another release than
-    the one that is simulated: the report marks it as a prediction.
+    ``node`` is None if the whole partition is at fault; ``tensor`` is None if no single tensor is at fault. With ``is_crash``,
+    the process ends, so nothing can be restored. ``is_known`` is False if the failure was read from the sources of a release
+    other than the simulated one; reports then mark the failure as a prediction.
     """
 
     node: int | None
@@ -37,16 +37,17 @@ class KernelFailure:
     is_crash: bool = False
     is_known: bool = True
     is_later: bool = False
-    """Whether it shows only after everything has been applied: it fails the model, though nothing is undone."""
+    """Whether the failure occurs only after all delegates were applied: the model then fails, but no delegation is undone."""
     log_lines: tuple[str, ...] = ()
-    """The lines that are printed, if there are more than that of a restored plan. They follow the line of the stage, unless they
-    contain it."""
+    """The lines printed for the failure, if more than the line about the restored plan is printed. They follow the error line of
+    ``stage``, unless they already contain that line.
+    """
     stage: StageRefusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FailureWording:
-    """The words for a kernel failure: a message with places for values, and its kind."""
+    """The wording of a kernel failure: its kind, and a message with placeholders."""
 
     message: str
     kind: Kind
@@ -56,7 +57,7 @@ class FailureWording:
 def kernel_failure(
     wordings: Mapping[str, FailureWording], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
 ) -> KernelFailure:
-    """Word a failure; ``values`` are those of the places in its message."""
+    """Return a failure worded with ``values``, which fill the placeholders of the message."""
     wording = wordings[code]
     if tensor is not None:
         name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
@@ -66,16 +67,16 @@ def kernel_failure(
 
 
 FileNode: TypeAlias = tuple[int, int]
-"""A node of the file: its subgraph and its index there."""
+"""A node of the file: the index of its subgraph, and its own index in the subgraph."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decision:
     """A delegate's decision about one subgraph.
 
-    ``graph`` has the operands as the delegate left them; ``nodes`` are those that it asks the runtime to replace, chosen among
-    the partitions of ``preview``; ``set_aside`` says why supported nodes are not among them. ``initialized`` are
-    partitions whose kernels are known to initialize. A ``failure`` ends everything before any node is replaced.
+    ``graph`` has the operands as the delegate left them. ``nodes`` are the nodes to replace, chosen from the partitions of
+    ``preview``. ``set_aside`` gives the reason for each supported node that is not replaced. ``initialized`` are partitions whose
+    kernels are known to initialize. A ``failure`` means that the delegate fails before any node is replaced.
     """
 
     graph: Graph
@@ -87,29 +88,30 @@ class Decision:
     failure: KernelFailure | None = None
     warnings: tuple[str, ...] = ()
     log_lines: tuple[str, ...] = ()
-    """The lines that the delegate itself prints, before the runtime reports the replacement."""
+    """The lines that the delegate itself prints before the runtime reports the replacement."""
     findings: object = None
-    """Data that the delegate needs again for its kernels; nobody else reads it."""
+    """Private data of the delegate, which it reads again to build its kernels."""
     subsets: tuple[Subset, ...] | None = None
-    """All partitions in running order, where the delegate groups the nodes to replace itself; None: the runtime partitions."""
+    """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
     calls: tuple[ReplacingCall, ...] = ()
-    """The runtime's reports, if the delegate has it replace nodes in several calls; ``subsets`` are those in the end."""
+    """The runtime's reports, if the delegate replaces nodes in several calls; ``subsets`` are the partitions after the last call.
+    """
     origins: Mapping[int, int] = field(default_factory=dict)
-    """Nodes that ``graph`` has behind those of the given graph, each with the node of the given graph that it stems from.
+    """For each node that the delegate added to the end of ``graph``, the original node that it comes from.
 
-    A delegate that inlines a node takes it off the execution plan and adds others; tensors may be added behind the given ones
-    too. Reports show what becomes of the added nodes at the nodes that they stem from.
+    A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
+    Reports show the result of an added node at its original node.
     """
     skipped: frozenset[int] = frozenset()
-    """Subgraphs that no delegate is asked about any more, as this one runs the nodes that stand for them."""
+    """Subgraphs that no delegate is asked about, because this delegate runs the nodes that call them."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
-    """The nodes that a compiler is given together, by where they stand in the file; None where there is no such stage.
+    """The nodes of the file that a compiler receives together, by group; None if no compiler is involved.
 
-    Unlike ``subsets`` they have the nodes of inlined bodies as such, and no node that is compiled without being grouped.
+    Unlike ``subsets``, groups list the nodes of inlined bodies, and leave out nodes that are compiled without being grouped.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """Positions in the file of nodes that ``graph`` has behind those of the given graph, if they are in the file."""
+    """For each node that the delegate added to the end of ``graph``, its position in the file, if it has one."""
 
     @property
     def candidates(self) -> tuple[Subset, ...]:
@@ -118,11 +120,14 @@ class Decision:
 
     @property
     def keeps_preview(self) -> bool:
-        """Whether the nodes to replace are all those of the preview, so that its partitions stand."""
+        """Whether all candidates are replaced, so that the partitions of the preview are final."""
         return sum(len(subset.nodes) for subset in self.candidates) == len(self.nodes)
 
     def grouped(self) -> tuple[Subset, ...]:
-        """Return all partitions in running order; raises ValueError if the delegate's own are of other nodes than ``nodes``."""
+        """Return all partitions in running order.
+
+        Raises ValueError if the delegate's own partitions do not contain exactly ``nodes``.
+        """
         if self.subsets is None:
             return self.preview if self.keeps_preview else partition(self.graph, self.nodes)
         if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
@@ -131,23 +136,23 @@ class Decision:
 
 
 class ReleaseOnly(NamedTuple):
-    """The target of rules that ask nothing of it but the release of the runtime."""
+    """The target of rules that depend only on the release of the runtime."""
 
     release: Release = NEWEST
 
 
 def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
-    """Ask about every node in plan order, and take all that are supported."""
+    """Return the decision to take every supported node, asking about the nodes in plan order."""
     verdicts = rules.verdicts(graph, graph.execution_plan, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
 
 
 def kinds_by_code(*kinds: Kind) -> Mapping[str, Kind]:
-    """Return shared kinds by their codes."""
+    """Return kinds of problem by code."""
     return MappingProxyType({kind.name: kind for kind in kinds})
 
 
 def kinds_of_failures(wordings: Mapping[str, FailureWording]) -> Mapping[str, Kind]:
-    """Return the kinds of kernel failures by their codes."""
+    """Return the kinds of kernel failures by code."""
     return MappingProxyType({code: wording.kind for code, wording in wordings.items()})

@@ -1,4 +1,4 @@
-"""The driver of an accelerator: which operations it rejects, and how a delegate describes it."""
+"""The driver of an accelerator: the operations that it rejects, and a delegate's description of it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ..releases.catalogue import Release
 
 
 class Driver:
-    """The driver of an accelerator, which rejects operations. Its text names it in reports."""
+    """The driver of an accelerator, which may reject operations. Reports show ``str(driver)``."""
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Whether the driver rejects an operation that a node was mapped to."""
+        """Return whether the driver rejects an operation that the delegate created for a node."""
         raise NotImplementedError
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether of some operations it is only known that at least one is rejected."""
+        """Whether the driver is known to reject at least one operation of some group, but not known which one."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
-        """Whether it rejects at least one of all that it is asked about, though it is not known which."""
+        """Return whether the driver rejects at least one of these operations, although it is not known which one."""
         return False
 
 
 class OperationSignature(NamedTuple):
-    """An operation as its driver sees it: the name, and types and shapes of the operands of its node."""
+    """An operation as the driver sees it: its name, and the types and shapes of its node's operands."""
 
     operation: str
     types: tuple[str, ...]
@@ -36,25 +36,25 @@ class OperationSignature(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """The rank of the first operand, 0 without any."""
+        """The rank of the first operand; 0 if there are no operands."""
         return len(self.shapes[0]) if self.shapes else 0
 
 
 def signature(operation: str, view: NodeView) -> OperationSignature:
-    """Return the signature of an operation that a node was mapped to. An operand left out has the type ``NO_TYPE``."""
+    """Return the signature of an operation created for a node. An omitted operand has the type ``NO_TYPE``."""
     types = tuple([tensor.type for tensor in view.inputs])
     return OperationSignature(operation, types, tuple([tensor.shape for tensor in view.inputs]))
 
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestion:
-    """One partition that a driver is asked about: its nodes, and the driver's operations for each."""
+    """One partition that a driver is asked about: its nodes, and the driver's operations for each node."""
 
     graph: Graph
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the partition's nodes are taken together or not at all."""
+    """Whether the driver must accept either all nodes of the partition or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,43 +63,46 @@ class DriverQuestions:
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
-    """Whether one rejection anywhere leaves the whole subgraph to the CPU."""
+    """Whether one rejection leaves the whole subgraph to the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverInterface:
-    """A delegate's description of its accelerator's driver, so that logs can be explained and learned from."""
+    """A delegate's description of its accelerator's driver, used to explain device logs and to learn from them."""
 
     option: str
-    """The option that takes a ``Driver``."""
+    """The option whose value is a ``Driver``."""
     accelerator_option: str
-    """The option that names the accelerator."""
+    """The option whose value is the accelerator's name."""
     code: str
-    """The code of nodes that the driver rejects."""
+    """The problem code of nodes that the driver rejects."""
     questions: Callable[[Graph, Mapping[str, Any], Release], DriverQuestions | None]
-    """The driver's questions about a subgraph; None if it is not asked, or if a partition cannot be built."""
+    """A function that returns the driver's questions about a subgraph.
+
+    The function returns None if the driver is not asked, or if a partition cannot be built.
+    """
     operations: Mapping[str, str]
-    """The driver's operation that stands for each operator."""
+    """The driver's operation for each operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageOperation:
-    """One operation that a stage behind the delegate compiles, with the node that it is for."""
+    """One operation that a stage behind the delegate compiles, with the index of its node."""
 
     node: int
     name: str
     types: tuple[str, ...]
-    """The types of its inputs; the first one decides its cost."""
+    """The types of the operation's inputs. The cost depends on the first type."""
     shapes: tuple[tuple[int, ...], ...]
     cost: str
-    """The name that its cost is listed under."""
+    """The name under which ``DeviceTraits.costs`` lists the operation's cost."""
     operands: tuple[tuple[int, int], ...]
-    """All of its operands by index, each with its bytes."""
+    """All operands of the operation, each as its index and its size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageSignature:
-    """Operations of a stage: of a name, with these types of inputs, and with these shapes; what is None does not matter."""
+    """A pattern for operations of a stage: their name, input types and input shapes. None matches any types or shapes."""
 
     operation: str
     types: tuple[str, ...] | None = None
@@ -108,11 +111,11 @@ class StageSignature:
 
 @dataclass(frozen=True, slots=True)
 class DeviceTraits:
-    """The traits of one device behind a delegate."""
+    """The properties of one device behind a delegate."""
 
     name: str
     costs: Mapping[str, float]
-    """Relative to the CPU's 1, by what ``StageOperation.cost`` names."""
+    """The costs relative to a cost of 1 on the CPU, keyed by ``StageOperation.cost``."""
     rejects: tuple[StageSignature, ...]
     fails_to_compile: bool = False
     cannot_compile: tuple[str, ...] = ()
@@ -121,17 +124,18 @@ class DeviceTraits:
 
 @dataclass(frozen=True, slots=True)
 class DevicesInterface:
-    """A delegate's description of the devices behind it, so that logs of the choice among them can be learned from."""
+    """A delegate's description of the devices behind it, used to learn from logs which device was chosen."""
 
     option: str
-    """The option that takes a profile of devices."""
+    """The option whose value is a profile of devices."""
     reference: str
-    """The name of the CPU among them, whose cost is 1 and which is always there."""
+    """The name of the CPU device, which has a cost of 1 and is always present."""
     reference_options: Mapping[str, str]
-    """The options under which it is among the devices to choose from."""
+    """The delegate's options that make the CPU one of the devices to choose from."""
     operations: Callable[[Any, Sequence[Any]], Iterator[tuple[StageOperation, ...]]]
-    """The operations of each delegated partition of a decision in the order in which they are compiled; none where one cannot be
-    built.
+    """A function that yields the operations of each delegated partition in the order of compilation.
+
+    The function yields nothing if a partition cannot be built.
     """
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
-    """The text of a profile's file, for the options under which the log was taken."""
+    """A function that returns the text of a profile file for the options used when the log was taken."""

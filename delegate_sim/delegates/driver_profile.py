@@ -1,4 +1,4 @@
-"""A driver profile: the operations that a driver rejects, as written by ``delegate-sim reconcile --learn``."""
+"""Driver profiles, which list the operations that a driver rejects (written by ``delegate-sim reconcile --learn``)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SCHEMA = "delegate-sim/driver/1"
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A rule of a profile: the operation is rejected where everything that the rule names is as it says."""
+    """A rule of a profile: the driver rejects operations that match every value that the rule gives."""
 
     operation: str
     types: tuple[str, ...] | None = None
-    """Types of all operands."""
+    """The types of all operands; None matches any types."""
     rank: int | None = None
-    """Rank of the first operand."""
+    """The rank of the first operand; None matches any rank."""
     shapes: tuple[tuple[int, ...], ...] | None = None
-    """Shapes of all operands."""
+    """The shapes of all operands; None matches any shapes."""
 
     def covers(self, found: OperationSignature) -> bool:
-        """Whether an operation is rejected by this rule."""
+        """Return whether this rule rejects an operation."""
         return (
             self.operation == found.operation
             and self.types in (None, found.types)
@@ -39,7 +39,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An operation as logs showed it; ``logs`` are positions in the profile's list of logs."""
+    """An operation that appears in logs. ``logs`` are indices into the profile's list of logs."""
 
     signature: OperationSignature
     is_accepted: bool
@@ -48,7 +48,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class LogSource:
-    """A log that a profile was learned from, and the model that ran."""
+    """A log that a profile was learned from, and the model that was run."""
 
     log: str
     model: str
@@ -57,23 +57,23 @@ class LogSource:
 
 @dataclass(frozen=True)
 class DriverProfile(Driver):
-    """The operations that a driver rejects, the observations in logs, and the logs."""
+    """A profile: the operations that a driver rejects, the operations seen in logs, and the logs."""
 
     rejections: tuple[Rejection, ...] = ()
     observations: tuple[Observation, ...] = ()
     sources: tuple[LogSource, ...] = ()
     accelerator: str | None = None
     path: str | None = None
-    """The file that it was read from."""
+    """The file that the profile was read from."""
     one_of: tuple[frozenset[OperationSignature], ...] = ()
-    """Sets of operations; at least one of each is rejected, and it is not known which."""
+    """Groups of operations. The driver rejects at least one operation of each group, and it is not known which one."""
 
     def __str__(self) -> str:
-        # Where the file lies differs between machines, and a committed baseline holds this text.
+        # Committed baselines contain this text, and the file's folder differs between machines.
         return os.path.basename(self.path or "") or self.accelerator or "driver profile"
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Whether one of the rules covers the operation."""
+        """Return whether one of the profile's rules rejects the operation."""
         rejections = self._by_operation.get(operation)
         if rejections is None:
             return False
@@ -82,11 +82,11 @@ class DriverProfile(Driver):
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether there are such operations."""
+        """Whether the profile has such groups (``one_of``)."""
         return bool(self.one_of)
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
-        """Whether all operations of such a group are asked about."""
+        """Return whether ``asked`` contains all operations of a group in ``one_of``."""
         return any(group <= asked for group in self.one_of)
 
     @functools.cached_property
@@ -98,7 +98,10 @@ class DriverProfile(Driver):
 
 
 def read_profile(path: str) -> DriverProfile:
-    """Read a profile; raises ValueError in one line that names the file, the line, the key and what is wrong."""
+    """Read a profile.
+
+    Raises ValueError with a one-line message that names the file, the line, the key and the problem.
+    """
     return read_entries(path, "driver profile", lambda entry: _profile(path, entry))
 
 
@@ -168,7 +171,10 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
 
 
 def driver(value: Any) -> Driver:
-    """Parse the option: a profile, or the path of its file. Raises ValueError naming file, line and key."""
+    """Parse the option's value, which is a profile or the path of a profile file.
+
+    Raises ValueError with a message that names the file, the line and the key.
+    """
     if isinstance(value, Driver):
         return value
     if isinstance(value, str | os.PathLike):

@@ -1,4 +1,4 @@
-"""Models with float16 weights: constants behind DEQUANTIZE, which delegates with ``FP16GraphPartitionHelper`` read directly."""
+"""Float16 weights that a DEQUANTIZE widens. Delegates with ``FP16GraphPartitionHelper`` read the float16 constants directly."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ FLOAT16_WIDENING = Verdict(
         ),
     ),
 )
-"""Delegates with ``FP16GraphPartitionHelper`` (``delegates/utils.cc``) take such nodes with all others, or not at all."""
+"""The verdict on a DEQUANTIZE of a float16 constant: it is delegated only if all other nodes are (``delegates/utils.cc``)."""
 
 
 class Float16Remapping:
-    """Constant float16 weights behind DEQUANTIZE: nodes are asked about, and run, with the float16 constants themselves.
+    """Replaces the results of DEQUANTIZE nodes by their float16 constants.
 
-    Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``). A DEQUANTIZE counts once it has come up in plan order.
+    Nodes are judged and run with the constants as operands. A DEQUANTIZE counts only for nodes after it in the execution plan.
+    Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
     """
 
     def __init__(self) -> None:
         self.constants: dict[int, int] = {}
-        """Output of each such DEQUANTIZE to its constant."""
+        """The constant of each such DEQUANTIZE, by the index of its output."""
         self.nodes: dict[int, int] = {}
-        """Output of each such DEQUANTIZE to its node."""
+        """The node index of each such DEQUANTIZE, by the index of its output."""
 
     def notice(self, node: NodeView) -> bool:
-        """Remember a DEQUANTIZE of a float16 constant; say whether this is one."""
+        """Record a node that widens a float16 constant; return whether the node is such a DEQUANTIZE."""
         if not node.is_constant_float16_dequantize or not node.node.outputs:
             return False
         self.constants[node.node.output(0)] = node.node.input(0)
@@ -48,7 +49,7 @@ class Float16Remapping:
         return True
 
     def verdicts(self, graph: Graph, rules: RuleBook[Any], target: Any) -> dict[int, Verdict]:
-        """Return the verdict on each node, asked about with the constants; those that widen them are refused one by one."""
+        """Return the verdict on each node with the constants as operands; the DEQUANTIZE nodes themselves are refused."""
         plan, nodes = graph.execution_plan, graph.nodes
         candidates = [graph.view(nodes[index]) for index in plan if nodes[index].op == "DEQUANTIZE"]
         if not any(view.is_constant_float16_dequantize for view in candidates):
@@ -69,14 +70,14 @@ class Float16Remapping:
         return verdicts
 
     def remapped(self, node: Node) -> Node:
-        """Return the node with the constants as operands."""
+        """Return the node with float16 constants in place of their widened values."""
         constants = self.constants
         if constants and any(index in constants for index in node.inputs):
             return node._replace(inputs=tuple(constants.get(index, index) for index in node.inputs))
         return node
 
     def apply(self, graph: Graph, nodes: Iterable[int]) -> Graph:
-        """Return the graph with these nodes remapped."""
+        """Return the graph with these nodes remapped to the float16 constants."""
         chosen = set(nodes)
         inputs = {
             node.index: changed.inputs

@@ -1,4 +1,4 @@
-"""Declarations of how delegates run on a host, for ``live``."""
+"""Declarations of how to run delegates on a host, used by ``live``."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class PluginTraits:
-    """The way that LiteRT's own tool runs a compiler plugin."""
+    """The settings with which LiteRT's own tool runs a compiler plugin."""
 
     manufacturer: str
-    """The tool's name for the vendor."""
+    """The vendor's name in the tool."""
     folder: str
-    """The plugin's folder in LiteRT's package, below ``vendors``."""
+    """The plugin's folder under ``vendors`` in LiteRT's package."""
     libraries: tuple[tuple[str, str], ...]
-    """Packages that may have the libraries of the vendor, each with their folder in it."""
+    """Python packages that may contain the vendor's libraries, each with the folder inside the package."""
     needs: str
-    """The libraries that must be there, and where they come from, in words."""
+    """A description of the required libraries and of where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options whose text the tool takes from a file, each with the tool's flag for it."""
+    """Options whose value the tool reads from a file, each with the tool's flag for that file."""
     closed_line: str = ""
-    """The log line of the plugin where closed code of the vendor decides in place of the simulated rules."""
+    """A log line of the plugin which shows that the vendor's closed code decides, not the simulated rules."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
-        """Return the tool's flags for a plugin's options."""
+        """Yield the tool's flags for a plugin's options."""
         yield f"--soc_model={options['soc']}"
         yield f"--partition_strategy={options['partition_strategy']}"
         if options["max_partitions"]:
@@ -36,26 +36,26 @@ class PluginTraits:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeTraits:
-    """A delegate that LiteRT's interpreter in Python applies by itself, with its default options."""
+    """A delegate that LiteRT's Python interpreter applies by itself, with default options."""
 
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorTraits:
-    """An accelerator that LiteRT's CompiledModel loads from a library beside it, and that needs a graphics driver."""
+    """An accelerator that CompiledModel loads from a library in LiteRT's package, and that needs a graphics driver."""
 
     library: str
-    """The library's file in LiteRT's package."""
+    """The library's file name in LiteRT's package."""
     fixed: Mapping[str, Any]
-    """The values of options that it cannot be given others of in Python."""
+    """Options that Python cannot change, with their values."""
     heading: str
-    """The first line of what it prints of refused nodes."""
+    """The first line that the accelerator prints about refused nodes."""
     last: str
-    """The regular expression that its last line matches."""
+    """A regular expression that matches the last line about refused nodes."""
     adapter: str
-    """A text that its log has once a device was found."""
+    """A text that the log contains if a device was found."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
-        """Return what CompiledModel is given: the accelerators, and the precision."""
+        """Yield CompiledModel's arguments: the accelerators, then the precision."""
         yield "gpu,cpu" if options["cpu_fallback"] else "gpu"
         yield options["precision"]
 

@@ -1,4 +1,4 @@
-"""The model that a delegate builds of a partition for the stage behind it, as plain data."""
+"""The model that a delegate builds from a partition for the stage behind it, as plain data."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperand:
-    """One operand: its type and shape, its quantization, where its value comes from, and the tensor that it stands for.
+    """One operand: its type, shape and quantization, the source of its value, and its tensor in the graph.
 
-    ``value`` is that of a number that the delegate gives an operation; ``scales`` lie along ``channel_dimension``.
+    ``value`` is set for a number that the delegate itself passes to an operation. There is one of ``scales`` for each index along
+    ``channel_dimension``.
     """
 
     index: int
@@ -27,7 +28,7 @@ class LoweredOperand:
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperation:
-    """One operation, with its operands in order and the node that it was made for."""
+    """One operation: its operands in order, and the index of the node that it was created for."""
 
     index: int
     name: str
@@ -38,9 +39,10 @@ class LoweredOperation:
 
 @dataclass(frozen=True, slots=True)
 class LoweredCall:
-    """One call, in order.
+    """One call to the stage's interface.
 
-    ``subject`` is the operand or operation that it is about, if it is about one; ``value`` what it sets of the whole model.
+    ``subject`` is the index of the operand or operation that the call is about, if any. ``value`` is a setting of the whole
+    model.
     """
 
     function: str
@@ -79,7 +81,7 @@ class LoweredModel:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no number for infinity and NaN; they are written as text."""
+    """Return a value as JSON can store it: tuples become lists, and infinity and NaN become strings."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     is_number = not isinstance(value, float) or value - value == 0

@@ -1,6 +1,6 @@
 """Options of delegates, declared once for Python, the command line and the documentation.
 
-Values are parsed here and not by click, whose types serve the command line alone.
+Options parse their values themselves: click's types would serve only the command line.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ OptionValues: TypeAlias = Mapping[str, Any]
 """The value of each option of a delegate, by name."""
 
 DEFAULT_SETS = ("api", "benchmark")
-"""``api``: what the delegate's own options default to. ``benchmark``: what benchmark_model passes."""
+"""Two sets of defaults: ``api`` for the delegate's own defaults, ``benchmark`` for the values that benchmark_model passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a delegate, under the delegate's own name.
+    """One option of a delegate, under the delegate's own name for it.
 
-    ``parse`` turns a value (from Python, or text from the command line) into the option's, and raises ValueError saying
-    what it takes. ``flag`` is the name of benchmark_model's flag for it, without dashes.
+    ``parse`` converts a value (from Python, or a string from the command line) and raises ValueError saying what the option
+    accepts. ``flag`` is the name of benchmark_model's flag without dashes.
     """
 
     name: str
@@ -36,23 +36,23 @@ class Option:
     has_benchmark_default: bool = False
     flag: str | None = None
     is_path: bool = False
-    """Whether a text is the path of a file, which in a configuration is relative to the configuration's folder."""
+    """Whether a string value is a file path. In a configuration, the path is relative to the configuration's folder."""
     conflict: Callable[[Mapping[str, Any]], str] | None = None
-    """Says why the option's value does not go with those of the other options; nothing if it does."""
+    """A function that describes a conflict with the values of other options; it returns an empty string if there is none."""
     printed: tuple[str, ...] = ()
-    """The flag's descriptions in benchmark_model's list of parameters, in lower case; releases differ."""
+    """The flag's descriptions in benchmark_model's list of parameters, in lower case. They differ between releases."""
 
     def default_in(self, defaults: str) -> Any:
-        """Return the default in one of the two sets."""
+        """Return the option's default in one of ``DEFAULT_SETS``."""
         return self.benchmark_default if defaults == "benchmark" and self.has_benchmark_default else self.default
 
 
 def parse_options(
     delegate: str, declared: Sequence[Option], given: Mapping[str, Any], defaults: str = "api"
 ) -> Mapping[str, Any]:
-    """Return every option's value.
+    """Return the value of every declared option.
 
-    Raises OptionError for an unknown name, a value that the option does not take, and values that do not go together.
+    Raises OptionError for an unknown option, an invalid value, or values that conflict.
     """
     if defaults not in DEFAULT_SETS:
         raise OptionError(f"there are no defaults named {defaults!r}; known are {', '.join(DEFAULT_SETS)}")
@@ -77,12 +77,12 @@ def parse_options(
 
 
 def as_typed(declared: Sequence[Option], name: str, value: str) -> str:
-    """Return an option and its value as the command line takes them: with its flag or, if it has none, its name."""
+    """Return an option and its value as typed on the command line: with the option's flag or, without a flag, its name."""
     return f"{option_as_typed(declared, name)}={value}"
 
 
 def option_as_typed(declared: Sequence[Option], name: str) -> str:
-    """Return an option as the command line takes it, without a value; a name that is not declared stays as it is."""
+    """Return an option as typed on the command line, without a value. An undeclared name is returned unchanged."""
     option = next((option for option in declared if option.name == name), None)
     if option is None:
         return name
@@ -90,11 +90,11 @@ def option_as_typed(declared: Sequence[Option], name: str) -> str:
 
 
 RELEASE = "release"
-"""The release of the runtime, which may be given among a delegate's options; a delegate may have its own option of this name."""
+"""The key for the runtime's release among a delegate's options; a delegate may have its own option of this name."""
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return options without the release of the runtime, and that release or list of releases; None if none is given."""
+    """Return the options without the runtime's release, and that release (or list of releases; None if not given)."""
     own = dict(given)
     names = own.get(RELEASE, ())
     is_runtime = all(map(is_release_name, map(str, names if isinstance(names, list) else [names])))
@@ -102,7 +102,7 @@ def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
 
 
 def integer(value: Any) -> int:
-    """Parse a 32-bit whole number."""
+    """Parse a 32-bit integer."""
     if isinstance(value, str):
         try:
             value = int(value.strip())
@@ -126,14 +126,14 @@ def boolean(value: Any) -> bool:
 
 
 def text(value: Any) -> str | None:
-    """Parse a text; None and the empty text both mean not set."""
+    """Parse a string; None and the empty string both mean that the option is not set."""
     if value is None or isinstance(value, str):
         return value or None
     raise ValueError(f"takes a text, not {value!r}")
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """Parse names: a sequence of them, or one text with commas between them."""
+    """Parse a list of names, given as a sequence or as one comma-separated string."""
     if isinstance(value, str):
         value = [name.strip() for name in value.split(",") if name.strip()]
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):

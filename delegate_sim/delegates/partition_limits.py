@@ -1,4 +1,4 @@
-"""Limits on partitions: how many are taken, and how many nodes each must have."""
+"""Limits on partitions: the largest number of partitions, and the smallest number of nodes in a partition."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 
 
 def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
-    """Return the ``limit`` partitions with the most nodes, largest first, without those below the minimum of nodes.
+    """Return the ``limit`` partitions with the most nodes, largest first, leaving out those with fewer nodes than ``minimum``.
 
-    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``), with equal ones as a C++ library orders them.
+    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``). ``sort`` orders partitions of equal size as a C++ library
+    would.
     """
     largest = sort(subsets, lambda subset: -len(subset.nodes))[:limit]
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
 
 
 def minimum_option(default: int) -> Option:
-    """Return the option that sets how many nodes a partition must have."""
+    """Return the option for the minimum number of nodes in a partition."""
     return Option(
         "min_nodes_per_partition",
         integer,
@@ -39,14 +40,14 @@ def minimum_option(default: int) -> Option:
 
 
 def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
-    """Return how many nodes a partition must have; an option of 0 or below means the default."""
+    """Return the minimum number of nodes in a partition. An option value of 0 or less stands for the default."""
     declared = next(option for option in delegate.options if option.name == delegate.limits.minimum_option)
     given: int = options[declared.name]
     return given if given > 0 else int(declared.default)
 
 
 def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int, sort: Sort = gnu_sorted) -> Decision:
-    """Keep the nodes of a decision's largest partitions, and say why the others are left out.
+    """Return a decision that keeps only the nodes of the largest partitions, with reasons for the other nodes.
 
     Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
@@ -72,7 +73,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
-    """Say of a node that the delegate's limit on partitions leaves it out."""
+    """Return the reason for a node that the limit on the number of partitions leaves out."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     merge = "merge partitions by removing what splits them"
     raised = f"raise {option_as_typed(delegate.options, delegate.limits.option)}, or " if delegate.limits.option else ""
@@ -87,7 +88,7 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
 
 
 def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
-    """Say of a node that the delegate's minimum of nodes leaves its partition out."""
+    """Return the reason for a node whose partition has fewer nodes than the minimum."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
     option = option_as_typed(delegate.options, delegate.limits.minimum_option)
     return Reason(
@@ -101,7 +102,7 @@ def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
 
 
 def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
-    """Whether the partitions that the limit keeps depend on how the C++ library orders equal sizes."""
+    """Return whether the choice of partitions depends on how the C++ library orders partitions of equal size."""
     if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
@@ -109,7 +110,7 @@ def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int
 
 
 def library_order_warning(graph: Graph, limit: int) -> str:
-    """Say that ``order_depends_on_library`` holds."""
+    """Return the warning for a graph in which ``order_depends_on_library``."""
     return (
         f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
         "library of the runtime (here as with GNU's)"

@@ -1,4 +1,4 @@
-"""TOML files that describe drivers and devices: each key is read once, and what is wrong is told with its line."""
+"""TOML files that describe drivers and devices. Error messages name the line of the faulty key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _Profile = TypeVar("_Profile")
 
 
 def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]) -> _Profile:
-    """Read a file and build from it; raises ValueError in one line that names the file, the line, the key and what is wrong."""
+    """Return the result of ``build`` for the contents of a TOML file.
+
+    Raises ValueError with a one-line message that names the file, the line, the key and the problem.
+    """
     from ..foundation import toml
 
     try:
@@ -38,7 +41,7 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
 
 
 def schema(expected: str) -> Callable[[Any], str]:
-    """Return a parser of a file's schema that takes this one alone."""
+    """Return a parser that accepts only the expected schema of a file."""
 
     def parse(value: Any) -> str:
         if value != expected:
@@ -49,17 +52,17 @@ def schema(expected: str) -> Callable[[Any], str]:
 
 
 def toml_string(value: str) -> str:
-    """Return a string as TOML writes it, safe to print."""
+    """Return a string in TOML syntax, safe to print."""
     return json.dumps(printable(value), ensure_ascii=False)
 
 
 def toml_strings(values: Iterable[str]) -> str:
-    """Return a list of strings as TOML writes it."""
+    """Return a list of strings in TOML syntax."""
     return f"[{', '.join(map(toml_string, values))}]"
 
 
 class ProfileProblem(Exception):
-    """A problem with the value of a key."""
+    """An invalid or missing value, with its key."""
 
     def __init__(self, key: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
@@ -67,7 +70,7 @@ class ProfileProblem(Exception):
 
 
 class ProfileEntry:
-    """A table of the file, whose keys are taken one by one; those left over are unknown."""
+    """A table of the file. Its keys are read one by one; ``finish`` rejects keys that were not read."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
@@ -89,7 +92,7 @@ class ProfileEntry:
             raise ProfileProblem((*self.key, name), str(error)) from error
 
     def entries(self, name: str) -> list[ProfileEntry]:
-        """Return the tables of an array."""
+        """Return the tables in an array of tables."""
         self.known.append(name)
         tables = self.content.get(name, [])
         if not isinstance(tables, list):
@@ -97,28 +100,28 @@ class ProfileEntry:
         return [ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(tables)]
 
     def finish(self) -> None:
-        """Refuse keys that were not taken."""
+        """Raise ProfileProblem if the table has keys that were not read."""
         for name in self.content:
             if name not in self.known:
                 raise ProfileProblem((*self.key, name), f"there is no such key; known are {', '.join(sorted(self.known))}")
 
 
 def text(value: Any) -> str:
-    """Parse a text that is not empty."""
+    """Parse a nonempty string."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"takes a text, not {shown(value)}")
     return value
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """Parse a list of texts."""
+    """Parse a list of nonempty strings."""
     if not isinstance(value, list):
         raise ValueError(f"takes a list of texts, not {shown(value)}")
     return tuple(map(text, value))
 
 
 def number(value: Any) -> int:
-    """Parse a whole number from 0 up."""
+    """Parse a non-negative integer."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"takes a whole number from 0 up, not {shown(value)}")
     return value
@@ -141,12 +144,15 @@ def shape_lists(value: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def shown(value: Any) -> str:
-    """Return a value for a message."""
+    """Return a value as shortened text for a message."""
     return shortened(repr(value), 60)
 
 
 def _line(content: str, key: tuple[str | int, ...]) -> int:
-    """Return the number of the line that sets a key; an element of an array of tables is looked for by its header."""
+    """Return the number of the line that sets a key.
+
+    An element of an array of tables is found by its header.
+    """
     from ..foundation.toml_lines import line_of
 
     lines = content.splitlines(keepends=True)

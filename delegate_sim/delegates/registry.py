@@ -1,4 +1,4 @@
-"""The delegates by name. A delegate's package is imported when it is first asked for."""
+"""The delegates by name. A delegate's package is imported only when the delegate is requested."""
 
 from __future__ import annotations
 
@@ -25,38 +25,44 @@ _PLUGINS = {
 }
 
 PLUGIN_NAMES = tuple(_PLUGINS)
-"""Compiler plugins, which work on the file in place of being applied to what was loaded (``Delegate.is_plugin``)."""
+"""Compiler plugins, which work on the file instead of being applied to the loaded model (``Delegate.is_plugin``)."""
 _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
 _LIVE_ONLY = {"npu-qualcomm": ".npu.vendors.qualcomm"}
-"""Those that closed code decides for, so that nothing of them can be simulated (``Delegate.is_live_only``)."""
+"""Delegates that cannot be simulated because closed code decides about nodes (``Delegate.is_live_only``)."""
 LIVE_ONLY_NAMES = tuple(_LIVE_ONLY)
 LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
-"""LiteRT 2's accelerators in the order in which they are applied, each with its delegate; the NPU's plugin is its vendor's."""
+"""LiteRT 2's accelerators in the order of application, each with its delegate. The NPU's delegate depends on the vendor."""
 
 APPLIED_AHEAD = "npu"
-"""The accelerator that works on the file before the runtime loads it: a compiler plugin, whose parts a kernel of its own runs."""
+"""The accelerator that works on the file before the runtime loads it: a compiler plugin.
+
+A separate kernel, ``DISPATCH_KERNEL``, runs the compiled parts.
+"""
 
 DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs what a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that says of one delegate what the accelerators say of all: whether the CPU is among them."""
+"""The option with which a single delegate says whether the CPU may run nodes; with a list of accelerators, the list says so."""
 
 DEFAULT_DELEGATE = "nnapi"
-"""The delegate that is meant where none is named."""
+"""The delegate that is used if none is named."""
 
 APPLIED_BY_DEFAULT = "xnnpack"
-"""The delegate that the runtime applies by itself (``Delegate.is_applied_by_default``), known without importing any."""
+"""The delegate that the runtime applies by default, known here without importing it (``Delegate.is_applied_by_default``)."""
 
 
 def plugin_of(vendor: str) -> str:
-    """Return the name of a vendor's compiler plugin; raises OptionError naming the vendors."""
+    """Return the name of a vendor's compiler plugin.
+
+    Raises OptionError with a list of the known vendors if the vendor is unknown.
+    """
     vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)}
     if vendor not in vendors:
         raise OptionError(f"there is no NPU of {vendor!r}; known vendors are {', '.join(vendors)}")
@@ -64,7 +70,10 @@ def plugin_of(vendor: str) -> str:
 
 
 def find_delegate(name: str) -> Delegate:
-    """Return the delegate of this name; raises OptionError naming the known ones, also for one that is only run live."""
+    """Return the delegate of this name.
+
+    Raises OptionError if there is no such delegate, or if the delegate can only be run live.
+    """
     if name in _LIVE_ONLY:
         raise OptionError(
             f"{name} cannot be simulated, since closed code of its vendor decides about every node: run it with "
@@ -77,7 +86,10 @@ def find_delegate(name: str) -> Delegate:
 
 
 def find_live(name: str) -> Delegate:
-    """Return the delegate of this name, also one that is only run live; raises OptionError naming the known ones."""
+    """Return the delegate of this name, even if it can only be run live.
+
+    Raises OptionError if there is no such delegate.
+    """
     if name not in _LIVE_ONLY:
         return find_delegate(name)
     delegate: Delegate = import_module(_LIVE_ONLY[name], __package__).DELEGATE

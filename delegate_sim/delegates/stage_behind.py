@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StageRefusal:
-    """A refusal by a stage behind the delegate: the call and the operation in it, and the line that the delegate prints.
+    """A refusal by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
 
-    ``further`` names what it would refuse next. ``is_of_node`` is False where a model as a whole is refused, so that the node is
-    only the one that the delegate looked at last.
+    ``further`` are warnings about other failures of the same model. If ``is_of_node`` is False, the stage refused the model as a
+    whole, and the reported node is only the last node that the delegate processed.
     """
 
     call: str
@@ -25,9 +25,10 @@ class StageRefusal:
 
 @dataclass(frozen=True, slots=True)
 class StageStep:
-    """A step that a stage behind the delegate runs on one device: operations in running order, with the node that each is for.
+    """A step that a stage behind the delegate runs on one device.
 
-    ``bytes_in`` and ``bytes_out`` cross the step's boundary; constants do not.
+    ``operations`` are in running order, each with the index of its node. ``bytes_in`` and ``bytes_out`` are the sizes of the data
+    that crosses the step's boundary, without constants.
     """
 
     device: str
@@ -37,13 +38,13 @@ class StageStep:
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """The nodes of the operations, each once."""
+        """The nodes of the step's operations, without duplicates."""
         return tuple(dict.fromkeys([node for node, _ in self.operations]))
 
 
 @dataclass(frozen=True, slots=True)
 class StageSplit:
-    """The split of a partition by a stage behind the delegate, by nodes; ``error`` is why another stage takes over."""
+    """The division of a partition into steps by the stage; ``error`` is the reason why another stage takes over."""
 
     nodes: tuple[int, ...]
     steps: tuple[StageStep, ...]

@@ -1,4 +1,4 @@
-"""Data that a delegate may state about itself: its releases, limits, levels, platform, and how it shows in a log."""
+"""Data that a delegate declares about itself: its releases, limits, levels and platform, and its signs in a log."""
 
 from __future__ import annotations
 
@@ -10,76 +10,75 @@ from ..releases.catalogue import Release
 
 @dataclass(frozen=True, slots=True)
 class ReleaseHistory:
-    """The releases of the runtime whose rules are known."""
+    """The runtime releases for which the delegate's rules are known."""
 
     known_since: str = ""
-    """The oldest of them; empty if the delegate does not come with the runtime."""
+    """The oldest release whose rules are known; empty if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether earlier releases do not have the delegate, or nothing is known of what they have: tables leave them out."""
+    """Whether tables leave out earlier releases, which lack the delegate or have unknown rules."""
     is_unchanged_since: bool = False
-    """Whether all later releases have the same rules, so that it does not matter which of two a release's rules are taken
-    from.
+    """Whether the rules are the same in all releases after ``known_since``; no note is then needed about the source of the rules.
     """
     changed_in: tuple[Release, ...] | None = None
-    """The releases in which ``decide`` changed, besides those in which checks of its rules came or went; None if any may have."""
+    """The releases that changed ``decide`` in other ways than adding or removing checks; None if any release may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionLimits:
-    """The options that limit partitions; empty names if there are none."""
+    """The options that limit partitions; a name is empty if there is no such option."""
 
     option: str = ""
     """The option that limits the number of partitions."""
     unlimited: int = 0
-    """The value of that option with which nothing is left out."""
+    """The value of ``option`` that removes the limit."""
     minimum_option: str = ""
-    """The option that demands a minimum of nodes in a partition."""
+    """The option for the minimum number of nodes in a partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogTraits:
-    """Signs of a delegate in a device's log, besides the names of its kernels and its provider."""
+    """Signs of a delegate in a device's log, other than the names of its kernels and its provider."""
 
     is_in_benchmark_model: bool = True
-    """Whether benchmark_model can apply the delegate, and then prints a line of its own about it."""
+    """Whether benchmark_model can apply the delegate and then prints its own line about the delegate."""
     switch: str = ""
-    """benchmark_model's description of the parameter that applies the delegate, in lower case."""
+    """benchmark_model's description of the parameter that switches the delegate on, in lower case."""
     prints_refusals: bool = False
-    """Whether the delegate prints a line for each reason why it refuses an operator."""
+    """Whether the delegate prints a line for each reason to refuse an operator."""
     libraries: tuple[str, ...] = ()
-    """A part of the file name of the library that it comes in, in lower case, where it is loaded from one."""
+    """Parts of the file names, in lower case, of libraries that contain the delegate."""
     has_runtime_behind: bool = False
-    """Whether it hands its partitions to Android's neural networks runtime, whose own lines a log may have."""
+    """Whether Android's neural networks runtime takes the delegate's partitions and may print lines of its own."""
     speaks_as: str = ""
-    """The name in its own lines, if another delegate's lines use the same words."""
+    """The delegate's name in the lines that it prints, if another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The options that the name of a kernel tells."""
+    """The option values that a kernel's name implies."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The options that follow from the graphics interface that the delegate says it initializes, in lower case."""
+    """The option values implied by the graphics interface that the delegate says it initializes, in lower case."""
 
     @property
     def off_flag(self) -> str:
-        """benchmark_model's flag that leaves the delegate out; its name is the switch's description."""
+        """benchmark_model's flag that switches the delegate off, derived from the description ``switch``."""
         return f"--{self.switch.replace(' ', '_')}=false"
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Feature levels of a delegate's targets."""
+    """The feature levels of a delegate's targets."""
 
     option: str
     """The option that sets the level."""
     known: tuple[int, ...]
-    """All of them, lowest first."""
+    """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
-    """The lowest level that is possible where benchmark_model prints a parameter, by its description."""
+    """The lowest possible level if benchmark_model prints a parameter, by the parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The platform whose part behind the delegate is simulated: its key in configurations, and the option with its releases.
+    """The platform of the stage behind the delegate: its key in configurations, and the option for its release.
 
-    ``alone`` is the value of the option with which nothing behind the delegate is simulated.
+    ``alone`` is the option's value that turns off the simulation of the stage.
     """
 
     key: str

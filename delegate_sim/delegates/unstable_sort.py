@@ -1,10 +1,12 @@
-"""The order in which C++ leaves elements that compare equal.
+"""The order in which C++ sorting leaves elements that compare equal.
 
-``std::sort`` is not stable. Up to 16 elements the common libraries order equal ones as they came; beyond that, each library
-has its own way. The GNU library's: quicksort around the median of three elements as long as a run has more than 16, then
-insertion sort, which is stable. LLVM's: quicksort too, as long as a run has at least 24, with a shortcut for runs that turn out
-to be in order. A run that is left after more splits than twice the logarithm of the number of elements is sorted by a heap; so
-runs are never split more deeply than that, however uneven they are.
+``std::sort`` is not stable. Common libraries keep the order of equal elements only in lists of up to 16 elements; for longer
+lists, the order depends on the library.
+
+The GNU library splits runs of more than 16 elements by quicksort around a median of three, then uses insertion sort, which is
+stable. LLVM's library splits runs of at least 24 elements by quicksort, with a shortcut for runs that are already in order.
+
+Both libraries limit the depth of splits to twice the logarithm of the number of elements, and sort deeper runs with a heap.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from typing import TypeVar
 Element = TypeVar("Element")
 
 LONGEST_STABLE = 16
-"""Up to so many elements equal ones stay in order."""
+"""The longest list in which equal elements always keep their order."""
 
 
 def gnu_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
-    """Return the elements by ascending key, equal ones as the GNU C++ library would leave them."""
+    """Return the elements by ascending key, with equal elements ordered as by the GNU C++ library."""
     run = [(key(element), element) for element in elements]
     _quicksort(run, 0, len(run), _most_splits(len(run)))
     return [element for _, element in sorted(run, key=lambda entry: entry[0])]
@@ -43,7 +45,7 @@ def _quicksort(run: list[tuple[int, Element]], first: int, last: int, splits: in
 
 
 def _median(run: list[tuple[int, Element]], candidates: tuple[int, int, int]) -> int:
-    """Return where the median is; of equal elements, which one counts as such is part of the order."""
+    """Return the position of the median. If elements are equal, the position affects their final order."""
     low, middle, high = candidates
     if run[low][0] < run[middle][0]:
         if run[middle][0] < run[high][0]:
@@ -55,7 +57,7 @@ def _median(run: list[tuple[int, Element]], candidates: tuple[int, int, int]) ->
 
 
 def _split(run: list[tuple[int, Element]], pivot: int, last: int) -> int:
-    """Bring what is less than the pivot to the front; return where the rest begins."""
+    """Move elements less than the pivot to the front; return the position where the other elements begin."""
     left, right, value = pivot + 1, last, run[pivot][0]
     while True:
         while run[left][0] < value:
@@ -74,7 +76,7 @@ def _swap(run: list[tuple[int, Element]], one: int, other: int) -> None:
 
 
 def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort by a heap, whose hole always sinks to a leaf before an element rises into its place."""
+    """Sort with a heap. A hole always sinks to a leaf before an element rises into its final place."""
     for parent in range(len(heap) // 2 - 1, -1, -1):
         _gnu_settle(heap, parent, len(heap), heap[parent])
     for end in range(len(heap) - 1, 0, -1):
@@ -84,7 +86,7 @@ def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element
 
 
 def _gnu_settle(heap: list[tuple[int, Element]], top: int, count: int, entry: tuple[int, Element]) -> None:
-    """Put an element where it belongs below a hole at the top; of equal children the right one moves up."""
+    """Move a hole at ``top`` down to a leaf, then insert an element. Of two equal children, the right one moves up."""
     hole = top
     while (child := 2 * hole + 2) < count:
         if heap[child][0] < heap[child - 1][0]:
@@ -108,7 +110,7 @@ _MOST_INSERTED = 8
 
 
 def llvm_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
-    """Return the elements by ascending key, equal ones as the LLVM C++ library would leave them (``__introsort``)."""
+    """Return the elements by ascending key, with equal elements ordered as by the LLVM C++ library (``__introsort``)."""
     run = [(key(element), element) for element in elements]
     _introsort(run, 0, len(run), _most_splits(len(run)), is_leftmost=True)
     return [element for _, element in run]
@@ -141,7 +143,7 @@ def _introsort(run: list[tuple[int, Element]], first: int, last: int, splits: in
 
 
 def _choose_pivot(run: list[tuple[int, Element]], first: int, last: int) -> None:
-    """Bring the median of three elements, or of three such medians, to the front."""
+    """Move the median of three elements, or the median of three such medians, to the front."""
     half = (last - first) // 2
     if last - first < _SHORTEST_NINTHER:
         _sort_three(run, first + half, first, last - 1)
@@ -159,7 +161,7 @@ def _sort_three(run: list[tuple[int, Element]], *places: int) -> None:
 
 
 def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -> tuple[int, bool]:
-    """Bring what is less than the first element to its left; return where it then is, and whether nothing had to move."""
+    """Move elements less than the first element to its left; return its new position, and whether they were there already."""
     begin, pivot = first, run[first]
     first += 1
     while run[first][0] < pivot[0]:
@@ -181,7 +183,7 @@ def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -
 
 
 def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) -> int:
-    """Bring what is greater than the first element to its right; return where that begins."""
+    """Move elements greater than the first element to the right; return the position where they begin."""
     begin, end, pivot = first, last, run[first]
     first += 1
     while first < end and run[first][0] <= pivot[0]:
@@ -203,7 +205,7 @@ def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) ->
 
 
 def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
-    """Sort by insertion, giving up after a few moves; say whether the run is sorted."""
+    """Sort by insertion, but give up after a few moves; return whether the run is sorted."""
     if last - first <= 5:
         run[first:last] = sorted(run[first:last], key=lambda entry: entry[0])
         return True
@@ -224,7 +226,7 @@ def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
 
 
 def _llvm_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort by a heap; of equal children the left one moves up."""
+    """Sort with a heap. Of two equal children, the left one moves up."""
     for parent in range(len(heap) // 2 - 1, -1, -1):
         _sift_down(heap, parent)
     for end in range(len(heap) - 1, 0, -1):
@@ -243,7 +245,7 @@ def _larger_child(heap: list[tuple[int, Element]], parent: int, count: int) -> i
 
 
 def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
-    """Let an element sink below children that are not less."""
+    """Move an element down the heap past all children that are not less."""
     entry = heap[hole]
     while 2 * hole + 1 < len(heap):
         child = _larger_child(heap, hole, len(heap))
@@ -255,7 +257,7 @@ def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
 
 
 def _sink(heap: list[tuple[int, Element]], count: int) -> int:
-    """Let the hole at the top sink to a leaf; return where it ends."""
+    """Move a hole at the top down to a leaf; return its final position."""
     hole = 0
     while 2 * hole + 1 < count:
         child = _larger_child(heap, hole, count)
@@ -265,7 +267,7 @@ def _sink(heap: list[tuple[int, Element]], count: int) -> int:
 
 
 def _sift_up(heap: list[tuple[int, Element]], hole: int) -> None:
-    """Let an element rise above parents that are less."""
+    """Move an element up the heap past all parents that are less."""
     entry = heap[hole]
     while hole and heap[(hole - 1) // 2][0] < entry[0]:
         heap[hole] = heap[(hole - 1) // 2]
