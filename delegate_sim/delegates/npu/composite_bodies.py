@@ -1,4 +1,7 @@
-"""Decisions about nodes in bodies of composites: they follow the composite, or the nodes that replaced it."""
+"""Decisions about the nodes in the bodies of composites.
+
+A node of a body gets the verdict of its composite or, if the composite was inlined, of the node that was copied from it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .composites import COMPOSITE, Composite, composite_of
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """The verdict on a node of a body, and whether it runs on the NPU."""
+    """The verdict on a node of a body, and whether the node runs on the NPU."""
 
     verdict: Verdict
     is_taken: bool
@@ -22,7 +25,11 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """Decisions that include bodies, the nodes of each subgraph that run as part of another, and removed subgraphs."""
+    """The decisions about all subgraphs, including the bodies of composites.
+
+    ``taken`` holds, for each subgraph, the nodes that run on the NPU as part of another subgraph. ``removed`` are the subgraphs
+    that LiteRT removes.
+    """
 
     decisions: tuple[Decision | None, ...]
     taken: tuple[frozenset[int], ...]
@@ -30,7 +37,7 @@ class Completed:
 
 
 def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Completed:
-    """Decide about the bodies of composites. A body is removed once its composite is inlined or compiled."""
+    """Add decisions about the bodies of composites. LiteRT removes a body once its composite is inlined or compiled."""
     fates: dict[FileNode, Fate] = {}
     for decision in decisions:
         if decision is not None:
@@ -73,7 +80,7 @@ def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Ite
 def _nodes_inside(
     graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: frozenset[int]
 ) -> Iterator[tuple[FileNode, Fate]]:
-    """Yield all nodes of a body that shares its composite's fate, and of the bodies inside it."""
+    """Yield the nodes of a composite's body, and of the bodies nested in it; they all share the fate of the composite."""
     if composite.body in seen or not 0 <= composite.body < len(graphs):
         return
     graph = graphs[composite.body]

@@ -1,4 +1,4 @@
-"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and inlining of bodies that a plugin does not select.
+"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and the inlining of composites that a plugin does not select.
 
 Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``InlineSubgraph``
 (``litert/compiler/plugin/algo.cc``).
@@ -21,7 +21,7 @@ NPU_CALL, CPU_CALL = "odml.npu_call", "odml.cpu_call"
 _CPU_CALLS = parse_release("litert-2.1.5")
 """Since this release, a composite can request to stay on the CPU."""
 _CHECKED_ATTRIBUTES = parse_release("litert-2.2.0")
-"""Since this release, a composite whose attributes are not a map is an ordinary node."""
+"""Since this release, LiteRT treats a composite whose attributes are not a map as an ordinary node."""
 _ERRORS = (AssertionError, AttributeError, IndexError, KeyError, OverflowError, TypeError, UnicodeError, ValueError, struct.error)
 
 _OTHER_TYPE = "Tensors of destination op and source subgraph does not have the same element type."
@@ -30,14 +30,14 @@ _OTHER_SHAPE = "Tensors of destination op and source subgraph does not have the 
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """A composite's name and its body, a subgraph."""
+    """The name of a composite, and the index of the subgraph that is its body."""
 
     name: str
     body: int
 
 
 def composite_name(model: Model, node: Node) -> str | None:
-    """Return the name of a composite; None for other nodes, or if the file has no options for it."""
+    """Return the name of a composite; None if the node is not a composite or has no options."""
     if node.op != COMPOSITE:
         return None
     options = model.options(node)
@@ -45,7 +45,7 @@ def composite_name(model: Model, node: Node) -> str | None:
 
 
 def composite_of(model: Model, node: Node, release: Release) -> Composite | None:
-    """Return a node's composite; None if LiteRT treats the node as an ordinary one."""
+    """Return the composite that a node stands for; None if LiteRT treats the node as an ordinary node."""
     name = composite_name(model, node)
     if name is None:
         return None
@@ -61,7 +61,7 @@ def is_cpu_call(composite: Composite | None, release: Release) -> bool:
 
 
 def attributes(model: Model, node: Node) -> Any:
-    """Return the attributes of a composite, a flexbuffer map; None if they are something else."""
+    """Return the attributes of a composite; None if they are not a valid flexbuffer map."""
     from flatbuffers import flexbuffers  # few models have composites
 
     content = bytes(model.options(node).composite_attributes or ())
@@ -72,14 +72,14 @@ def attributes(model: Model, node: Node) -> Any:
         mapping = root.AsMap
         for key, value in zip(mapping.Keys, mapping.Values, strict=True):
             str(key.AsKey)
-            value.Value  # noqa: B018 - reads the value, which may lie outside
+            value.Value  # noqa: B018 - fails if the value lies outside the buffer
         return mapping
     except _ERRORS:
         return None
 
 
 def as_integer(value: Any) -> int:
-    """Return a flexbuffer value as the C++ library converts it to an integer: 0 if it cannot."""
+    """Return a flexbuffer value as an integer, converted like in the C++ library; 0 if it cannot be converted."""
     try:
         if value.IsBool:
             return int(value.AsBool)
@@ -104,14 +104,14 @@ def _leading_integer(text: str) -> int:
 
 
 def bodies(model: Model, release: Release) -> frozenset[int]:
-    """Return the subgraphs that are bodies of composites; no plugin is asked about them directly."""
+    """Return the subgraphs that are bodies of composites; LiteRT does not ask plugins about these subgraphs directly."""
     nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.op == COMPOSITE]
     composites = [composite_of(model, node, release) for node in nodes]
     return frozenset([composite.body for composite in composites if composite is not None])
 
 
 def present(indices: Sequence[int]) -> tuple[int, ...]:
-    """Return operands as LiteRT has them: without omitted ones."""
+    """Return the tensor indices without omitted tensors, which LiteRT's own graph does not have."""
     return tuple([index for index in indices if index >= 0])
 
 
@@ -119,8 +119,8 @@ def present(indices: Sequence[int]) -> tuple[int, ...]:
 class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
-    ``origins`` and ``places`` are those of added nodes: the composite that each stems from, and its place in the file;
-    ``tensor_places`` has the places of added tensors.
+    ``origins`` maps each added node to the original composite that it came from. ``places`` and ``tensor_places`` map each added node and
+    tensor to its subgraph and index in the file.
     """
 
     graph: Graph
@@ -130,7 +130,7 @@ class Inlining:
     lines: list[str] = field(default_factory=list)
 
     def inline(self, index: int, body_index: int) -> bool:
-        """Replace a composite by its body; return False, after adding a log line, if LiteRT cannot."""
+        """Replace a composite by its body; return False if LiteRT cannot, and record the line that LiteRT logs, if any."""
         graph = self.graph
         node = graph.nodes[index]
         if not 0 <= body_index < len(graph.model.subgraphs):
@@ -189,7 +189,10 @@ def _is_dead(node: Node) -> bool:
 
 
 def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
-    """Return LiteRT's message about operands that do not fit the body: empty for a wrong number, None if they fit."""
+    """Return LiteRT's message if the tensors of a composite do not fit its body; None if they fit.
+
+    The message is empty if the numbers of operands or results differ.
+    """
     pairs = ((present(node.inputs), present(body.inputs)), (present(node.outputs), present(body.outputs)))
     if any(len(outer) != len(inner) for outer, inner in pairs):
         return ""
@@ -204,6 +207,6 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return a tensor's dimensions in LiteRT: those of the signature if it leaves a size open."""
+    """Return the shape that LiteRT reads for a tensor: the shape signature if it has an unknown size, else the shape."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

@@ -1,6 +1,7 @@
-"""Models that LiteRT partitions but cannot serialize: it crashes after partitioning.
+"""Models that LiteRT can partition, but crashes when it serializes them.
 
-Measured: every model with two composites of one body, and nearly all with an unread result of an inlined body.
+In measurements, LiteRT crashed for every model in which two composites share a body, and for nearly every model in which nothing
+reads a result of an inlined node.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
 
 
 def _unread(decision: Decision) -> int | None:
-    """Return the first inlined node with a result that nobody reads; None if there is none."""
+    """Return the first inlined node with a result that nothing reads; None if there is no such node."""
     graph = decision.graph
     for index in graph.execution_plan:
         if index in decision.places and any(

@@ -1,4 +1,4 @@
-"""Group selected nodes into partitions, each compiled by itself.
+"""Grouping of selected nodes into partitions, which are compiled separately.
 
 Source: ``GroupPartitionsV2`` and ``GroupPartitions`` (``litert/compiler/plugin/algo.cc``).
 """
@@ -18,7 +18,7 @@ NodeGroup = tuple[int, ...]
 
 
 def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[NodeGroup, ...]:
-    """Return the groups of a strategy, each with its nodes in running order."""
+    """Return the groups that a strategy makes of the selected nodes; the nodes in each group are in running order."""
     return weakly_connected(graph, selected) if strategy == WEAKLY_CONNECTED else runs(graph, selected)
 
 
@@ -36,7 +36,10 @@ def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
 
 
 def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Return groups of selected nodes that read each other's results, however far apart they run."""
+    """Return groups of selected nodes that are connected because they read each other's results.
+
+    The nodes of a group need not be next to each other in the execution plan.
+    """
     parents = {index: index for index in graph.execution_plan if index in selected}
 
     def root(index: int) -> int:
@@ -57,10 +60,10 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
 
 
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
-    """Return groups, and the nodes between them, in an order in which they can run, and whether there is one.
+    """Return the groups, and the nodes between them, in an order in which they can run, and whether there is such an order.
 
-    Each group runs as one; groups that wait for each other keep the places of their last nodes. Plugins that select the same
-    nodes share the result.
+    Each group runs as a whole. If groups wait for each other, no order can run, and each group gets the place of its last node.
+    The result is cached for plugins that select the same nodes.
     """
     return graph.results.get("running order", (groups,), lambda: _in_running_order(graph, groups))
 
@@ -82,7 +85,10 @@ def _in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[
 
 
 def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
-    """Return an order in which each step finds its operands, keeping the given one if possible; None if there is none."""
+    """Return an order in which every step runs after the steps whose results it reads; None if there is no such order.
+
+    Steps that do not depend on each other stay in the given order.
+    """
     if len(steps) == 1:
         return [0]
     step_of = {index: number for number, nodes in enumerate(steps) for index in nodes}
@@ -115,7 +121,7 @@ def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | N
 
 
 def _subsets(graph: Graph, parts: Sequence[tuple[bool, Sequence[int]]]) -> tuple[Subset, ...]:
-    """Return the subsets of a plan, with the tensors that each reads of others, and that others or the caller read of it."""
+    """Return the subsets of a plan, each with its input tensors and with its results that are read outside the subset."""
     nodes = graph.nodes
     read = [{tensor for index in indices for tensor in nodes[index].inputs if tensor >= 0} for _, indices in parts]
     written = [{tensor for index in indices for tensor in nodes[index].outputs if tensor >= 0} for _, indices in parts]

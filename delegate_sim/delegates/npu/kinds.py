@@ -1,4 +1,4 @@
-"""Kinds of problem that the compiler plugins and LiteRT's loader report."""
+"""The kinds of problem that the compiler plugins and LiteRT's loader report."""
 
 from __future__ import annotations
 

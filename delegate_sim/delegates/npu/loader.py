@@ -1,4 +1,4 @@
-"""Models that LiteRT's loader refuses before any plugin is asked, and the line that it logs.
+"""Models that LiteRT's loader refuses before it asks any plugin, and the lines that the loader logs.
 
 Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/model/model_load.cc``), ``MapTensorType`` and
 ``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -27,7 +27,7 @@ _BEFORE = (
     ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
     ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
 )
-"""Types that LiteRT only supports since a release."""
+"""Types that LiteRT did not support before a release, with that release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class _LoaderFault:
 
 @functools.lru_cache(maxsize=2)
 def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
-    """Load a model once for all plugins."""
+    """Return the result of loading a model; the result is cached, because it is the same for all plugins."""
     return load(model, file_facts(model), release, ended)
 
 
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
-    """Load a model as LiteRT does, up to the first error: the tensors of each subgraph, then the nodes.
+    """Return the result of loading a model as LiteRT does: for each subgraph the tensors, then the nodes, up to the first error.
 
-    Errors with the codes in ``ended`` are ignored.
+    Errors whose code is in ``ended`` are ignored.
     """
     unknown = _unknown_types(model, release)
     lines: list[str] = []
@@ -69,7 +69,7 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
 
 
 def _unknown_types(model: Model, release: Release) -> frozenset[str]:
-    """Return the types in a model that a release's loader does not support."""
+    """Return the tensor types in a model that the loader of a release does not support."""
     refused = _NEVER.union(*[types for since, types in _BEFORE if not release.is_at_least(parse_release(since))])
     known = frozenset(schema.BITS_PER_ELEMENT).union(("STRING", "RESOURCE")) - refused
     return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
@@ -78,7 +78,7 @@ def _unknown_types(model: Model, release: Release) -> frozenset[str]:
 def _tensor_faults(
     subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release
 ) -> Iterator[_LoaderFault | str]:
-    """Yield the faults of the tensors, and the log lines about those that are read."""
+    """Yield the faults of the tensors of a subgraph, and a log line for each sparse tensor."""
     for tensor in subgraph.tensors:
         index, place = tensor.index, (subgraph.index, tensor.index)
         if tensor.type in unknown:
@@ -112,7 +112,7 @@ def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_LoaderFault]
 
 
 def _number(name: str) -> int:
-    """Return the schema's number of a type."""
+    """Return the number of a tensor type in the schema."""
     numbers = schema.enum_values("TensorType")
     return numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN(").removesuffix(")"))
 

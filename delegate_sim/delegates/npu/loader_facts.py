@@ -1,4 +1,4 @@
-"""Properties of a file that only LiteRT's own loader reads, and that make it refuse some models.
+"""Properties of a file that only LiteRT's loader reads; some of them make the loader refuse the model.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), ``MapQuantization``
 (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -19,26 +19,26 @@ NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", 
 _BLOCKWISE_DETAILS = 2
 
 FilePlace = tuple[int, int]
-"""A subgraph, and the index of a node or tensor in it."""
+"""The index of a subgraph, and the index of a node or tensor in this subgraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Unusual properties of a file; each set holds places."""
+    """Unusual properties of a file, with the places of the nodes or tensors that have them."""
 
     variants: frozenset[FilePlace]
     """Tensors that list variant tensors."""
     mutating: frozenset[FilePlace]
-    """Nodes that list which of their variable inputs they change, even if the list has no entry set."""
+    """Nodes with a list of the variable inputs that they change, even if no entry of the list is set."""
     invalid_channels: frozenset[FilePlace]
-    """Tensors with different numbers of scales and zero points, several of both."""
+    """Tensors quantized per channel whose numbers of scales and of zero points differ."""
     kinds: Mapping[FilePlace, str]
-    """Kinds of quantization that do not follow from the number of scales."""
+    """The kind of quantization, for tensors where ``quantization_kind`` cannot derive it from the scales."""
 
 
 @functools.lru_cache(maxsize=2)
 def file_facts(model: Model) -> FileFacts:
-    """Read the facts from a loaded model's bytes; those of the last models are cached."""
+    """Return the facts, read from the bytes of a loaded model; the facts of the last two models are cached."""
     root = Flatbuffer(model.content).root("Model")
     subgraphs = root.child_vectors("subgraphs")[0]
     tensors, tensor_counts = subgraphs.child_vectors("tensors")
@@ -68,7 +68,7 @@ def file_facts(model: Model) -> FileFacts:
 
 
 def quantization_kind(tensor: Tensor) -> str:
-    """Return a tensor's kind of quantization in LiteRT, unless ``FileFacts.kinds`` has another."""
+    """Return the kind of quantization that a tensor has in LiteRT, except for tensors with an entry in ``FileFacts.kinds``."""
     quantization = tensor.quantization
     if quantization is None:
         return NONE
@@ -78,7 +78,7 @@ def quantization_kind(tensor: Tensor) -> str:
 
 
 def has_weights(tensor: Tensor) -> bool:
-    """Return whether LiteRT considers a tensor constant: its buffer has bytes."""
+    """Return whether LiteRT considers a tensor constant, which requires a buffer that is not empty."""
     return tensor.data is not None and tensor.data[1] > 0
 
 
@@ -91,5 +91,5 @@ def _places(counts: Sequence[int]) -> list[FilePlace]:
 
 
 def _chosen(has_fault: Sequence[int], counts: Sequence[int]) -> frozenset[FilePlace]:
-    """Return the places with a fault; ``counts`` has the number of places in each subgraph."""
+    """Return the places where ``has_fault`` is not 0; ``counts`` is the number of places in each subgraph."""
     return frozenset(itertools.compress(_places(counts), has_fault) if any(has_fault) else ())

@@ -1,8 +1,8 @@
-"""Google's op filters: a text file of patterns that choose nodes by the names of their results.
+"""Google's op filters: a text file with patterns that select nodes by the names of their results.
 
 Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is a
-text-format ``OpFilters`` message: ``filter_behavior``, and ``filters`` with one ``op_name_pattern`` each. It is parsed here
-because ``protobuf``, which reads this format, is an optional dependency and needs the compiled message.
+text-format ``OpFilters`` message with a ``filter_behavior``, and ``filters`` that have one ``op_name_pattern`` each. The file is
+parsed here, because ``protobuf`` is an optional dependency and would need the compiled message.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
 @dataclass(frozen=True, slots=True)
 class FilterMatch:
-    """The filters' result for a node: whether it may run on the TPU, and the lines that the plugin logs."""
+    """The result of the filters for a node: whether the node may run on the TPU, the plugin's log lines, and the pattern."""
 
     is_kept: bool
     lines: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class FilterMatch:
 
 @dataclass(frozen=True, slots=True)
 class OpFilters:
-    """The filters of a file, and the fault of the file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
+    """The filters in a file, and the fault of the file if it has one: ``UNREADABLE`` or ``UNPARSABLE``."""
 
     behavior: str = NOT_ON_TPU
     patterns: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ class OpFilters:
 
     @property
     def keeps_all(self) -> bool:
-        """True if every node is kept, whatever the names of its results."""
+        """True if the filters let every node run on the TPU, whatever the names of its results."""
         return not self.patterns and self.behavior == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:
-        """Return the filters' result for a node, by the names of its results."""
+        """Return what the filters decide for a node, given the names of its results."""
         if not self.patterns or not names:
             return FilterMatch(self.behavior == NOT_ON_TPU)
         lines: list[str] = []
@@ -69,11 +69,11 @@ class OpFilters:
 
 
 class _FilterFault(Exception):
-    """Raised if the text is not such a message."""
+    """Raised if a text is not a valid ``OpFilters`` message."""
 
 
 def parsed(text: str) -> OpFilters:
-    """Return the filters in a file's text; with a fault if it is not such a message."""
+    """Return the filters in the text of a file; with the fault ``UNPARSABLE`` if the text is not an ``OpFilters`` message."""
     try:
         tokens = _Tokens(text)
         filters = _message(tokens)
@@ -83,7 +83,7 @@ def parsed(text: str) -> OpFilters:
 
 
 class _Tokens:
-    """The words, numbers, strings and punctuation of a text, one after the other; "" at the end."""
+    """The tokens of a text (words, numbers, strings and punctuation), read in order."""
 
     def __init__(self, text: str) -> None:
         self._found = list(_tokens(text))
@@ -170,7 +170,7 @@ def _filter(tokens: _Tokens) -> str:
 
 
 def _text(tokens: _Tokens) -> str:
-    """Parse a string; adjacent strings are joined."""
+    """Parse one or more adjacent strings, and return them joined."""
     if tokens.peek()[0] != "text":
         raise _FilterFault
     text = ""

@@ -1,4 +1,4 @@
-"""LiteRT's flow for a model with a compiler plugin.
+"""LiteRT's partitioning of a model with a compiler plugin.
 
 Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/compiler_plugin.cc``).
 """
@@ -32,7 +32,7 @@ NOT_SORTED_LINE = "Failed to topologically sort subgraph after slicing!"
 
 @dataclass(frozen=True, slots=True)
 class PluginAnswer:
-    """A plugin's answer for a subgraph: a verdict on each node, its log lines, or its failure."""
+    """A plugin's answer for a subgraph: a verdict on each node, the plugin's log lines, and its failure if it failed."""
 
     verdicts: Mapping[int, Verdict]
     lines: tuple[str, ...] = ()
@@ -40,12 +40,12 @@ class PluginAnswer:
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
-"""A function that asks a plugin about a subgraph; the second argument gives the places of tensors added by inlining."""
+"""A function that asks a plugin about a subgraph; the second argument maps each tensor that inlining added to its file place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """The grouping of selected nodes, and the largest number of groups; 0 for any number."""
+    """The name of the grouping strategy, and the largest number of groups allowed; 0 allows any number."""
 
     name: str = DEFAULT
     limit: int = 0
@@ -53,7 +53,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """The result for one subgraph."""
+    """The result of partitioning one subgraph: the decision, LiteRT's log lines, and the failure, if any."""
 
     decision: Decision
     lines: tuple[str, ...]
@@ -61,7 +61,7 @@ class Partitioned:
 
 
 def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
-    """Have a plugin select nodes, inline unselected composites, ask again, and group the selected nodes."""
+    """Ask a plugin to select nodes, inline the composites that it did not select, ask again, and group the selected nodes."""
     lines: list[str] = []
     answer = ask(graph, {})
     lines += answer.lines
@@ -98,7 +98,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         failure = _too_many(graph, len(groups), strategy.limit)
         undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
-    # LiteRT logs this after each partition that it cuts out of such a graph; the order depends on memory addresses.
+    # LiteRT logs this line after slicing a partition if no order can run; how often depends on the order of memory addresses.
     lines += [NOT_SORTED_LINE] if decision.warnings else []
     lines.append(PARTITIONED_LINE.format(subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)))
     return Partitioned(decision, tuple(lines))
@@ -124,7 +124,7 @@ def _without_cpu_calls(
 def _inline_late(
     work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
 ) -> Mapping[int, Verdict]:
-    """Inline the bodies of calls to the CPU once the partitions are known; their nodes have the calls' verdicts."""
+    """Inline the composites that ask for the CPU, after partitioning; the added nodes get the verdicts of their composites."""
     result = dict(verdicts)
     for index, composite in composites.items():
         first = len(work.graph.nodes)
@@ -145,7 +145,7 @@ def _decided(
     npu_calls: Sequence[int],
     work: Inlining,
 ) -> Decision:
-    """Return the decision; each call that the model itself assigns to the NPU is a partition of its own, selected or not."""
+    """Return the decision about a subgraph. Each ``odml.npu_call`` that is not in a group becomes its own partition."""
     subsets: tuple[Subset, ...] = ()
     warnings: tuple[str, ...] = ()
     if groups or npu_calls:
@@ -174,7 +174,7 @@ def _too_many(graph: Graph, count: int, limit: int) -> ModelFailure:
 
 
 def selected_subgraphs(count: int, chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:
-    """Yield the subgraphs that a plugin is asked about, in order."""
+    """Yield the indices of the subgraphs that LiteRT asks a plugin about, in order."""
     for index in range(count):
         if index not in skipped and (not chosen or index in chosen):
             yield index

@@ -28,7 +28,7 @@ _FIRST_SINCE = parse_release("litert-2.1.3")
 
 
 def strategy(value: Any) -> str:
-    """Parse a partition strategy: its name or LiteRT's number."""
+    """Parse a partition strategy, given by its name or by LiteRT's number for it."""
     names = {**{name: name for name in STRATEGIES}, **{str(number): name for number, name in enumerate(STRATEGIES)}}
     strategy_name = names.get(str(value).strip().lower())
     if isinstance(value, bool) or strategy_name is None:
@@ -37,7 +37,7 @@ def strategy(value: Any) -> str:
 
 
 def natural(value: Any) -> int:
-    """Parse an integer of at least 0."""
+    """Parse an integer that is not negative."""
     number = integer(value)
     if number < 0:
         raise ValueError(f"takes a whole number from 0 up, not {value!r}")
@@ -45,7 +45,7 @@ def natural(value: Any) -> int:
 
 
 def subgraph_numbers(value: Any) -> tuple[int, ...]:
-    """Parse indices of subgraphs: a list, or one string with commas."""
+    """Parse indices of subgraphs, given as a list, as one index, or as a string with commas between the indices."""
     if isinstance(value, str):
         value = [part for part in value.split(",") if part.strip()]
     elif isinstance(value, int) and not isinstance(value, bool):
@@ -88,7 +88,7 @@ COMMON_OPTIONS = (
 
 
 def log_traits(vendor: str) -> LogTraits:
-    """Return how to recognize a vendor's plugin in a log: by the names of its libraries."""
+    """Return log traits that recognize a vendor's plugin by the names of its libraries."""
     return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"))
 
 
@@ -101,19 +101,19 @@ class NpuPlugin(CompilerPlugin):
     provider_name = "NPU"
     further_kinds = kinds_by_code(*LOADER_KINDS, ISLANDS)
     socs: tuple[str, ...] = ()
-    """The SoCs that the plugin knows."""
+    """The names of the SoCs that the plugin supports."""
     history = ReleaseHistory("litert-2.1.3", starts_at_known=True)
     rules: RuleBook[NpuTarget]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about one subgraph as if it were the whole model."""
+        """Return the decision about one subgraph, as if it were the whole model."""
         partitioned = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
         return partitioned.decision
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:
-        """Load the file as LiteRT does, then ask about each subgraph that is not the body of a composite."""
+        """Load the file as LiteRT does, then ask the plugin about each subgraph that is not the body of a composite."""
         model = graphs[0].model
         found_by_loader = loaded(model, release, ended)
         warnings = tuple(self.warnings(options, release))
@@ -124,7 +124,7 @@ class NpuPlugin(CompilerPlugin):
         for index in selected_subgraphs(len(graphs), options["subgraphs"], bodies(model, release)):
             ask = self._ask(graphs[index], options, release, ended)
             partitioned = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
-            # A plugin that fails before it judges nodes gives no verdicts.
+            # If the plugin failed before it judged nodes, there are no verdicts, and so no decision.
             decisions[index] = partitioned.decision if partitioned.failure is None or partitioned.decision.verdicts else None
             lines += partitioned.lines
             warnings += partitioned.decision.warnings
@@ -135,31 +135,31 @@ class NpuPlugin(CompilerPlugin):
         return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Yield a note if the release of the runtime does not include the plugin."""
+        """Yield notes on which release's rules are used, if the rules for this release of the runtime are not known."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
             yield f"{release} has no compiler plugin whose rules are known: those of {self.history.known_since} are used"
             return
         yield from release_notes(self.name, release, self.history.known_since, is_unchanged=False)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Yield the unknowns of the plugin's decisions."""
+        """Yield warnings about parts of the plugin's decisions that cannot be predicted."""
         return iter(())
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Check a subgraph as a whole; return the plugin's log lines, and its failure, if any."""
+        """Check a subgraph as a whole, before its nodes; return the plugin's log lines, and its failure or None."""
         return (), None
 
     def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
-        """Return the target that the rules depend on."""
+        """Return the target on which the rules depend."""
         return NpuTarget(release, file_facts(graph.model))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
-        """Yield the plugin's log lines while it judges a subgraph's nodes."""
+        """Yield the lines that the plugin logs while it judges the nodes of a subgraph."""
         for index, verdict in verdicts.items():
             yield from self.lines_of(graph, index, verdict, target)
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the plugin's log lines about a node."""
+        """Yield the lines that the plugin logs about one node."""
         return iter(())
 
     def _ask(self, graph: Graph, options: OptionValues, release: Release, ended: frozenset[str] = frozenset()) -> Ask:
@@ -181,7 +181,7 @@ class NpuPlugin(CompilerPlugin):
         return Reason(f"{self.name}-cpu-call", CPU_CALL.name, message, "odml.cpu_call", "another composite", CPU_CALL.hint)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid a failure: any number of partitions, or the default SoC."""
+        """Yield options that avoid a failure: no limit on partitions, or the default SoC."""
         if code == ISLANDS.name:
             yield {"max_partitions": 0}
         if code == SOC.name:

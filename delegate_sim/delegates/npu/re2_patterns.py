@@ -1,9 +1,10 @@
-r"""RE2's regular expressions for Python's ``re``: patterns are rewritten or refused where the two differ.
+r"""Translation of RE2's regular expressions to Python's ``re``, which rewrites or refuses patterns where the two differ.
 
-``google-re2`` would be a compiled dependency of every user, for the op filters of one plugin.
-
-Source: the syntax that RE2 documents (google/re2, ``doc/syntax.txt``). RE2 has no back references, lookaround, atomic groups or
-possessive repetitions, repeats at most 1000 times, and supports classes such as ``[:alpha:]``, ``\Q...\E`` and ``\z``.
+The package ``google-re2`` is not used, because every user would have to install this compiled dependency for the op filters of
+one plugin.
+Source: RE2's documented syntax (google/re2, ``doc/syntax.txt``). Unlike ``re``, RE2 has no back references, lookaround, atomic
+groups or possessive repetitions, and it limits repetition counts to 1000. Unlike ``re``, RE2 supports classes such as
+``[:alpha:]``, and ``\Q...\E`` and ``\z``.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _KEPT_ESCAPES = frozenset("dDwWbB")
 
 
 class _Invalid(Exception):
-    """Raised if RE2 does not accept the pattern."""
+    """Raised if RE2 does not accept a pattern."""
 
 
 @functools.lru_cache(maxsize=64)
 def translated(pattern: str) -> re.Pattern[str] | None:
-    """Return the pattern for Python's ``re``; None if RE2 does not accept it, and so matches nothing."""
+    """Return an RE2 pattern as a compiled pattern of Python's ``re``; None if RE2 does not accept the pattern."""
     try:
         return re.compile(_Translator(pattern).run(), re.ASCII)
     except (_Invalid, re.error, OverflowError, RecursionError):
@@ -49,16 +50,16 @@ def translated(pattern: str) -> re.Pattern[str] | None:
 
 
 class _Translator:
-    """Translates a pattern in one pass."""
+    """A translator of one RE2 pattern, which reads the pattern once from left to right."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
         self.found: list[str] = []
         self.is_repeated = False
-        """True after a repetition, which RE2 does not repeat again."""
+        """True directly after a repetition, because RE2 does not accept a repetition of a repetition."""
         self.flag_groups = [0]
-        """Number of groups opened for flags in the middle of the pattern, and in each open group."""
+        """The number of extra ``re`` groups opened for flags: outside of any group, then in each open group of the pattern."""
 
     def run(self) -> str:
         while self.position < len(self.pattern):
@@ -115,7 +116,7 @@ class _Translator:
             self.flag_groups.append(0)
             self._add(match[0], len(match[0]))
         else:
-            # Flags apply until the end of their group.
+            # Flags apply until the end of the enclosing group, so an extra group stays open until then.
             self.flag_groups[-1] += 1
             self._add(f"(?{match['flags']}:" if match["flags"] else "(?:", len(match[0]))
 

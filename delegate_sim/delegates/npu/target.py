@@ -1,4 +1,4 @@
-"""The target that the plugins' rules depend on, and upstream sources that several modules cite."""
+"""The target on which the rules of the plugins depend."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .op_filters import OpFilters
 
 
 class NpuTarget(NamedTuple):
-    """The release, and a plugin's inputs besides the node: properties of the file, filters, and original tensors."""
+    """The release of the runtime, the properties of the file, the op filters, and the places of inlined tensors."""
 
     release: Release = NEWEST
     facts: FileFacts | None = None
     filters: OpFilters | None = None
     tensors: Mapping[int, tuple[int, int]] | None = None
-    """Places in the file of tensors that inlining added: subgraph and index."""
+    """The place in the file (subgraph and index) of each tensor that inlining added, by the index of the tensor."""

@@ -1,4 +1,4 @@
-"""XNNPACK's storage type of a tensor (``GetXNNPackDatatype``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""The datatype in which XNNPACK stores a tensor (``GetXNNPackDatatype``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ _ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2":
 _INT4_MIDDLE = 8
 
 _ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
-"""Since this release, one zero point may go with several scales; before, both numbers must be equal."""
+"""Since this release, one zero point may serve several scales; earlier releases need one zero point for each scale."""
 _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
-"""Since this release, only INT4 channels may have a zero point, of 8; before, INT4 any and others 8."""
+"""Since this release, zero points of channels must be 8 with INT4, and 0 with other types; 0 is also allowed with INT4.
+
+Earlier releases accept any zero point with INT4, and 0 or 8 with other types.
+"""
 _INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
 
 
 def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | None:
-    """Return XNNPACK's name of a tensor's datatype in a release of the runtime; None if it has none."""
+    """Return the name of the datatype in which XNNPACK stores a tensor; None if this release cannot store the tensor."""
     if tensor.type in _FLOATS:
         return _FLOATS[tensor.type]
     quantization = tensor.quantization
@@ -47,14 +50,14 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
 
 
 def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
-    """Return whether a release supports the type with this number of zero points."""
+    """Return whether a release supports the tensor's type, and its number of zero points."""
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
     return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
 
 
 def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
-    """Return whether a single scale counts as that of a channel."""
+    """Return whether XNNPACK treats a tensor with a single scale as a tensor of one channel."""
     return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 
@@ -70,18 +73,18 @@ def are_usable_scales(scales: FlatNumbers) -> bool:
 
 
 def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
-    """Return whether the (first) zero point is a value of the type."""
+    """Return whether the first zero point is in the range that XNNPACK allows for the tensor type."""
     lowest, highest = _ZERO_POINTS[kind]
     return lowest <= first_zero_point(quantization) <= highest
 
 
 def first_zero_point(quantization: Quantization) -> int:
-    """Return the zero point of the tensor, or of its first channel."""
+    """Return the zero point of the tensor or, with one per channel, of the first channel; 0 if there is none."""
     return int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
 
 
 def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:
-    """Return whether there is a scale for each channel, and zero points are 0 (or 8 with INT4)."""
+    """Return whether each channel has a scale, and the release allows the zero points."""
     if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
         return False
     is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)
@@ -91,7 +94,7 @@ def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Re
 
 
 def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:
-    """Return whether there is a usable scale for each block (``CheckFp16Scale``)."""
+    """Return whether each block has a usable scale (``CheckFp16Scale``)."""
     if not 0 <= quantization.scales_tensor < len(graph.tensors):
         return False
     scales = graph.model.constant(graph.tensors[quantization.scales_tensor])

@@ -29,7 +29,7 @@ from .variables import VALUES
 
 
 def _bits(value: Any) -> int:
-    """Parse a bitmask, also in hexadecimal."""
+    """Parse a bitmask, which may be a decimal or a hexadecimal number."""
     if isinstance(value, str) and value.strip().lower().startswith("0x"):
         try:
             value = int(value, 16)
@@ -105,7 +105,7 @@ class XnnpackDelegate(Delegate):
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Visit every node, and delegate all supported ones. The visit is kept for creating the kernels."""
+        """Visit every node, and delegate the supported nodes. The decision keeps the visit for creating the kernels."""
         visit = Visit(XnnpackTarget(_flags(options, release), release))
         verdicts = _verdicts(graph, visit)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
@@ -123,7 +123,7 @@ class XnnpackDelegate(Delegate):
     def _decide_in_calls(
         self, graph: Graph, visit: Visit, verdicts: Mapping[int, Verdict], supported: tuple[int, ...], mixtures: Sequence[int]
     ) -> Decision:
-        """Partition the nodes; each mixture of experts is replaced after the others, by its own kernel."""
+        """Partition the nodes: first the nodes that are not mixtures of experts, then each mixture as its own kernel."""
         lines = tuple([line for index in mixtures for line in printed_lines(verdicts[index])])
         accepted = [index for index in sorted(mixtures) if verdicts[index].is_supported]
         others = set(supported).difference(accepted)
@@ -143,14 +143,14 @@ class XnnpackDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Create the kernel of a partition, with the results of the visit; that of a mixture of experts cannot fail."""
+        """Return the failure to create the kernel of a partition; the kernel of a mixture of experts cannot fail."""
         if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
             return None
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:
-    """Return the bitmask with the flags set by options and those that the runtime sets in a release."""
+    """Return the flags as a bitmask: the user's options, applied to the flags that the runtime sets in this release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
         flags |= FLAGS["enable_latest_operators"]
@@ -161,7 +161,7 @@ def _flags(options: OptionValues, release: Release = NEWEST) -> int:
 
 
 def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
-    """Visit the nodes in order; nodes that depend on their readers are judged last."""
+    """Return the verdict of each node. Nodes whose verdict depends on later nodes are judged after the visit."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:

@@ -1,7 +1,7 @@
-"""Mixtures of experts: the custom operator ``moe``, whose nodes each have their own kernel.
+"""Mixtures of experts: the custom operator ``moe``. Each of its nodes has its own delegate kernel.
 
 Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``).
-Unlike other refusals, the reason is printed in every build.
+The delegate prints the reason for refusing a ``moe`` node in every build, and other reasons only in builds with logging.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXPERTS = "moe"
 
 _KNOWN_FROM = parse_release("litert-2.2.0")
 _QUANTIZED_FROM = "litert-2.3"
-"""Since this release, weights may be integers, and shapes are checked."""
+"""Since this release, weights may be integers, and the sizes of weights and scales are checked."""
 _SIZES = ("num_experts", "num_active_experts", "model_dim", "hidden_dim")
 _REQUIRED = (*_SIZES, "weight_type")
 _WEIGHT_TYPES = ("fp32", "int8", "int4")
@@ -35,7 +35,7 @@ _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """A problem of a node: in our words, and in the delegate's, which follow the operator and the node."""
+    """A problem of a node: our wording, and the delegate's message after its prefix ``moe node #...``."""
 
     problem: str
     said: str
@@ -148,7 +148,7 @@ def _unusable_operand(node: NodeView) -> _Problem | None:
 
 
 def _operand_problems(node: NodeView) -> Iterator[_Problem]:
-    """Yield the problems of the weights of gate, first and linear layer, of their scales, and of the experts' scales."""
+    """Yield the problems of the weights and scales of three layers (gate, first, linear), then of ``per_expert_scale``."""
     experts, hidden, model = _size(node, "num_experts"), _size(node, "hidden_dim"), _size(node, "model_dim")
     rows = {"gate": hidden * experts, "ff1": hidden * experts, "linear": model * experts}
     position = 3

@@ -1,4 +1,4 @@
-"""Failures to create the kernel of a partition: codes and wording."""
+"""Codes and wording of the failures to create the kernel of a partition."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Creating the kernel of one partition.
 
-Source: ``Subgraph::Create`` and the parts of the visits that define XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``),
-with the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). Failures that XNNPACK only
-finds while it computes shapes are in ``shapes``; those that depend on the processor are left out.
+Source: ``Subgraph::Create`` and the visits' code that defines XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``), and
+the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). The module ``shapes`` has the
+failures that XNNPACK finds only while it computes shapes. Failures that depend on the processor are not simulated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .shapes import attention_of_other_shapes, missing_axis, overflowing_constan
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
 )
-"""Operators whose operands but the first are parameters of XNNPACK's operator."""
+"""Operators whose first operand alone becomes an XNNPACK value; the delegate reads the other operands as parameters."""
 
 _WEIGHTED_FLOAT = {
     "fp32": {("fp32", "fp32", "fp32"), ("fp16", "fp32", "fp16")},
@@ -39,7 +39,7 @@ _CONVOLUTION = {
     "qcint8": {("qint8", "qcint32", "qint8"), ("qdint8", "fp32", "fp32")},
     "quint8": {("quint8", "qint32", "quint8")},
 }
-"""Supported (input, bias, output) of convolutions, by the datatype of the weights."""
+"""Supported datatypes (input, bias, output) of convolutions, by the datatype of the weights."""
 _DYNAMIC = {("qdint8", "fp32", "fp32"), ("qdint8", "fp32", "fp16")}
 _INTEGER = {("qint8", "qcint32", "qint8"), ("qint8", "qint32", "qint8")}
 _FULLY_CONNECTED = {
@@ -50,14 +50,14 @@ _FULLY_CONNECTED = {
     "qbint4": _DYNAMIC,
     "quint8": {("quint8", "qint32", "quint8")},
 }
-"""Supported (input, bias, output) of FULLY_CONNECTED, by the datatype of the weights."""
+"""Supported datatypes (input, bias, output) of FULLY_CONNECTED, by the datatype of the weights."""
 _PRODUCT = {
     "fp16": {("fp16", "fp16")},
     "fp32": {("fp32", "fp32")},
     "qint8": {("qint8", "qint8")},
     "qcint8": {("qdint8", "fp32")},
 }
-"""Supported (first input, output) of BATCH_MATMUL, by the datatype of the second input."""
+"""Supported datatypes (first input, output) of BATCH_MATMUL, by the datatype of the second input."""
 
 _INT4_ZERO_POINTS = (0, 8)
 _LARGEST_REQUANTIZATION = 256.0
@@ -66,7 +66,8 @@ _LARGEST_REQUANTIZATION = 256.0
 class _Kernel:
     """The kernel of one partition under construction.
 
-    ``inputs`` are inputs of the model, ``outputs`` leave the partition; ``positions`` gives the running order of its nodes.
+    ``inputs`` are the inputs of the model, and ``outputs`` the tensors that leave the partition. ``positions`` maps each node of
+    the partition to its place in the running order.
     """
 
     def __init__(
@@ -83,18 +84,18 @@ class _Kernel:
         self._datatypes: dict[int, str | None] = {}
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor; of a variable, one of its type and shape."""
+        """Return a tensor; for the handle of a variable, a tensor with the variable's type and shape."""
         return self.value_of_variable(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
-        """Return XNNPACK's datatype of a tensor; readers of an elided DEQUANTIZE use its float16 constant."""
+        """Return XNNPACK's datatype of a tensor: fp16 for the result of an elided DEQUANTIZE, whose constant is read instead."""
         if index not in self._datatypes:
             is_float16 = index in self.elided_float16
             self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.release)
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands that become values of XNNPACK's graph, without omitted ones."""
+        """Return the operands of a node that become values of XNNPACK's graph; omitted operands are left out."""
         inputs = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:
@@ -106,7 +107,7 @@ class _Kernel:
         return [index for index in inputs if index >= 0]
 
     def define_values(self, nodes: Iterable[Node]) -> KernelFailure | None:
-        """Define all values in the order of tensors (``DefineXNNPACKValue``); return the first failure."""
+        """Define the values of all nodes, in the order of tensor indices (``DefineXNNPACKValue``); return the first failure."""
         for index in sorted({index for node in nodes for index in self.values(node)}):
             if self.lacks_datatype(index):
                 tensor = self.tensor(index)
@@ -114,16 +115,16 @@ class _Kernel:
         return None
 
     def values(self, node: Node) -> Sequence[int]:
-        """Return the operands and results that become values."""
+        """Return the operands and results of a node that become values of XNNPACK's graph."""
         return [index for index in (*self.operands(node), *node.outputs) if index >= 0]
 
     def lacks_datatype(self, index: int) -> bool:
-        """Return whether XNNPACK cannot store a tensor. The handle of an unused variable is not a value."""
+        """Return whether XNNPACK cannot store a tensor; False for the handle of an unused variable, which is not a value."""
         is_unused = self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None
         return not is_unused and self.datatype(index) is None
 
     def define_node(self, view: NodeView) -> KernelFailure | None:
-        """Define one node; return the failure of its rank or its operator's checks."""
+        """Define one node; return its first failure, due to a tensor's rank or to the operator's own checks."""
         node = view.node
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:
@@ -133,18 +134,18 @@ class _Kernel:
         return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> KernelFailure | None:
-        """Return the failure of a node with incompatible datatypes."""
+        """Return the failure that a node's datatypes are incompatible."""
         description = ", ".join(name or "no bias" for name in datatypes)
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=description)
 
 
 def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure | None:
-    """Create the kernel of one partition of visited nodes; return the first failure."""
+    """Create the kernel of one partition; return the first failure, or None."""
     positions = {index: position for position, index in enumerate(subset.nodes)}
     failure = overflowing_constant(graph, positions, visit)
     if failure is not None:
         return failure
-    # A called subgraph gets the shapes of the caller's operands.
+    # The inputs of a called subgraph get their shapes from the caller, so the shapes in the file do not count.
     inputs = frozenset(() if graph.index else graph.inputs)
     kernel = _Kernel(graph, visit, inputs, frozenset(subset.outputs), positions)
     unpacking = set(visit.unpacking.producers.values())
@@ -160,18 +161,21 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure
 
 
 def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure unless operands and results have one datatype."""
+    """Return a failure unless all operands and results have the same datatype."""
     datatypes = [kernel.datatype(index) for index in (*kernel.operands(node.node), *node.node.outputs)]
     return None if len(set(datatypes)) <= 1 else kernel.mixed(node, *datatypes)
 
 
 def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure unless values move unchanged: one datatype, and one scale and zero point."""
+    """Return a failure unless operands and results have the same datatype, scale and zero point, so values move unchanged."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
 def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure unless the quantization is the same (``xnn_subgraph_check_quantization_parameter_matches``)."""
+    """Return a failure unless 8-bit results have the scale and zero point of the operands.
+
+    Upstream: ``xnn_subgraph_check_quantization_parameter_matches``.
+    """
     for source in map(kernel.tensor, kernel.operands(node.node)):
         for result in map(kernel.tensor, node.node.outputs):
             is_quantized = result.type in ("INT8", "UINT8")
@@ -182,7 +186,7 @@ def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return the failure of copying the value to the variable (``xnn_define_copy``)."""
+    """Return a failure if an 8-bit value has another scale or zero point than the variable (``xnn_define_copy``)."""
     source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
     if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
         description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
@@ -191,7 +195,7 @@ def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return the failure of an activation if the filter is 1x1, else of pooling."""
+    """Check MAX_POOL_2D: with a 1x1 filter like an activation, else like an operator that moves values unchanged."""
     is_activation = node.options.filter_height == node.options.filter_width == 1
     return _same_type(kernel, node) if is_activation else _moved(kernel, node)
 
@@ -205,7 +209,7 @@ def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _read_as_int32(value: FlatNumbers | None) -> list[int]:
-    """Return as many INT32 as there are elements, whatever their type."""
+    """Return the bytes of a constant read as INT32, one number for each element, whatever the type of the elements."""
     if value is None:
         return []
     content = value.tobytes().ljust(4 * len(value), b"\0")
@@ -213,7 +217,7 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check CONV_2D or DEPTHWISE_CONV_2D; float input with integer weights is quantized at run time."""
+    """Check CONV_2D or DEPTHWISE_CONV_2D; a float input of integer weights is quantized at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
     if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:
@@ -222,7 +226,7 @@ def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check TRANSPOSE_CONV; XNNPACK ignores the zero point of its weights."""
+    """Check TRANSPOSE_CONV; unlike with CONV_2D, XNNPACK ignores the zero point of the weights."""
     _, weights, source, *bias = node.node.inputs
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias[0] if bias else -1)
 
@@ -252,7 +256,7 @@ def _go_together(
 
 
 def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> KernelFailure | None:
-    """Return a failure if the scale grows too much between the product and the output."""
+    """Return a failure if the scale of input times weights is 256 times the output's scale or more."""
     quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
         return None
@@ -298,7 +302,7 @@ def _attended(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check BATCH_MATMUL; a float first input with an INT8 second one is quantized at run time."""
+    """Check BATCH_MATMUL; a FLOAT32 first input is quantized at run time if the second input is INT8."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
     if first == "fp32" and node.input(1).type == "INT8":

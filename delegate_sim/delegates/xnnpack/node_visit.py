@@ -1,4 +1,4 @@
-"""The delegate's state while it visits the nodes of a subgraph one after the other."""
+"""The delegate's state while it visits the nodes of a subgraph in order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .variables import Variables
 
 
 class Visit:
-    """The target, and the state collected from the nodes visited so far. Rules only read it."""
+    """The target, and the state collected from the nodes visited so far. Rules read the state, but do not change it."""
 
     __slots__ = ("target", "unpacking", "variables")
 

@@ -9,13 +9,13 @@ EIGHT_BIT_TYPES = ("INT8", "UINT8")
 
 
 def has_one_scale(tensor: Tensor) -> bool:
-    """Return whether a tensor is quantized as a whole."""
+    """Return whether a tensor is affinely quantized with a single scale, along dimension 0."""
     quantization = tensor.quantization
     return quantization is not None and quantization.is_affine and quantization.dimension == 0 and len(quantization.scales) == 1
 
 
 def scales_of(tensor: Tensor) -> str:
-    """Describe the quantization of a tensor."""
+    """Return the kind of a tensor's quantization, or the number and dimension of its scales, in words."""
     quantization = tensor.quantization
     if quantization is None:
         return "no quantisation parameters"
@@ -26,17 +26,17 @@ def scales_of(tensor: Tensor) -> str:
 
 
 def only_scale(tensor: Tensor) -> float | None:
-    """Return the scale of an 8-bit tensor with one scale (``GetTensorScaleOrDefault``); None for others."""
+    """Return the scale of an 8-bit tensor with one scale; None for any other tensor (``GetTensorScaleOrDefault``)."""
     return tensor.scale if tensor.type in EIGHT_BIT_TYPES and has_one_scale(tensor) else None
 
 
 def float32_ratio(numerator: float, denominator: float) -> float:
-    """Divide as float32 numbers."""
+    """Return the quotient of two numbers, computed in float32."""
     return quotient(numerator, denominator)
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
-    """Describe how the scale and zero point of a tensor differ from those of an output; None if they do not."""
+    """Return, in words, the scales and zero points of a tensor and an output if they differ; None if they are equal."""
     if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
         return None
     return f"scale {tensor.scale:g} and zero point {tensor.zero_point}, output {output.scale:g} and {output.zero_point}"

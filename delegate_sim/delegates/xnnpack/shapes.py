@@ -1,6 +1,6 @@
-"""Kernel failures due to shapes, and to values that XNNPACK's own graph lacks.
+"""Kernel failures due to shapes, to constants of another size than their unpacked tensor, and to variables read twice.
 
-Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` as they define nodes, ``reshape_reduce_operator``
+Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, ``reshape_reduce_operator``
 (``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
 """
 
@@ -15,7 +15,7 @@ from .failures import kernel_failure
 from .node_visit import Visit
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
-"""Operators that do not accept an operand without a shape as a scalar."""
+"""Operators that fail on an operand without a shape, instead of treating the operand as a scalar."""
 _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
 
@@ -23,7 +23,7 @@ _ATTENTION_RANK = 4
 def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
     """Return the failure of a reduction along an axis that the operand does not have.
 
-    Files also store unknown ranks as 0, so a rank of 0 only counts for the graph's ``inputs`` and for constants.
+    Files store an unknown rank as 0 too, so a rank of 0 is only believed for the graph's ``inputs`` and for constants.
     """
     source, axes = node.input(0), node.value(node.input(1))
     if axes is None or not (source.shape or source.is_constant or source.index in inputs):
@@ -35,7 +35,7 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | Non
 
 
 def attention_of_other_shapes(node: NodeView) -> KernelFailure | None:
-    """Return the first incompatible shape of an attention's operations (``VisitDotAttentionNode``)."""
+    """Return the failure of an attention whose operands have incompatible shapes (``VisitDotAttentionNode``)."""
     problem = next(_attention_problems(node), None)
     return None if problem is None else kernel_failure("xnnpack-kernel-attention", node.node.index, op=node.op, found=problem)
 
@@ -64,7 +64,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 
 def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None:
-    """Return the failure of weights that replace a float16 constant of another shape."""
+    """Return the failure of unpacked weights whose float16 constant has another shape than the weights."""
     weights = node.node.input(1)
     constant = visit.unpacking.elided_float16.get(weights) if node.op in _READ_WEIGHTS else None
     if constant is None:
@@ -76,7 +76,7 @@ def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None
 
 
 def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> KernelFailure | None:
-    """Return the failure of a constant that a node unpacks into memory of another size."""
+    """Return the failure of a constant that a node unpacks into a tensor of another size."""
     unpacking = visit.unpacking
     for tensor_index, producer in unpacking.producers.items():
         if producer not in nodes or tensor_index in unpacking.elided_float16:
@@ -93,9 +93,10 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
 
 
 def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a node that alone reads a variable, more than once, and needs its rank.
+    """Return the failure of a node that has the result of a READ_VARIABLE as two operands, and is its only reader.
 
-    ``positions`` gives the running order of the partition's nodes, ``outputs`` the tensors that leave it.
+    This only fails for operators that need the rank of their operands. ``positions`` maps each node of the partition to its
+    place in the running order, and ``outputs`` are the tensors that leave the partition.
     """
     if node.op not in _OF_EQUAL_RANK or node.node.is_custom:
         return None
@@ -112,6 +113,6 @@ def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: C
 
 
 def _is_used(graph: Graph, variable: int, positions: Mapping[int, int], between: range) -> bool:
-    """Return whether a node between the two uses the variable (``can_reorder_use``)."""
+    """Return whether a node at one of the positions ``between`` reads or assigns the variable (``can_reorder_use``)."""
     users = (*graph.readers.get(variable, ()), *graph.writers.get(variable, ()))
     return any(positions.get(user.index) in between for user in users)

@@ -1,4 +1,4 @@
-"""The target that the acceptance rules depend on: the delegate's flags, and the runtime release.
+"""The target on which the rules depend: the delegate's flags and the release of the runtime.
 
 Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
 """
@@ -26,18 +26,18 @@ FLAGS = MappingProxyType(
         "disable_dynamically_quantized_ops": 0x800,
     }
 )
-"""The bits of ``TfLiteXNNPackDelegateOptions::flags``, by the names after ``TFLITE_XNNPACK_DELEGATE_FLAG_``."""
+"""The bits of ``TfLiteXNNPackDelegateOptions::flags``, by name without the prefix ``TFLITE_XNNPACK_DELEGATE_FLAG_``."""
 
 QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
 DEFAULT_FLAGS = QS8 | QU8
-"""The default flags with both kinds of quantized operators, as the runtime is built."""
+"""The flags that the runtime sets by default, because it is built with signed and unsigned quantized operators."""
 
 
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
 """Since this release, float CONV_2D and FULLY_CONNECTED with integer weights are accepted by default.
 
-The flag disable_dynamically_quantized_ops turns that off. Before this release the flag enable_latest_operators decides, which the
-runtime sets.
+The flag disable_dynamically_quantized_ops turns this off. Before this release, these nodes need the flag
+enable_latest_operators, which the runtime sets.
 """
 
 

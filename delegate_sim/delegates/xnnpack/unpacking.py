@@ -1,6 +1,6 @@
-"""Nodes that unpack constants; the delegate runs them before it creates its kernels.
+"""Nodes that unpack constants, which the delegate runs before it creates its kernels.
 
-Source: the parts on quasi-static tensors of ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+Source: the code for quasi-static tensors in ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from ...model.model import Node, Tensor
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 _INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
-"""Since this release, a DEQUANTIZE of INT8 without quantization parameters is left alone; measured, not read."""
+"""Since this release, a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
+
+Found by measuring, not in the source.
+"""
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")
 """Operators that may unpack a constant."""
@@ -18,19 +21,22 @@ _READ_FLOAT16_WEIGHTS = ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")
 
 
 class Unpacking:
-    """DEQUANTIZE and DENSIFY nodes of constants, collected while the nodes are visited in order."""
+    """The DEQUANTIZE and DENSIFY nodes that unpack constants, collected while the nodes are visited in order."""
 
     def __init__(self, release: Release = NEWEST) -> None:
         self._takes_bare_int8 = not release.is_at_least(_INT8_IS_QUANTIZED_FROM)
         self.producers: dict[int, int] = {}
-        """The node that unpacks each tensor."""
+        """The index of the node that unpacks each tensor, by the index of the tensor."""
         self.elided_float16: dict[int, int] = {}
-        """The float16 constant that all readers of a DEQUANTIZE's result use instead of it."""
+        """The float16 constant that replaces the result of a DEQUANTIZE for all readers, by the index of the result."""
         self.refused_readers: dict[int, Node] = {}
-        """Unpacking nodes left to the CPU, with the first refused node that reads their result."""
+        """The first refused node that reads the result of an unpacking node, which is therefore left to the CPU.
+
+        The key is the index of the unpacking node.
+        """
 
     def notice(self, node: NodeView) -> bool:
-        """Record a node if it unpacks a constant; return whether it does."""
+        """Record a node if it unpacks a constant; return whether it was recorded."""
         if node.op == "DEQUANTIZE":
             if not self.widens_constant(node):
                 return False
@@ -46,17 +52,20 @@ class Unpacking:
         return bool(self.producers) and tensor.index in self.producers
 
     def is_elided(self, tensor: Tensor) -> bool:
-        """Return whether readers of a tensor use a float16 constant instead."""
+        """Return whether the readers of a tensor read a float16 constant instead of the tensor."""
         return bool(self.elided_float16) and tensor.index in self.elided_float16
 
     def drop_producers_of(self, node: Node) -> None:
-        """Leave the nodes that unpack a refused node's operands to the CPU."""
+        """Leave to the CPU the nodes that unpack the operands of a refused node."""
         for tensor in node.inputs if self.producers else ():
             if tensor in self.producers:
                 self.refused_readers.setdefault(self.producers[tensor], node)
 
     def widens_constant(self, node: NodeView) -> bool:
-        """Return whether a node is a DEQUANTIZE to FLOAT32 of a constant or unpacked FLOAT16 or quantized INT8 tensor."""
+        """Return whether a DEQUANTIZE node turns a constant or unpacked tensor into FLOAT32.
+
+        The tensor must be FLOAT16 or quantized INT8, and must not be sparse.
+        """
         source = node.input(0)
         return (
             _has_one_operand_and_result(node)
@@ -70,7 +79,7 @@ class Unpacking:
 
 
 def densifies_constant(node: NodeView) -> bool:
-    """Return whether a node is a DENSIFY of a sparse constant of a supported type."""
+    """Return whether a DENSIFY node unpacks a sparse constant of a supported type."""
     source = node.input(0)
     return (
         _has_one_operand_and_result(node)
@@ -86,7 +95,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers accept float16 weights, and none reads the tensor as its first operand."""
+    """Return whether all readers of the node's result accept float16 weights, and none reads it as its first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

@@ -1,4 +1,4 @@
-"""Variables whose handles, assignments and reads are delegated together.
+"""Variables: their handles, assignments and reads are delegated together.
 
 Source: ``ResourceInfo``, and the visits to VAR_HANDLE, ASSIGN_VARIABLE and READ_VARIABLE
 (``delegates/xnnpack/xnnpack_delegate.cc``).
@@ -11,11 +11,11 @@ from ...model.model import Tensor
 from ...rules.operands import OUTPUT, Operand, operand
 
 VALUES: dict[str, Operand] = {"ASSIGN_VARIABLE": operand(1, "value"), "READ_VARIABLE": OUTPUT}
-"""Position of the operand or result with the variable's type and shape, by operator."""
+"""The operand or result that has the type and shape of the variable, by operator."""
 
 
 class _Resource:
-    """A resource tensor: the variable that its handle names, the handle's node, and a tensor of the variable's type."""
+    """A resource tensor: the variable that it refers to, its VAR_HANDLE node, and a tensor with the variable's type and shape."""
 
     __slots__ = ("handle", "value", "variable")
 
@@ -32,20 +32,20 @@ class Variables:
         self._resources: dict[int, _Resource] = {}
 
     def define(self, node: NodeView) -> None:
-        """Record a VAR_HANDLE; a handle that would rename a resource tensor's variable is ignored (``SetVarHandle``)."""
+        """Record a VAR_HANDLE, unless its resource tensor already refers to another variable (``SetVarHandle``)."""
         resource, variable = node.output(0).index, (node.options.container or "", node.options.shared_name or "")
         known = self._resources.setdefault(resource, _Resource(variable, node.node.index))
         if known.variable == variable:
             known.handle = node.node.index
 
     def bind(self, node: NodeView) -> None:
-        """Record that an accepted node reads or assigns a variable: the first decides its type and shape."""
+        """Record an accepted node that reads or assigns a variable; the first such node sets the variable's type and shape."""
         known = self._resources.get(node.input(0).index)
         if known is not None and known.value is None:
             known.value = VALUES[node.op].tensor(node)
 
     def conflict(self, resource: Tensor, value: Tensor) -> str | None:
-        """Return why a node cannot read or assign a value; None if it can (``AddProxyValue``)."""
+        """Return why a node cannot read this value from a variable, or assign it; None if it can (``AddProxyValue``)."""
         known = self._resources.get(resource.index)
         if known is None:
             return "no VAR_HANDLE before this node"
@@ -54,11 +54,11 @@ class Variables:
         return None
 
     def has_value(self, handle: NodeView) -> bool:
-        """Return whether an accepted node uses the variable of a VAR_HANDLE, and the handle is not ignored."""
+        """Return whether an accepted node uses the variable of a VAR_HANDLE, and the VAR_HANDLE was recorded."""
         known = self._resources.get(handle.output(0).index)
         return known is not None and known.value is not None and known.handle == handle.node.index
 
     def value_of(self, resource: int) -> Tensor | None:
-        """Return a tensor with the type of a resource tensor's variable."""
+        """Return a tensor with the type and shape of a resource tensor's variable; None if no accepted node uses it."""
         known = self._resources.get(resource)
         return None if known is None else known.value

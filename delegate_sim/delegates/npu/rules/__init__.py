@@ -1,6 +1,6 @@
 """Rules of the compiler plugins: the checks of every operator, in the order in which each plugin applies them.
 
-The tables of a family (``rules/FAMILY.py``) have a row for each operator and a column for each plugin.
+Each family of operators has a table (``rules/FAMILY.py``) with a row for each operator and a column for each plugin.
 """
 
 from __future__ import annotations
@@ -45,4 +45,4 @@ BOOKS = {
     "mediatek": _book("mediatek", MEDIATEK),
     "samsung": _book("samsung", SAMSUNG, others=ANYTHING.from_source(SAMSUNG)),
 }
-"""The rules of each plugin by its vendor."""
+"""The rules of each plugin, by the name of the vendor."""

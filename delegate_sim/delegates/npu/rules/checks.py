@@ -1,7 +1,7 @@
-"""The checks of the compiler plugins, and the table format of all operator families.
+"""The checks of the compiler plugins, and the format of the tables of all operator families.
 
-An operator has one row, with each plugin's checks. Samsung's plugin accepts every node, and Google's every operator that its
-column does not refuse, so most rows have nothing for them.
+Each row of a table has the checks of one operator, by plugin. Most rows have no checks for Google's plugin, which accepts every
+operator that its column does not refuse. Samsung's plugin accepts every node, so it has no column.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalization
 
 @dataclass(frozen=True, slots=True)
 class PluginRow:
-    """Each plugin's checks of an operator; None if it has no rule for it."""
+    """The checks of one operator, by plugin; None if a plugin has no rule for the operator."""
 
     google: NpuRule | None = None
     intel: NpuRule | None = None
@@ -45,7 +45,7 @@ PluginTable: TypeAlias = Mapping[str, PluginRow]
 
 
 def column(table: PluginTable, plugin: str) -> Rules[NpuTarget]:
-    """Return one plugin's rules of a family."""
+    """Return the rules of one plugin for the operators of a family."""
     return {op: getattr(row, plugin) for op, row in table.items() if getattr(row, plugin) is not None}
 
 
@@ -60,7 +60,7 @@ ANY: NpuRule = OpRule(_NOTHING).from_source(INTEL)
 """Intel's plugin accepts the operator, whatever its types and attributes."""
 
 REFUSED: NpuRule = OpRule((refused(),)).from_source(GOOGLE.with_symbol("kUnSupportedOps"))
-"""Google's plugin never accepts the operator."""
+"""Google's plugin never accepts the operator, in any release."""
 
 
 def _filtered(node: NodeView, target: NpuTarget) -> str | None:
@@ -82,10 +82,10 @@ REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), 
     GOOGLE.with_symbol("kUnSupportedOps")
 )
 
-# Types, for MediaTek's plugin
+# Types that MediaTek's plugin maps
 
 _WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
-"""Types that are mapped with any quantization."""
+"""Types that the plugin maps with any quantization."""
 _QUANTIZED = {
     "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
     "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),
@@ -108,18 +108,18 @@ _NUMBERS = {
     "FLOAT8_E4M3FN": 22,
     "FLOAT8_E5M2": 23,
 }
-"""LiteRT's own numbers of types that the plugin does not map."""
+"""LiteRT's numbers for the types that the plugin may not map."""
 _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""Releases, from and until, in which INT32 per channel requires zero points of 0."""
+"""The first release in which INT32 quantized per channel requires zero points of 0, and the first in which it no longer does."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 
 @dataclass(frozen=True, slots=True)
 class TypeFault:
-    """A tensor that MediaTek's plugin does not map: the kind of problem, the actual value, and the log line."""
+    """A tensor that MediaTek's plugin does not map: the kind of problem, a description of the tensor, and the log line."""
 
     kind: Kind
     found: str
@@ -127,7 +127,7 @@ class TypeFault:
 
 
 def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
-    """Return the kind of quantization of a node's tensor."""
+    """Return the kind of quantization of a tensor, given a node of its graph and the tensor's index."""
     tensor = node.graph.tensors[index]
     others = {} if target.facts is None else target.facts.kinds
     if tensor.quantization is not None or not others:
@@ -139,7 +139,7 @@ def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
 
 
 def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]:
-    """Map the types of operands and results until one fails; yield lines of warnings, and the fault."""
+    """Map the types of a node's operands and results, up to the first fault; yield warning lines, then the fault, if any."""
     inputs, outputs = present(node.node.inputs), present(node.node.outputs)
     for names, indices in (("input", inputs), ("output", outputs)):
         for position, index in enumerate(indices):
@@ -214,11 +214,11 @@ _TYPES: tuple[Check[NpuTarget], ...] = (
 TYPED: NpuRule = OpRule(_TYPES).from_source(MEDIATEK)
 """MediaTek's plugin accepts the operator if it maps the types of all operands and results."""
 
-# Composites and checks of single operators
+# Checks of composites and of single operators
 
 
 def composite_named(names: Iterable[str]) -> Check[object]:
-    """Require a composite with one of these names."""
+    """Require that a composite has one of certain names."""
     allowed = tuple(names)
 
     def find(node: NodeView) -> str | None:
@@ -270,4 +270,4 @@ def _computed_count(node: NodeView) -> str | None:
 CONSTANT_COUNT: NpuRule = (
     OpRule((check(CONSTANT, "a constant number of elements", _computed_count),)).from_source(INTEL).from_release("litert-2.2.0")
 )
-"""Intel's plugin accepts TOPK_V2 if the number of elements is known."""
+"""Intel's plugin accepts TOPK_V2 if the number of elements to return (k) is constant."""

@@ -31,20 +31,20 @@ _COMPOSITE_LINE = "unsupported composite op: "
 _FILTERS_SINCE = parse_release("litert-2.1.5")
 _COMPOSITES_SINCE = parse_release("litert-2.1.5")
 _TWICE_SINCE = parse_release("litert-2.3.0")
-"""Since this release, the first unselected composite is logged twice, each time that the plugin is asked."""
+"""Since this release, the plugin logs the first unselected composite twice whenever it is asked about a subgraph."""
 
 _MESSAGE_SIGNS = frozenset("{:<#\n")
 
 
 class FilterFile(str):
-    """The text of a file of op filters, or the path of an unreadable one."""
+    """The text of a file of op filters, or the path of the file if it cannot be read."""
 
     __slots__ = ("is_unreadable",)
     is_unreadable: bool
 
 
 def op_filters(value: Any) -> FilterFile:
-    """Parse op filters, given as text or as the path of a file. Errors are reported when the plugin is asked."""
+    """Parse op filters, given as text or as the path of a file. Faults of the file are reported when the plugin is asked."""
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):
@@ -98,7 +98,7 @@ class GooglePlugin(NpuPlugin):
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, FILTER_FILE, ISLANDS))
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Look up the SoC, then read the op filters."""
+        """Return a failure if the plugin does not know the SoC, or if the op filters cannot be read."""
         soc = options["soc"] or _DEFAULT_SOC
         lines = (_OLD_NAME_LINE,) if soc in _OLD_NAMES else ()
         soc = _OLD_NAMES.get(soc, soc)
@@ -114,18 +114,18 @@ class GooglePlugin(NpuPlugin):
         return (*lines, line), ModelFailure("partition", graph.index, None, None, FILTER_FILE.name, line, FILTER_FILE.hint)
 
     def target(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> NpuTarget:
-        """Return the target that the rules depend on: the release and the filters."""
+        """Return the target on which the rules depend, with the op filters."""
         return NpuTarget(release, file_facts(graph.model), _filters_of(options))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
-        """Yield the lines of all nodes; the line of the first unselected composite also comes before all others."""
+        """Yield the log lines of all nodes; newer releases also log the line of the first unselected composite at the start."""
         lines = list(super().lines(graph, verdicts, target))
         if target.release.is_at_least(_TWICE_SINCE):
             yield from [line for line in lines if line.startswith(_COMPOSITE_LINE)][:1]
         yield from lines
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the lines about an unselected composite, or a node that a filter matches."""
+        """Yield the log lines about a composite that is not selected, or about a node that the op filters apply to."""
         node = graph.nodes[index]
         if node.op == COMPOSITE and not node.is_custom:
             name = composite_name(graph.model, node)
@@ -141,7 +141,7 @@ class GooglePlugin(NpuPlugin):
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    """Return whether the plugin applies its filters to a node: the operator itself is not refused."""
+    """Return whether the plugin applies its filters to a node, which it does unless it refuses the operator."""
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 

@@ -44,7 +44,7 @@ class IntelPlugin(NpuPlugin):
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Check the dimensions of the subgraph's inputs."""
+        """Return a failure if an input of the subgraph has six dimensions or more."""
         for position, index in enumerate(graph.inputs):
             rank = len(layout(graph.tensors[index]))
             if rank >= _REFUSED_DIMENSIONS:
@@ -56,7 +56,7 @@ class IntelPlugin(NpuPlugin):
         return (), None
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the lines about unselected operators, with their numbers."""
+        """Yield the log lines about a node that is not selected, which name the number of its operator."""
         if verdict.is_supported:
             return
         node = graph.nodes[index]

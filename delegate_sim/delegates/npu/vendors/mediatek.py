@@ -1,4 +1,4 @@
-"""MediaTek's compiler plugin (``litert/vendors/mediatek``), as it decides without the vendor's compiler."""
+"""MediaTek's compiler plugin (``litert/vendors/mediatek``), in the mode in which it does not ask the vendor's compiler."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOCS = (
     *("mt6993", "mt8171", "mt8188", "mt8189"),
 )
 _CAST = "INT64"
-"""The type of constants that are cast, with a warning."""
+"""The type of the constants that the plugin casts to INT32, with a warning."""
 CLOSED_SINCE = "8.2.24"
 """Since this version of the Neuron runtime, the plugin asks the vendor's compiler, whose rules are unknown."""
 
@@ -48,14 +48,14 @@ class MediatekPlugin(NpuPlugin):
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Yield which branch of the plugin is simulated."""
+        """Yield a warning about which mode of the plugin is simulated."""
         yield (
             f"from Neuron {CLOSED_SINCE} on the plugin asks MediaTek's compiler about each node, whose rules are closed: this is "
             "what it selects with an older one, or with mediatek_use_get_supported_operations=false"
         )
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Look up the SoC."""
+        """Return a failure if the plugin does not know the SoC."""
         soc = options["soc"]
         if not soc or soc in SOCS:
             return (), None
@@ -63,7 +63,7 @@ class MediatekPlugin(NpuPlugin):
         return (line,), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the lines about the type that keeps a node from the NPU, and about constants that are cast."""
+        """Yield the log lines about the type that keeps a node off the NPU, and about constants that are cast."""
         node = graph.nodes[index]
         if verdict.is_supported and not any(graph.tensors[tensor].type == _CAST for tensor in present(node.inputs)):
             return

@@ -1,4 +1,7 @@
-"""Qualcomm's compiler plugin (``litert/vendors/qualcomm``), which asks a closed library about every node: it only runs live."""
+"""Qualcomm's compiler plugin (``litert/vendors/qualcomm``).
+
+The plugin asks a closed-source library about every node, so it can be run live, but not simulated.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ SOCS = ("SM8850", "SM8750", "SM8650", "SM8550", "SM8450", "SM8350")
 
 
 class QualcommPlugin(Delegate):
-    """Data for running Qualcomm's plugin live; its decisions cannot be simulated."""
+    """The data for running Qualcomm's plugin live; the plugin's decisions cannot be simulated."""
 
     name = "npu-qualcomm"
     kernel_name = "DISPATCH_OP"

@@ -1,4 +1,4 @@
-"""Samsung's compiler plugin (``litert/vendors/samsung``), which selects every node and compiles all of them or fails."""
+"""Samsung's compiler plugin (``litert/vendors/samsung``), which selects every node and fails if it cannot compile them all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SamsungPlugin(NpuPlugin):
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Yield the consequence of selecting every node."""
+        """Yield a warning that selecting every node can fail the whole model."""
         yield (
             "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not "
             "take fails the whole model"

@@ -1,7 +1,7 @@
 """Rules of the XNNPACK delegate: the checks of each operator, in the delegate's order.
 
-Source: ``Subgraph::VisitNode`` and the functions for each operator, as called before a kernel is created
-(``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has a function there that refuses every node.
+Source: ``Subgraph::VisitNode`` and the function of each operator, as the delegate calls them before it creates kernels
+(``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has no rule here, because its upstream function refuses every node.
 """
 
 from __future__ import annotations

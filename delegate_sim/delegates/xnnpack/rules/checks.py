@@ -1,7 +1,7 @@
-"""Checks of the XNNPACK rules beyond the shared vocabulary (``delegates/xnnpack/xnnpack_delegate.cc``).
+"""Checks that only the XNNPACK rules use (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-The delegate stops at the first failed check, so the order of checks decides which reason is given. It prints the reason only in
-builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
+The delegate stops at the first failed check, so the order of the checks decides which reason it gives. The delegate prints the
+reason only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ WEIGHTS, BIAS = operand(1, "weights"), operand(2, "bias")
 
 
 def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
-    """Return the rule of an operator that a method of ``Subgraph`` visits."""
+    """Return the rule of an operator, given the method of ``Subgraph`` that visits the operator."""
     return OpRule(checks).from_source(method(function))
 
 
 def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a unary operator; shapes are checked in all releases, or since one."""
+    """Return the rule of a unary operator; shapes are checked since the release ``shapes_from``, or always if it is empty."""
     return xnnpack_rule(
         "VisitUnaryNode",
         operands(1),
@@ -49,7 +49,7 @@ def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str
 
 
 def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a binary operator; shapes are checked in all releases, or since one."""
+    """Return the rule of a binary operator; shapes are checked since the release ``shapes_from``, or always if it is empty."""
     return xnnpack_rule(
         "VisitBinaryNode",
         operands(2),
@@ -62,48 +62,51 @@ def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule
 
 
 SHAPES_FROM = "litert-1.3.0"
-"""Since this release, shapes are checked for all operators; the list of those checked before was measured, not read."""
+"""Since this release, the shapes of all operators are checked.
+
+The list of operators whose shapes were checked earlier comes from measurements, not from the source.
+"""
 
 
 def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks for releases of the runtime since this one; for all if none is given."""
+    """Return the checks, limited to releases of the runtime from this release on; unlimited if ``release`` is empty."""
     return tuple(check.from_release(release) if release else check for check in checks)
 
 
 def counting_before(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks for releases of the runtime before this one."""
+    """Return the checks, limited to releases of the runtime before this release."""
     return tuple(check.before_release(release) for check in checks)
 
 
 def operands(inputs: int | Numbers, outputs: int | Numbers = 1) -> Check[object]:
-    """Require these numbers of inputs and outputs (``CheckNumInputsAndOutputs``)."""
+    """Require certain numbers of inputs and outputs (``CheckNumInputsAndOutputs``)."""
     overload = "expected_num_inputs" if isinstance(inputs, int) else "min_num_inputs"
     return operand_count(inputs, outputs).from_source(method("CheckNumInputsAndOutputs", overload))
 
 
 def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[object], ...]:
-    """Require one of these ranks, and no dimension of 0 (``CheckTensorShape``)."""
+    """Require one of certain ranks, and no dimension of size 0 (``CheckTensorShape``)."""
     place = method("CheckTensorShape", "min_num_dims")
     return rank(which, ranks).from_source(place), has_elements(which, allows_negative=False).from_source(place)
 
 
 def vector(which: Operand) -> Check[object]:
-    """Require that a shape operand is a vector (``CheckShapeTensorShape`` without squeezing)."""
+    """Require that an operand that holds a shape is a vector (``CheckShapeTensorShape`` without squeezing)."""
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
 def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
-    """Require an integer type of shapes and axes (``CheckTensorType`` and similar methods)."""
+    """Require that an operand that holds a shape or axes has one of certain types (``CheckTensorType`` and similar methods)."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
 
 def stored(which: Operand) -> Check[object]:
-    """Require a constant in the model file (``CheckTensorStaticAllocation``)."""
+    """Require that an operand is a constant in the model file (``CheckTensorStaticAllocation``)."""
     return constant(which).from_source(method("CheckTensorStaticAllocation"))
 
 
 def stored_or_unpacked(which: Operand) -> Check[Visit]:
-    """Require a constant (``CheckTensorStaticAllocation``), or a tensor that an earlier node unpacks from constants."""
+    """Require that an operand is a constant or unpacked from a constant by an earlier node (``CheckTensorStaticAllocation``)."""
 
     def find(node: NodeView, visit: Visit) -> str | None:
         tensor = which.tensor(node)
@@ -119,7 +122,7 @@ BOUNDING_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1")).from
 
 
 def padding_mode(node: NodeView) -> str | None:
-    """Return the padding of a builtin operator: SAME, VALID, or None without options."""
+    """Return the padding mode of a builtin operator, SAME or VALID; None if the node has no options."""
     return None if node.options.table is None else schema.enum_names("Padding").get(node.options.padding)
 
 
@@ -129,7 +132,7 @@ PADDING = check(
 
 
 def positive(function: str, *names: str) -> Check[object]:
-    """Require that these options are at least 1."""
+    """Require that the named options are at least 1."""
 
     def find(node: NodeView) -> str | None:
         return next((f"{name} {values}" for name in names if (values := getattr(node.options, name)) <= 0), None)
@@ -138,10 +141,10 @@ def positive(function: str, *names: str) -> Check[object]:
 
 
 SMALLEST_CONVERSION, LARGEST_CONVERSION = 1.0 / 256.0, 128.0
-"""The range of ratios of scales that XNNPACK can convert with."""
+"""The smallest and the largest ratio of input scale to output scale with which XNNPACK can convert."""
 
 
 def elements_of(node: NodeView, position: int) -> Sequence[int]:
-    """Return the elements of a constant operand."""
+    """Return the elements of a constant operand; none if the operand is not constant."""
     value = node.value(node.input(position))
     return () if value is None else value.tolist()

@@ -1,8 +1,8 @@
 """Variables.
 
 Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
-(``delegates/xnnpack/xnnpack_delegate.cc``). Since litert-1.3.0 the flag variable_operators has no effect: they are always
-accepted.
+(``delegates/xnnpack/xnnpack_delegate.cc``). Since litert-1.3.0 the flag variable_operators has no effect: the delegate accepts
+operators of variables without it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Conversions between types, and nodes that unpack constants: DENSIFY and DEQUANTIZE.
 
 Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). A node that unpacks
-a constant is accepted if the readers of its result are. The delegate does not visit any other DENSIFY.
+a constant is accepted if all readers of its result are accepted. A DENSIFY that does not unpack a constant is not visited.
 """
 
 from __future__ import annotations

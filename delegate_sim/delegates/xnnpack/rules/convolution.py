@@ -37,7 +37,7 @@ _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
 
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
-    """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share; weights have channels along this dimension."""
+    """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share, given the dimension of the weights' output channels."""
     return (
         operands(3),
         *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
@@ -104,7 +104,7 @@ def _other_input_channels(node: NodeView) -> str | None:
 
 
 def _unusable_transpose_paddings(node: NodeView) -> str | None:
-    """Return why TRANSPOSE_CONV cannot be padded (``CalculateTransposeConvPaddings``); None if it can."""
+    """Return why the padding of TRANSPOSE_CONV cannot be computed, or None (``CalculateTransposeConvPaddings``)."""
     strides = node.options.stride_h, node.options.stride_w
     output = _output_size(node, _HEIGHT), _output_size(node, _WIDTH)
     return transpose_padding_problem(padding_mode(node), node.input(2).shape, node.input(1).shape, output, strides)
@@ -113,7 +113,10 @@ def _unusable_transpose_paddings(node: NodeView) -> str | None:
 def transpose_padding_problem(
     mode: str | None, source: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, int], strides: tuple[int, int]
 ) -> str | None:
-    """Return why a transposed convolution cannot be padded (``CalculateTransposeConvPaddings``, without dilation)."""
+    """Return why the padding of a transposed convolution cannot be computed, or None.
+
+    Upstream: ``CalculateTransposeConvPaddings``, without dilation. ``output`` and ``strides`` are (height, width).
+    """
     if mode is None:
         return "no padding mode"
     for size, axis, result, stride in zip(("height", "width"), (_HEIGHT, _WIDTH), output, strides, strict=True):
@@ -128,7 +131,7 @@ def transpose_padding_problem(
 
 
 def _size_before_same_padding(output: int, stride: int) -> int:
-    """Return the output size of the corresponding forward convolution (``ComputeOutSize``)."""
+    """Return the output size of a forward convolution with padding SAME over an input of this size (``ComputeOutSize``)."""
     return (output + stride - 1) // stride if stride else 0
 
 

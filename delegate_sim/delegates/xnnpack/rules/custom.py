@@ -1,4 +1,4 @@
-"""Custom operators: those of MediaPipe, and scaled dot-product attention.
+"""Custom operators: MediaPipe's, mixtures of experts, and scaled dot-product attention.
 
 Source: ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode``, ``VisitMediaPipeUnpoolingNode`` and
 ``VisitDotAttentionNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
@@ -22,16 +22,16 @@ from .types import FLOAT32, of_type
 from .upstream import in_method, method
 
 _PADDING_MODES = {1: "SAME", 2: "VALID"}
-"""The padding modes by number (``TfLitePadding``)."""
+"""The names of the padding modes, by their numbers in ``TfLitePadding``."""
 _PARAMETERS = struct.Struct("<6i")
 """Layout of ``TfLitePoolParams``: padding, stride width and height, filter width and height, activation.
 
-The parameters of a transposed convolution begin with the same three.
+The parameters of a transposed convolution also begin with padding, stride width and stride height.
 """
 
 
 def _parameters(node: NodeView) -> tuple[int, ...]:
-    """Return the custom options as integers; missing ones read as 0."""
+    """Return the custom options as the six integers of ``TfLitePoolParams``; missing bytes are read as 0."""
     offset, size = node.node.custom_options or (0, 0)
     content = bytes(node.graph.model.content[offset : offset + min(size, _PARAMETERS.size)])
     return _PARAMETERS.unpack(content.ljust(_PARAMETERS.size, b"\0"))
@@ -88,7 +88,7 @@ _INDICES_IN, _INDICES_OUT = operand(1, "indices"), result(1, "indices")
 
 
 def _size(tensor: Tensor, dimension: int) -> int:
-    """Return the size of a dimension, 0 if it does not exist."""
+    """Return the size of a dimension; 0 if the tensor does not have the dimension."""
     return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
 
 

@@ -41,7 +41,7 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Return these checks with an exemption for float32 weights or biases if the flag for computed ones is set."""
+    """Return the checks of an operand, except when it is FLOAT32 and the flag dynamic_fully_connected is set."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder
@@ -58,7 +58,7 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
 
 
 def _weights_type(node: NodeView, visit: Visit) -> str | None:
-    """Return the type of unsupported weights (``CheckTensorFilterType``); None for supported ones."""
+    """Return the type of the weights if it is not supported, else None (``CheckTensorFilterType``)."""
     name = node.input(1).type
     if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.flags & QS8):
         return None
@@ -66,14 +66,17 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 
 
 def _not_yet(kind: str) -> Check[object]:
-    """Require weights of another type, since this one came with a later release."""
+    """Refuse weights of a type; for releases that do not support the type yet."""
     return refused_if(
         TENSOR_TYPE, f"weights of another type than {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )
 
 
 def _weights_quantization(node: NodeView) -> str | None:
-    """Return the unsupported quantization of weights (``CheckTensorFilterType``); unquantized signed weights pass."""
+    """Return the quantization of the weights if it is not supported, else None (``CheckTensorFilterType``).
+
+    Signed weights without quantization parameters pass.
+    """
     tensor = node.input(1)
     if tensor.type == "UINT8":
         return None if has_one_scale(tensor) else f"weights with {scales_of(tensor)}"
@@ -196,7 +199,7 @@ _WEIGHTS_QUANTIZATION = check(
 RULES = {
     "BATCH_MATMUL": xnnpack_rule(
         "VisitBatchMatMulNode",
-        # Measured, not read.
+        # Found by measuring, not in the source.
         unset("adj_x", hint="transpose the first input with TRANSPOSE").before_release("litert-1.1.0"),
         *counting_before("litert-2.0.2", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(FIRST, FLOAT32))),
         *of_types(FIRST, FLOAT_OR_8_BITS_LAYERS),
@@ -253,7 +256,7 @@ RULES = {
         ),
         check(HYBRID, "another input than INT8 with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
         check(HYBRID, "float weights with FLOAT16 input", _float16_with_integers).before_release("litert-2.3.0"),
-        # These two are measured, not read.
+        # The next two checks were found by measuring, not in the source.
         rank(INPUT, at_least(1)).before_release("litert-1.1.0"),
         check_for_target(
             SHAPE, "float input with the input channels of integer weights as its last dimension", _other_last_dimension

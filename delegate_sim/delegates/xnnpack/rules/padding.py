@@ -24,7 +24,7 @@ def _negative_padding(node: NodeView) -> str | None:
 
 
 def _negative_padding_in_first_rows(node: NodeView) -> str | None:
-    """Return the negative padding in the first two rows, the only ones that the delegate checked."""
+    """Return the first negative padding of the first two dimensions; old releases do not check the other dimensions."""
     paddings = elements_of(node, 1)[: 2 * node.input(1).rank]
     return next((f"padding {padding}" for padding in paddings if padding < 0), None)
 

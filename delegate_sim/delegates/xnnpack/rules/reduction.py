@@ -60,7 +60,7 @@ def _beyond_image(node: NodeView) -> str | None:
     return f"axes {sorted_axes} of {list(source.shape)} to {list(output.shape)}"
 
 
-# These are measured, not read.
+# The next three checks were found by measuring, not in the source.
 _OF_IMAGE = check(OPERAND_VALUE, "axes 1 and 2 of an input of rank 4", _beyond_image).before_release("litert-1.1.0")
 _8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in EIGHT_BIT_TYPES, "with an 8-bit input", _OF_IMAGE)
 _FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(INPUT, FLOAT32)))

@@ -16,7 +16,7 @@ _BEGIN, _SIZE, _END, _STRIDES = operand(1, "begin"), operand(2, "size"), operand
 
 
 def _same_count(first: Operand, second: Operand) -> Check[object]:
-    """Require equal sizes of two operands (``CheckTensorsDimensionMatch``)."""
+    """Require that two vectors have the same length (``CheckTensorsDimensionMatch``)."""
 
     def find(node: NodeView) -> str | None:
         counts = first.tensor(node).shape[0], second.tensor(node).shape[0]
@@ -89,5 +89,5 @@ RULES = {
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         check(OPERAND_VALUE, "begin and end within the input", _slice_beyond_input).before_release("litert-1.4.0"),
-    ).from_release("litert-1.1.0"),  # measured, not read
+    ).from_release("litert-1.1.0"),  # found by measuring, not in the source
 }

@@ -1,4 +1,4 @@
-"""Composites: scaled dot-product attention (``VisitScaledDotAttentionCompositeNode``)."""
+"""STABLEHLO_COMPOSITE, which may only be scaled dot-product attention (``VisitScaledDotAttentionCompositeNode``)."""
 
 from __future__ import annotations
 

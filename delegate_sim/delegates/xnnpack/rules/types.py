@@ -1,4 +1,4 @@
-"""Tensor types in the XNNPACK rules: some need a flag of the delegate, some a newer release.
+"""Tensor types in the XNNPACK rules; some types need a flag of the delegate, others a newer release.
 
 Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and similar methods
 (``delegates/xnnpack/xnnpack_delegate.cc``).
@@ -23,16 +23,18 @@ from .upstream import in_method
 FLOAT16_ACTIVATIONS = "litert-1.3.0"
 """Since this release, unary float operators accept FLOAT16."""
 FLOAT16_ARITHMETIC = "litert-2.1.3"
-"""Since this release, other arithmetic and operators that move values accept FLOAT16."""
+"""Since this release, the other arithmetic operators, and operators that only move values, accept FLOAT16."""
 FLOAT16_LAYERS = "litert-2.2.0"
-"""Since this release, convolutions, products, pooling, reductions, SOFTMAX, padding and resizing accept FLOAT16."""
+"""Since this release, convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing accept FLOAT16."""
 
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """Accepted types of a tensor: unconditional ones, INT8 and UINT8, and the first release with FLOAT16.
+    """The types that a check accepts for a tensor.
 
-    ``function`` is the method of ``Subgraph`` that checks them, ``scales_function`` the one that checks their scales, if any.
+    ``always`` are accepted with any flags, INT8 (``signed``) only with the flag qs8, and UINT8 (``unsigned``) only with qu8.
+    Before the release ``float16_from``, FLOAT16 is refused. ``function`` is the method of ``Subgraph`` that checks the types;
+    ``scales_function`` is the method that checks the scales, if it is a different one.
     """
 
     function: str
@@ -43,11 +45,15 @@ class Types:
     scales_function: str = ""
 
     def with_float16_from(self, release: str) -> Types:
-        """Return these types with FLOAT16 since this release of the runtime."""
+        """Return a copy that accepts FLOAT16 only from this release of the runtime on."""
         return replace(self, float16_from=release)
 
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
-        """Return the checks that ``make`` creates for these types: two if FLOAT16 is accepted since a release, else one."""
+        """Return the checks that ``make`` creates for these types.
+
+        If only newer releases accept FLOAT16, there are two checks, one for the releases before and one for those since; else
+        there is one.
+        """
         if not self.float16_from:
             return in_method(self.function, make(self))
         before = replace(self, always=tuple([name for name in self.always if name != "FLOAT16"]))
@@ -59,12 +65,12 @@ class Types:
 
     @property
     def words(self) -> str:
-        """The types as text for a sentence."""
+        """The types listed in words, with the flags that they need."""
         eight_bits = [name for name, is_accepted in (("INT8 (qs8)", self.signed), ("UINT8 (qu8)", self.unsigned)) if is_accepted]
         return listed((*self.always, *eight_bits))
 
     def accepts(self, name: str, target: XnnpackTarget) -> bool:
-        """Return whether a type is accepted."""
+        """Return whether a type is accepted with the target's flags."""
         return (
             name in self.always
             or (self.signed and name == "INT8" and target.flags & QS8 != 0)
@@ -106,7 +112,7 @@ def of_type(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
 
 
 def of_types(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
-    """Require that a tensor has one of these types and, with 8 bits, one scale, of dimension 0."""
+    """Require that a tensor has one of these types and, if it is 8-bit, a single scale, along dimension 0."""
     tensor_of = which.tensor
 
     def find(node: NodeView) -> str | None:

@@ -1,4 +1,4 @@
-"""Checks of weights and biases in the XNNPACK rules: types, scales, and their combination."""
+"""Checks of weights and biases in the XNNPACK rules: their types, their scales, and how weights and bias fit together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").wit
 
 
 def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Visit], ...]:
-    """Require one scale or, with INT8, one per channel along a dimension (``CheckTensorFloat32OrQCInt8Type``)."""
+    """Require usable types and scales of the weights (``CheckTensorFloat32OrQCInt8Type``).
+
+    8-bit weights may have one scale, and INT8 weights also one for each channel along a dimension.
+    """
 
     def find(node: NodeView) -> str | None:
         tensor = node.input(1)
@@ -51,7 +54,7 @@ def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
 
 
 def _has_valid_parameters(tensor: Tensor) -> bool:
-    """Return whether scale and zero point are valid (``xnn_validate_quantized_tensor``)."""
+    """Return whether the scale and zero point of a tensor are valid (``xnn_validate_quantized_tensor``)."""
     quantization = tensor.quantization
     return (
         quantization is not None
@@ -62,7 +65,10 @@ def _has_valid_parameters(tensor: Tensor) -> bool:
 
 
 def _has_valid_channels(tensor: Tensor) -> bool:
-    """Return whether the channels' scales are valid (``xnn_validate_channelwise_quantized_tensor``); ignore zero points."""
+    """Return whether the scales of the channels are valid (``xnn_validate_channelwise_quantized_tensor``).
+
+    Zero points are not checked.
+    """
     quantization = tensor.quantization
     return (
         quantization is not None and quantization.dimension < tensor.rank <= MAX_RANK and are_usable_scales(quantization.scales)
@@ -70,7 +76,7 @@ def _has_valid_channels(tensor: Tensor) -> bool:
 
 
 def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
-    """Require a supported type and scale of a bias, if there is one (``CheckTensorFloat32OrFloat16OrQCInt32Type``)."""
+    """Require that a bias has a supported type and usable scales (``CheckTensorFloat32OrFloat16OrQCInt32Type``)."""
 
     def find_type(node: NodeView, visit: Visit) -> str | None:
         name = which.tensor(node).type
@@ -96,7 +102,10 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 
 
 def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
-    """Return the types of float weights and their bias (``GetTensorType``): FLOAT16 if all readers use an elided constant."""
+    """Return the types of float weights and of their bias (``GetTensorType``); None for weights of other types.
+
+    A tensor that is replaced by its float16 constant counts as FLOAT16.
+    """
     is_elided = visit.unpacking.is_elided
     of_weights, of_bias = ("FLOAT16" if is_elided(tensor) else tensor.type for tensor in (node.input(1), node.input(2)))
     return (of_weights, of_bias) if of_weights in ("FLOAT16", "FLOAT32") else None
@@ -121,4 +130,7 @@ FLOAT_BIAS_LIKE_WEIGHTS = in_method(
         HYBRID, "float weights with a bias of their type, or FLOAT16 weights with a FLOAT32 bias", _other_float_bias
     ).from_release("litert-2.2.0"),
 )
-"""Require a bias of the same type as the weights (``CheckFilterAndBiasTypes``)."""
+"""Require that float weights and their bias have the same type (``CheckFilterAndBiasTypes``).
+
+Since litert-2.2.0, FLOAT16 weights may also have a FLOAT32 bias.
+"""
