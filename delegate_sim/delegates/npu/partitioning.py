@@ -40,7 +40,7 @@ class PluginAnswer:
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
-"""A function that asks a plugin about a subgraph; the second argument maps each tensor that inlining added to its file place."""
+"""A function that asks a plugin about a subgraph; the second argument gives the places in the file of inlined tensors."""
 
 
 @dataclass(frozen=True, slots=True)

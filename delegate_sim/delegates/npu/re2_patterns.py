@@ -2,9 +2,10 @@ r"""Translation of RE2's regular expressions to Python's ``re``, which rewrites 
 
 The package ``google-re2`` is not used, because every user would have to install this compiled dependency for the op filters of
 one plugin.
+
 Source: RE2's documented syntax (google/re2, ``doc/syntax.txt``). Unlike ``re``, RE2 has no back references, lookaround, atomic
 groups or possessive repetitions, and it limits repetition counts to 1000. Unlike ``re``, RE2 supports classes such as
-``[:alpha:]``, and ``\Q...\E`` and ``\z``.
+``[:alpha:]``, and the escapes ``\Q...\E`` and ``\z``.
 """
 
 from __future__ import annotations
