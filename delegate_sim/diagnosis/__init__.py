@@ -1,1 +1,1 @@
-"""Group refusals into causes: what keeps nodes on the CPU, what each cause costs, and what to change."""
+"""Group refusals into causes: the reasons that keep nodes on the CPU, the cost of each, and the changes that fix them."""

@@ -31,10 +31,10 @@ _COLUMNS = (
 class RankedCause:
     """One cause with its cost.
 
-    ``multiply_adds`` are those of its nodes. ``alone`` is the result of fixing only this cause, ``together`` that of fixing it
-    and all causes that rank before it; None for causes that rank too low to be simulated. ``needs`` are other causes that must be
-    fixed too before fixing this one gains anything; None if it gains nothing even then. ``followers`` are CPU nodes without a
-    reason of their own that fixing this cause frees.
+    ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause, and
+    ``together`` the result of fixing this cause and all causes that rank before it; both are None for causes that rank too low to
+    be simulated. ``needs`` are other causes that must also be fixed before fixing this cause gains anything; None if it gains
+    nothing even then. ``followers`` are CPU nodes without a refusal of their own that fixing this cause frees.
     """
 
     cause: Cause
@@ -47,9 +47,9 @@ class RankedCause:
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
-    """The run as it is, its causes with the largest gain first, and the result of fixing all of them.
+    """The unchanged run, its causes with the largest gain first, and the result of fixing all causes.
 
-    ``limited`` are nodes that the delegate accepts and that lie in partitions beyond a limit.
+    ``limited`` is the number of nodes that the delegate accepts but that lie in partitions beyond a limit.
     """
 
     model: Model
@@ -61,15 +61,15 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The same causes with those of each node, for ``search``."""
+    """The same causes, together with the causes of each node; ``search`` uses them."""
 
     @property
     def is_dynamic(self) -> bool:
-        """True if the runtime refuses the graph as a whole."""
+        """True if the runtime refuses the whole graph because of a tensor of unknown size."""
         return roots.is_dynamic(self.run)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
-        """Return the pass of ``fix`` that fixes a cause; None if there is none. Passes are tried on the first call."""
+        """Return the pass of ``fix`` that fixes a cause; None if there is none. The first call for a cause tries the passes."""
         identity = finding.cause.identity
         if identity not in self._passes:
             self._passes[identity] = self._finder.pass_for(finding.cause.nodes)
@@ -137,7 +137,7 @@ def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
 
 
 def _needs_entry(finding: RankedCause) -> list[str] | None:
-    """Return the names of the other causes that must be fixed too; None if fixing this one gains nothing even then."""
+    """Return the names of the other causes that must also be fixed; None if fixing this cause gains nothing even then."""
     if finding.needs is None:
         return None
     return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
@@ -156,7 +156,7 @@ def _diagnosis_line(diagnosis: Diagnosis) -> str:
 
 
 def _diagnosis_tables(diagnosis: Diagnosis) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of a diagnosis: causes in order, and nodes, partitions and measures of the run."""
+    """Return the tables of a diagnosis: the ranked causes, and the nodes, partitions and measures of the run."""
     own = report_tables([diagnosis.run])
     return {"causes": lambda: Table(_COLUMNS, list(_cause_rows(diagnosis))), **own}
 

@@ -9,21 +9,21 @@ from ..graph.graph import Graph, file_graphs
 from ..model.model import Model, Node, Tensor
 
 _MOST_NODES = 200_000
-"""Largest number of nodes in all simulations for one question together."""
+"""Largest total number of nodes in all simulations for one question."""
 _OF_A_FORM = 25
-"""Number of equal nodes after the first one of a form that together count as much as the first."""
+"""Number of repeated nodes of a form that together count as much as the form's first node."""
 _SMALL_CONSTANT = 64
-"""Size in bytes up to which a constant counts as part of a form: shapes, axes, permutations."""
+"""Largest size in bytes of a constant that counts as part of a form, such as a shape, axes, or a permutation."""
 
 
 def simulations_of(model: Model, at_least: int, at_most: int) -> int:
-    """Return how many simulations a question is worth."""
+    """Return how many simulations a question may take, from ``at_least`` for large models to ``at_most`` for small models."""
     nodes = sum([len(graph.nodes) + _OF_A_FORM * _count_forms(graph) for graph in file_graphs(model)])
     return min(at_most, max(at_least, raised(_MOST_NODES) // max(nodes, 1)))
 
 
 def _count_forms(graph: Graph) -> int:
-    """Count nodes that differ in operator, options, or operands, where these are known before the model runs."""
+    """Count the distinct forms of nodes: operator, version, options, and the operand properties known before the model runs."""
     forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
 
     def form_of(node: Node) -> Hashable:
@@ -55,6 +55,6 @@ class Tries:
         return self._left <= 0
 
     def take(self) -> bool:
-        """Use one try; return whether there was one left."""
+        """Use one try; return whether the budget still had one."""
         self._left -= 1
         return self._left >= 0

@@ -21,24 +21,24 @@ from ..runtime.target import Target
 from .effort import simulations_of
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
-"""Number of cached runs: few for a large model, since each holds all of its nodes."""
+"""Smallest and largest number of cached runs; large models get fewer, since each run holds all of its nodes."""
 _CHANGES_KEPT = 8
-"""Number of cached changed models besides those of the runs, the last ones."""
+"""Number of the latest changed models to cache, in addition to the models of cached runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The measures of a run. Multiply-adds are counts, and no estimate of latency."""
+    """The measures of a run. Multiply-adds are counts, not an estimate of latency."""
 
     measures: Measures
     multiply_adds: int
     """Multiply-adds of delegated nodes."""
     total_multiply_adds: int = 0
-    """Multiply-adds of all nodes; they may differ for another conversion of the model."""
+    """Multiply-adds of all nodes; the number may differ for another conversion of the model."""
 
     @property
     def multiply_add_share(self) -> float:
-        """The share of delegated multiply-adds, from 0 to 1; of delegated nodes in a model without multiply-adds."""
+        """The share of multiply-adds that are delegated, from 0 to 1; the share of nodes if the model has no multiply-adds."""
         if not self.total_multiply_adds:
             return self.measures.delegated_share
         return self.multiply_adds / self.total_multiply_adds
@@ -54,13 +54,16 @@ class RefusedNode:
 
 
 class Examined(NamedTuple):
-    """A run with its model, and the origin of the model's nodes."""
+    """A run with its changed model, and the origins of that model's nodes."""
 
     run: Run
     change: Edited
 
     def on_cpu(self) -> Iterator[RefusedNode]:
-        """Yield the remaining nodes of the file that stay on the CPU, in running order, by their index in the file."""
+        """Yield the nodes of the file that remain in the changed model and stay on the CPU, in execution order.
+
+        Nodes are identified by their indices in the file.
+        """
         for subgraph, index, reasons in on_cpu(self.run):
             key = self.change.origin(NodeKey(subgraph.graph.index, index))
             if key is not None:
@@ -90,7 +93,7 @@ class Examiner:
         }
 
     def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate a hypothetical change, with some of the delegate's options changed."""
+        """Simulate hypothetical changes, with some of the delegate's options changed."""
         target = supposition.changed_target(self.target)
         key = (
             supposition.changes,
@@ -113,7 +116,10 @@ class Examiner:
         return self._known[key]
 
     def _changed(self, supposition: Supposition, release: Release) -> Edited:
-        """Return the changed model; many hypothetical changes differ only in what the delegate accepts."""
+        """Return the changed model, from the cache if possible.
+
+        Many hypothetical changes share one model and differ only in the nodes that the delegate accepts.
+        """
         key = supposition.changes, release
         for known, change in self._changes:
             if known == key:

@@ -25,15 +25,15 @@ _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIP
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal with something delegated: at most this many partitions or kernels, or at least this percentage."""
+    """A goal: at most this many partitions or kernels, or at least this percentage of multiply-adds, with any node delegated."""
 
     measure: str
     """``partitions``, ``kernels`` or ``multiply-adds``."""
     value: float
-    """A number, or the percentage of delegated multiply-adds."""
+    """The largest number of partitions or kernels, or the smallest percentage of delegated multiply-adds."""
 
     def is_reached(self, cost: Cost) -> bool:
-        """Return whether a run reaches the goal. Without multiply-adds in the model, nodes count in their place."""
+        """Return whether a run reaches the goal. In a model without multiply-adds, nodes count instead."""
         measures = cost.measures
         if not measures.is_delegated:
             return False
@@ -42,7 +42,7 @@ class Goal:
         return (measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels) <= self.value
 
     def distance(self, cost: Cost) -> tuple[float, ...]:
-        """Return the distance of a run from the goal."""
+        """Return a sort key for the distance of a run from the goal; smaller is nearer."""
         measures = cost.measures
         if self.measure == MULTIPLY_ADDS:
             return -cost.multiply_add_share, measures.delegate_kernels
@@ -51,7 +51,7 @@ class Goal:
 
 
 def parse_goal(text: str) -> Goal:
-    """Parse ``N`` or ``partitions=N``, ``kernels=N``, ``multiply-adds=P%``. Raises OptionError."""
+    """Parse ``N`` or ``partitions=N``, ``kernels=N``, or ``multiply-adds=P%``. Raise OptionError for other texts."""
     match = _GOAL.fullmatch(text)
     if match is None or (match[3] and float(match[4]) > 100):
         raise OptionError(
@@ -77,8 +77,8 @@ class Way:
 class Search:
     """The smallest sets of causes to fix.
 
-    ``is_exact`` is true if there is no smaller set; otherwise any set must have at least ``at_least`` causes. ``without_all`` is
-    the result of fixing all causes, the best possible one.
+    ``is_exact`` is true if there is no smaller set; otherwise ``at_least`` is the number of causes that any set must have.
+    ``without_all`` is the result of fixing all causes, which is the best possible result.
     """
 
     goal: Goal
@@ -91,11 +91,11 @@ class Search:
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
-    """Find the smallest sets of causes whose fixes reach a goal; a bare number is one of partitions.
+    """Find the smallest sets of causes whose fixes reach a goal; a goal given as a number is a number of partitions.
 
-    All sets of one, two, three and so on causes are tried while they are not too many. Beyond that, causes are fixed one by one,
-    each time the one that comes nearest to the goal. If that takes too long as well, all causes are fixed, and those that the
-    goal does not need are put back. Without a result the ways are empty.
+    First, all sets of one cause, of two causes, and so on are tried until there are too many sets. Then causes are fixed one by
+    one, each time the cause that comes nearest to the goal. If that also takes too long, all causes are fixed, and the fixes that
+    the goal does not need are undone. If the goal cannot be reached, ``ways`` is empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target)
@@ -146,7 +146,10 @@ def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost],
 def _put_back(
     causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal, most: int
 ) -> tuple[Way | None, int]:
-    """Fix all causes, then put back those that the goal does not need, many at a time and then fewer; least gain first."""
+    """Fix all causes, then undo the fixes that the goal does not need; return the way if any, and the number of sets tried.
+
+    Fixes are undone in groups, first large and then small, starting with the causes of the least gain.
+    """
     left, cost, tried = list(causes), attempt(causes), 1
     if not goal.is_reached(cost):
         return None, tried

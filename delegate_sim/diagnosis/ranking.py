@@ -1,4 +1,4 @@
-"""Rank causes by the multiply-adds that fixing them, alone or with the causes they need, would delegate."""
+"""Rank causes by the multiply-adds that fixing each cause would delegate, together with the causes that it needs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .effort import Tries
 from .examiner import Cost
 
 _SIMULATED = 12
-"""Number of causes, by the weight of their nodes, that are simulated one by one."""
+"""Number of causes that are simulated one by one, selected by the multiply-adds of their nodes."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
 TRIED_AT_LEAST, TRIED_AT_MOST = 2, 60
-"""Number of sets of causes to try when looking for what a cause needs."""
+"""Smallest and largest number of sets of causes to try when looking for the causes that a cause needs."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 
@@ -29,10 +29,10 @@ Gain = tuple[float, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The causes in order, and the results of those that were simulated.
+    """The causes in order, and the results of the causes that were simulated.
 
-    ``needs`` has the causes whose fix alone changes nothing, with the others that must be fixed too; None if that is unknown or
-    not enough.
+    ``needs`` maps each cause whose fix alone changes nothing to the other causes that must also be fixed; None if they are
+    unknown or if fixing them is not enough.
     """
 
     order: tuple[Cause, ...]
@@ -44,10 +44,10 @@ class Ranking:
 def rank(
     causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout, tried: int = TRIED_AT_MOST
 ) -> Ranking:
-    """Order causes by their gain per cause that has to be fixed. ``weights`` are the multiply-adds of each one's nodes.
+    """Order causes by their gain per cause that has to be fixed. ``weights`` are the multiply-adds of each cause's nodes.
 
-    ``tried`` is the number of sets of causes to try when a cause alone gains nothing; if it is small, fewer causes are simulated.
-    A release that does not load the model comes first, since it hides everything else on a device.
+    ``tried`` is the number of sets of causes to try when a cause alone gains nothing; if the number is small, fewer causes are
+    simulated. A release that does not load the model comes first, since on a device it hides all other causes.
     """
     by_weight = sorted(
         causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)
@@ -77,7 +77,7 @@ def rank(
 
 
 def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
-    """Move causes after those that they need, unless these need them as well."""
+    """Move causes after the causes that they need; two causes that need each other keep their order."""
     by_identity = {cause.identity: cause for cause in causes}
     order: dict[Identity, Cause] = {}
 
@@ -96,9 +96,9 @@ def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tupl
 
 
 def gain(now: Cost, then: Cost) -> Gain:
-    """Return the gain between two results; negative for a loss.
+    """Return the gain from one result to another; negative for a loss.
 
-    In a model without multiply-adds the share of nodes counts in their place.
+    In a model without multiply-adds, the share of nodes counts instead.
     """
     old, new = now.measures, then.measures
     share = round(100 * (_share(then) - _share(now)))
@@ -124,11 +124,11 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the smallest set of other causes with which fixing this one gains something, and that gain.
+    """Return the smallest set of other causes with which fixing this cause gains something, and that gain.
 
-    All others are fixed, then put back, many at a time and then fewer, as long as fixing this one still gains something. The gain
-    of the others by themselves does not count. If the tries run out, the set may be too large. None if fixing this one gains
-    nothing even with all others.
+    Return None if fixing this cause gains nothing even with all others fixed. All other causes are fixed; then their fixes are
+    undone, in groups that are first large and then small, as long as fixing this cause still gains something. The gain of the
+    other causes alone does not count. If the tries run out, the set may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:
@@ -139,7 +139,7 @@ def _needed(
         return None
     number = (len(others) + 1) // 2
     while number and not tries.are_over:
-        # The lightest causes are put back first.
+        # The fixes of the lightest causes are undone first.
         for end in range(len(others), 0, -number):
             if tries.are_over:
                 break

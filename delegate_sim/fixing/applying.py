@@ -16,12 +16,12 @@ from .passes.base import Pass
 from .reachable_subgraphs import subgraphs_that_run
 
 _READ = slice(Node._fields.index("inputs"), None)
-"""Inputs, outputs and options of a node, without its operator and version."""
+"""The fields of a node from its inputs on, without its operator and version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A model after some passes, with its changes and the functions that compute its new weights."""
+    """A model after some passes, with the changes that the passes made and the functions that compute its new weights."""
 
     change: Edited
     weights: dict[int, WorkCount]
@@ -33,16 +33,16 @@ class Rewritten:
 
 
 def start(model: Model) -> Rewritten:
-    """Return a model before any pass."""
+    """Return a model to which no pass has been applied yet."""
     return Rewritten(unchanged(model), {})
 
 
 def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
-    """Return a model after one more pass; None if the pass changes nothing.
+    """Return the model after one more pass; None if the pass changes nothing or cannot be applied.
 
-    ``nodes`` are those to rewrite, numbered as before the pass; None means all. Only subgraphs that run with the first one are
-    rewritten. A pass that adds or removes nodes leaves a model alone whose metadata gives the order of its nodes, and so does one
-    that would need sizes that the format cannot store.
+    ``nodes`` are the nodes to rewrite, numbered as before the pass; None means all nodes. Only the first subgraph and the
+    subgraphs that run with it are rewritten. None is also returned if the pass would add or remove nodes of a model whose
+    metadata gives the order of its nodes, or would need sizes that the format cannot store.
     """
     model = before.model
     if not _has_work(model, pass_, nodes):
@@ -80,7 +80,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
 
 
 def _has_untyped(model: Model) -> bool:
-    """Return whether a new tensor copies the type of a missing tensor, which no file can store."""
+    """Return whether any tensor has the type of a missing tensor, which no file can store."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 
@@ -106,7 +106,7 @@ def _is_same(before: Model, after: Edited) -> bool:
 
 
 def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) -> Edited:
-    """Set the version of each new or changed node to the one that its features require."""
+    """Set the version of each new or changed node to the version that the node's features require."""
     graphs = file_graphs(model)
 
     def set_versions(editor: Editor) -> None:

@@ -1,4 +1,4 @@
-"""Write a fixed model after proving that it computes the same and is analyzed as predicted."""
+"""Write a fixed model after proving that it computes the same results and is analyzed as predicted."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .search import FixPlan
 from .splitting import Split, second_model
 
 SAMPLES = 2
-"""Number of random inputs, besides the user's."""
+"""Number of random inputs to run the models on, in addition to the user's inputs."""
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""The same limit if activations are quantized in between: a rounding error may then become a whole step."""
+"""Like ``ROUNDING``, but for models with quantized activations, where a rounding error may become a whole quantization step."""
 STEPS = 2
-"""Largest error to attribute to rounding in a quantized integer output, in steps."""
+"""Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
-"""Largest size of the intermediate tensors of one model that are compared."""
+"""Largest total size, in bytes, of the tensors of one model to compare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The plan, the written file, and its comparison with the original; ``difference`` is None if there was no proof."""
+    """The plan, the written file, and the file's comparison with the original; ``difference`` is None if nothing was proven."""
 
     plan: FixPlan
     path: str | None
@@ -46,7 +46,7 @@ class Fixed:
 
     @property
     def unread_bytes(self) -> int:
-        """Bytes of constants in the file that only nodes of the original model read."""
+        """Number of bytes of constants that stay in the file although only nodes of the original model read them."""
         before, after = (_read_data(model) for model in (self.plan.model, self.plan.rewritten.model))
         return sum(size for _, size in before - after)
 
@@ -56,9 +56,10 @@ def fix(
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
-    Both models are run on random inputs and on those of .npz files (``data``). Nothing is written unless the outputs agree as the
-    passes promise, and the file is analyzed as the plan predicts. Raises FixError with the reason otherwise, OSError if the file
-    cannot be written, MissingPackageError without the runtime, OptionError for inputs that do not fit.
+    Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. Write nothing unless
+    the outputs agree as the passes promise and the file is analyzed as the plan predicts. Raise FixError with the reason
+    otherwise, OSError if the file cannot be written, MissingPackageError without the runtime, and OptionError for inputs that do
+    not fit the model.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
@@ -88,13 +89,13 @@ def fix(
 
 
 def second_path_of(path: str) -> str:
-    """Return the path of the model of trailing nodes: ``fixed.tail.tflite`` beside ``fixed.tflite``."""
+    """Return the path of the model of trailing nodes, for example ``fixed.tail.tflite`` for ``fixed.tflite``."""
     stem, ending = os.path.splitext(path)
     return f"{stem}.tail{ending}"
 
 
 def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
-    """Raise FixError if an output file is the model itself, or exists and ``replaces`` is false."""
+    """Raise FixError if an output file is the model itself, or if it exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
             raise FixError(printable(f"{path}: is the model itself, which is never written over"))
@@ -103,7 +104,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return how the second model continues the first one."""
+    """Return the second model's file and the mapping of its inputs, outputs and tensors to those of the first model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -132,7 +133,7 @@ def _check_prediction(plan: FixPlan, path: str) -> None:
 
 
 def _read_data(model: Model) -> frozenset[tuple[int, int]]:
-    """Return the places of the constants that nodes or outputs read."""
+    """Return the (offset, size) of each constant that a node reads or that is an output."""
     return frozenset(
         [
             data
@@ -146,9 +147,10 @@ def _read_data(model: Model) -> frozenset[tuple[int, int]]:
 def prove(
     plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES, then: Continuation | None = None
 ) -> Difference:
-    """Run the model and its rewritten form. Raises FixError unless they agree as the passes promise.
+    """Run a plan's original and rewritten model, and return how their results differ.
 
-    ``then`` is the model of trailing nodes, which runs after the first.
+    ``then`` is the model of trailing nodes, which runs after the first model. Raise FixError unless the results agree as the
+    passes promise.
     """
     model = plan.model
     graph = model.subgraphs[0]
@@ -169,10 +171,10 @@ def prove(
 
 
 def corresponding(model: Model, other: Model) -> dict[int, str]:
-    """Return the tensors, with their names, that nodes of the first subgraph write at the same index in both models.
+    """Return the tensors of the first subgraph that nodes of both models write at the same index, with their names.
 
-    Tensors that nothing reads are left out: a loop may leave anything in them. If the tensors would take too much memory, the
-    result is empty.
+    Tensors that nothing reads are omitted, because a loop may leave any values in them. If the tensors would take too much
+    memory, the result is empty.
     """
     first, second = model.subgraphs[0], other.subgraphs[0]
     written = {index for node in second.nodes for index in node.outputs}
@@ -189,7 +191,7 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
 
 
 def _fault(plan: FixPlan, difference: Difference) -> str:
-    """Return the evidence that a pass breaks its promise; empty if there is none."""
+    """Return the evidence that the results break a pass's promise; empty if there is no such evidence."""
     if difference.problem:
         return difference.problem
     if plan.exactness == Exactness.EXACT:

@@ -1,4 +1,4 @@
-"""Fix the input shapes of a model and fold nodes that depend on shapes alone."""
+"""Fix the input shapes of a model and fold the nodes that depend only on shapes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _FOLDED = frozenset({"BOOL", "INT32", "INT64"})
 
 
 def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:
-    """Parse ``INPUT=1,224,224,3`` for inputs of the first subgraph, by tensor. Raises OptionError."""
+    """Parse texts such as ``INPUT=1,224,224,3`` and return the shapes of the first subgraph's inputs, by tensor index.
+
+    Raise OptionError if a text is malformed or does not fit the model.
+    """
     graph = model.subgraphs[0]
     names = {graph.tensors[index].name: index for index in graph.inputs if index >= 0}
     for signature in model.signatures:
@@ -44,7 +47,10 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
 
 
 def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:
-    """Return a model with fixed input shapes, given by tensor of the first subgraph, and all shapes that follow."""
+    """Return a model whose input shapes are fixed, together with all shapes that follow from them.
+
+    ``shapes`` gives the new shapes by tensor index in the first subgraph.
+    """
     first = model.subgraphs[0]
     tensors = list(first.tensors)
     for index, shape in shapes.items():

@@ -1,4 +1,4 @@
-"""The workspace of a pass: nodes and tensors of one subgraph, the nodes to rewrite, and ways to add to them."""
+"""The workspace of a pass: one subgraph's nodes and tensors, the nodes to rewrite, and methods that add tensors and nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SMALL = 1 << 12
-"""Number of elements; larger new constants are computed when the file is written."""
+"""Largest number of elements of a new constant that is computed at once; larger constants are computed during file writing."""
 _NUMBERS = itertools.count(1)
 
 _GREATEST_SIZE = (1 << 31) - 1
@@ -33,7 +33,7 @@ class TooLargeError(Exception):
 
 
 class Work:
-    """One subgraph while a pass rewrites it. ``chosen`` holds the nodes to rewrite; None means all."""
+    """One subgraph while a pass rewrites it. ``chosen`` holds the nodes to rewrite; None means all nodes."""
 
     def __init__(self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount]) -> None:
         self.editor = editor
@@ -42,19 +42,19 @@ class Work:
         self.weights = weights
 
     def is_chosen(self, origin: int) -> bool:
-        """Return whether the pass is to rewrite a node, by its index before the pass."""
+        """Return whether the pass should rewrite the node that had the index ``origin`` before the pass."""
         return origin >= 0 and (self._chosen is None or origin in self._chosen)
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor; ``NO_TENSOR`` for an omitted one."""
+        """Return a tensor; ``NO_TENSOR`` for an omitted tensor."""
         return self.editor.tensors[index] if index >= 0 else NO_TENSOR
 
     def input(self, node: Node, position: int) -> Tensor:
-        """Return an input of a node; ``NO_TENSOR`` if it has none."""
+        """Return an input of a node; ``NO_TENSOR`` if the node has no input at this position."""
         return self.tensor(node.inputs[position]) if position < len(node.inputs) else NO_TENSOR
 
     def output(self, node: Node, position: int = 0) -> Tensor:
-        """Return an output of a node."""
+        """Return an output of a node; ``NO_TENSOR`` if the node has no output at this position."""
         return self.tensor(node.outputs[position]) if position < len(node.outputs) else NO_TENSOR
 
     def options(self, node: Node) -> Options:
@@ -62,13 +62,13 @@ class Work:
         return self.editor.options_of(node)
 
     def values(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small constant in its shape; None for other tensors."""
+        """Return the elements of a small constant in the constant's shape; None for other tensors."""
         if not tensor.is_constant or tensor.element_count > SMALL:
             return None
         return self._stored(tensor)
 
     def integers(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small integer constant, such as axes or sizes, in its shape; None for other tensors."""
+        """Return the elements of a small integer constant, such as axes, in the constant's shape; None for other tensors."""
         values = self.values(tensor)
         return values if values is not None and values.dtype.kind in "iu" else None
 
@@ -81,13 +81,13 @@ class Work:
         )
 
     def has_elements(self, tensor: Tensor) -> bool:
-        """Return whether a tensor is a constant with all its elements stored, in a type that can be computed with."""
+        """Return whether a tensor is a constant with all elements stored, in a type that NumPy supports."""
         if not tensor.is_constant or tensor.sparsity is not None or tensor.type not in schema.NUMPY_TYPES:
             return False
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
     def later(self, tensor: Tensor) -> WorkCount:
-        """Return a function that reads the elements of a constant in its shape."""
+        """Return a function that reads the elements of a constant in the constant's shape."""
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]
         model = self.model
@@ -110,7 +110,7 @@ class Work:
     def computed(
         self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
     ) -> int:
-        """Add a constant that is computed when needed, or at once if it is small; return its index."""
+        """Add a constant that ``compute`` computes, at once if small and otherwise during file writing; return its index."""
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:
             tensor = tensor._replace(scale=float(quantization.scales[0]), zero_point=int(quantization.zero_points[0]))
@@ -126,13 +126,13 @@ class Work:
         return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
-        """Add a constant that shares the elements of another in another shape; return its index."""
+        """Add a constant with the elements of ``tensor`` but another shape, without copying the data; return its index."""
         value = None if tensor.value is None else np.asarray(tensor.value).reshape(tuple(shape))
         named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
         return self.editor.add_tensor(named)
 
     def result(self, like: Tensor, label: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
-        """Add a tensor for a result, by default of the same type and quantization as ``like``; return its index."""
+        """Add a tensor for a result, by default with the type and quantization of ``like``; return its index."""
         tensor = _blank(f"{like.name}/{label}", kind or like.type, like.shape if shape is None else shape)
         if not kind or kind == like.type:
             tensor = tensor._replace(quantization=like.quantization, scale=like.scale, zero_point=like.zero_point)
@@ -141,13 +141,13 @@ class Work:
         return self.editor.add_tensor(tensor)
 
     def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
-        """Return a new node. Its version is set at the end of the pass."""
+        """Return a new node; its version is set at the end of the pass."""
         table = schema.options_table(op)
         node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
         return self.editor.with_new_options(node, table, options) if table else node
 
     def reshape(self, source: int, target: int) -> Node:
-        """Return a RESHAPE of one tensor to the shape of another."""
+        """Return a RESHAPE of the tensor ``source`` to the shape of the tensor ``target``."""
         shape = self.tensor(target).shape
         index = self.constant(f"{self.tensor(target).name}/shape", "INT32", np.array(shape, np.int32))
         return self.node("RESHAPE", [source, index], [target], new_shape=shape)
@@ -161,9 +161,9 @@ class Work:
         return _dynamic_tensors(self.model)[self.editor.subgraph.index]
 
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
-        """Replace each chosen node of these operators with the nodes that ``rewrite`` returns, which write the same results.
+        """Replace each chosen node of these operators with the nodes that ``rewrite`` returns, which must write the same results.
 
-        A node stays if ``rewrite`` returns None, or if it lacks inputs or outputs.
+        A node stays if ``rewrite`` returns None, or if the node lacks inputs or outputs.
         """
         nodes = []
         for origin, node in self.editor.nodes:
@@ -177,7 +177,7 @@ class Work:
 
 @functools.lru_cache(maxsize=1)
 def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
-    """Return, for each subgraph, the tensors with shapes that only values at run time decide.
+    """Return, for each subgraph, the tensors whose shapes are known only at run time.
 
     The result for the last model is cached.
     """

@@ -1,4 +1,4 @@
-"""Find the subgraphs that run when the first one does: only these can be proven, so only these are rewritten."""
+"""Find the subgraphs that run when the first one runs; only these can be proven, so only these are rewritten."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..model.model import Model, Node
 
 
 def subgraphs_that_run(model: Model) -> frozenset[int]:
-    """Return the first subgraph, and those that it calls, directly or through others."""
+    """Return the first subgraph and all subgraphs that it calls directly or through other subgraphs."""
     if len(model.subgraphs) == 1:
         return frozenset({0})
     reached, waiting = {0}, [0]
@@ -21,7 +21,7 @@ def subgraphs_that_run(model: Model) -> frozenset[int]:
 
 
 def called_subgraphs(model: Model, node: Node) -> Iterator[int]:
-    """Yield the subgraphs that a node calls, found by the names of option fields in the schema."""
+    """Yield the subgraphs that a node calls, which are the values of all option fields with ``subgraph`` in their name."""
     if node.options is None or node.is_custom:
         return
     for name, value in model.options(node):

@@ -17,17 +17,17 @@ from ..runtime.target import Target
 
 
 class Score(NamedTuple):
-    """Measures in this order; less is better in each."""
+    """Measures to compare in this order; a lower value of each is better."""
 
     fails: bool
     """True if the application cannot run the model with the delegate."""
     work_left: int
-    """Multiply-adds on the CPU; CPU nodes in a model without multiply-adds."""
+    """Multiply-adds on the CPU, or the number of CPU nodes in a model without multiply-adds."""
     kernels: float
-    """Number of delegate kernels; infinite without any."""
+    """Number of delegate kernels; infinite if nothing is delegated."""
     border_bytes: int
     partitions: int
-    """Number of partitions on both sides."""
+    """Number of partitions, delegated or on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Standing:
 
     @property
     def score(self) -> Score:
-        """The score, for comparisons."""
+        """The score that compares this result with others on the same target."""
         measures = self.measures
         return Score(
             measures.outcome in NOT_RUNNING,
@@ -56,7 +56,7 @@ class Standing:
 
 
 def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -> Standing:
-    """Simulate a model on a target."""
+    """Simulate a model on a target and return the result."""
     run = simulate(model, target, cache=cache)
     compute = compute_of(run)
     return Standing(target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run))
@@ -74,6 +74,6 @@ def _on_cpu(run: Run) -> frozenset[NodeKey]:
 
 
 def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
-    """Return whether a model is better on one target, and worse on none."""
+    """Return whether the results ``now`` are better than ``before`` on at least one target and worse on none."""
     pairs = [(one.score, other.score) for one, other in zip(now, before, strict=True)]
     return all(one <= other for one, other in pairs) and any(one < other for one, other in pairs)

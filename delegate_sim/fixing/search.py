@@ -1,4 +1,4 @@
-"""Search for the passes that improve a model on its targets, trying each against the simulator."""
+"""Search for the passes that improve a model on its targets, trying each pass in the simulator."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _ROUNDS = 24
 
 @dataclass(frozen=True, slots=True)
 class FixStep:
-    """An applied pass, the nodes that it was applied to, and the result on each target."""
+    """An applied pass, the number of nodes that it changed, and the result on each target."""
 
     name: str
     exactness: Exactness
     does: str
     nodes: int
-    """Number of nodes it changed or replaced."""
+    """Number of nodes that the pass changed, replaced or removed."""
     standings: tuple[Standing, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A pass that was tried and not applied, and the result that it would have on each target."""
+    """A pass that was tried but not applied, and the result that it would have on each target."""
 
     name: str
     exactness: Exactness
     standings: tuple[Standing, ...]
     is_worse: bool
-    """True if any target would be worse off."""
+    """True if the pass would make the result on any target worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,16 @@ class FixPlan:
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
     split: Split | None = None
-    """The split of trailing nodes into a second model; ``rewritten`` and ``after`` are then those of the first model."""
+    """The split of trailing nodes into a second model; if set, ``rewritten`` and ``after`` describe only the first model."""
 
     @property
     def is_changed(self) -> bool:
-        """True if there is anything to write."""
+        """True if there is a change to write."""
         return bool(self.steps or self.shapes or self.split)
 
     @property
     def whole(self) -> Rewritten:
-        """The rewritten model before it is split."""
+        """The rewritten model before any split."""
         return self.rewritten if self.split is None else self.split.whole
 
     @property
@@ -90,20 +90,21 @@ def search(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> FixPlan:
-    """Find passes that together make a model better on a target, and worse on none.
+    """Find passes that together make a model better on at least one target and worse on none.
 
-    Exact passes come first; less exact ones are applied only where they add to that. Each step applies the pass with the largest
-    gain. If no single pass gains, all are applied together, and then those are left out that contribute nothing. ``shapes`` are
-    fixed shapes of inputs; ``report`` is called for each pass that is tried. Raises FixError if the model cannot be rewritten.
+    Exact passes come first; a less exact pass is applied only if it brings a further gain. Each step applies the pass with the
+    largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
+    are dropped. ``shapes`` are fixed shapes of inputs; ``report`` is called with a message for each try. Raise FixError if the
+    model cannot be rewritten.
     """
     check_writable(model)
     return _Search(model, targets, allowed, shapes, passes, report).run()
 
 
 def split_tail(plan: FixPlan) -> FixPlan:
-    """Return a plan that moves the nodes after those of delegates to a second model; the same plan if there are none.
+    """Return a plan that moves the trailing CPU nodes to a second model; the same plan if there are no such nodes.
 
-    These are trailing nodes that stay on the CPU on every target, unregistered custom operators among them.
+    Trailing nodes come after all delegated nodes and stay on the CPU on every target. They may be unregistered custom operators.
     """
     registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
     if not any(result.measures.is_delegated for result in registered):
@@ -140,10 +141,10 @@ class _Search:
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
         """The results of the last chain of passes on the current model."""
         self._tried_together: tuple[Pass, ...] = ()
-        """Passes that together gain nothing on the current model."""
+        """Passes that together bring no gain on the current model."""
 
     def run(self) -> FixPlan:
-        """Search, and return the plan."""
+        """Run the search and return the plan."""
         change: Edited = (
             with_shapes(self._model, self._shapes, self._targets[0].release) if self._shapes else unchanged(self._model)
         )
@@ -179,7 +180,10 @@ class _Search:
         )
 
     def _why_not_prepared(self) -> str:
-        """Return the reason why the model cannot be prepared; fixed shapes may reveal unregistered custom operators."""
+        """Return why the runtime does not prepare the model.
+
+        Unregistered custom operators are also checked here because fixed shapes may reveal them.
+        """
         target = self._targets[0]
         missing = custom_operators(self._model, target).unregistered
         if missing:
@@ -208,7 +212,7 @@ class _Search:
         return self._next[pass_.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
-        """Apply the pass with the largest gain; return whether there is one."""
+        """Apply the pass with the largest gain; return whether there is such a pass."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for pass_ in passes:
             tried = self._try(pass_)
@@ -235,7 +239,7 @@ class _Search:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Apply passes that gain only together, as few as possible; some have work only after others."""
+        """Apply as few passes as possible that bring a gain only together; return whether there are such passes."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False
@@ -254,7 +258,7 @@ class _Search:
         return True
 
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
-        """Apply passes one after another; each sees the nodes that are on the CPU after the one before."""
+        """Apply passes one after another, each to the nodes that are still on the CPU after the previous pass."""
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]
         _, now, standings = chain[-1] if chain else (None, self._now, self._standing)
@@ -269,7 +273,7 @@ class _Search:
 
 
 def _changed(before: Rewritten, after: Rewritten) -> int:
-    """Return how many nodes a pass replaced, changed or removed."""
+    """Return the number of nodes that a pass replaced, changed or removed."""
     count = 0
     for old, new, old_origins, new_origins in zip(
         before.model.subgraphs, after.model.subgraphs, before.change.origins, after.change.origins, strict=True

@@ -1,4 +1,4 @@
-"""Split a model in two: the delegated part, and the trailing nodes that only the CPU takes."""
+"""Split a model in two: the delegated part, and the trailing nodes that run only on the CPU."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from .flatbuffer.new_tables import (
 from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Metadata that describes each input and output of the model, which differ in the two parts."""
+"""Metadata that describes each input and output of the whole model, and so fits neither part of a split model."""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A split of a model in two. Tensors are those of the first subgraph of the unsplit model."""
+    """A split of a model in two. Tensors are numbered as in the first subgraph of the unsplit model."""
 
     whole: Rewritten
     nodes: tuple[Node, ...]
     """Nodes of the second model."""
     inputs: tuple[int, ...]
-    """Inputs of the second model: the original inputs that it reads, and results of the first one."""
+    """Inputs of the second model: original inputs that it reads, and results of the first model."""
     outputs: tuple[int, ...]
-    """Original outputs that the second model computes, in their order."""
+    """Original outputs that the second model computes, in their original order."""
     first_outputs: tuple[int, ...]
-    """Original outputs that the first model computes, in their order, then other tensors that the second one reads."""
+    """Original outputs that the first model computes, in their original order, then other tensors that the second model reads."""
 
     @property
     def between(self) -> tuple[Tensor, ...]:
@@ -53,10 +53,10 @@ class Split:
 
 
 def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
-    """Return the split of a model before its trailing nodes; None if there are none.
+    """Return the split of a model before its trailing nodes; None if there are no such nodes.
 
-    These are nodes of the first subgraph that stay on the CPU, and on which no other node depends. Nodes with state, or that call
-    subgraphs, do not count.
+    Trailing nodes are nodes of the first subgraph that stay on the CPU and on which no other node depends. Nodes that have state
+    or call subgraphs are never moved.
     """
     model = rewritten.model
     graph = file_graphs(model)[0]
@@ -89,7 +89,7 @@ def _is_bound(model: Model, node: Node) -> bool:
 
 
 def first_model(split: Split) -> Rewritten:
-    """Return the model before its trailing nodes."""
+    """Return the first model, without the trailing nodes."""
     return Rewritten(split.whole.change.then(lambda model: _first(model, split)), split.whole.weights)
 
 
@@ -108,7 +108,7 @@ def _first(model: Model, split: Split) -> Edited:
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
-    """Return the common name of each tensor between the models: the name in the signature, or the tensor's name."""
+    """Return the name that both models use for each tensor: its name in the signature, or else the tensor's own name."""
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
     names_in_use = {*signature.inputs, *signature.outputs}
     for tensor in split.between:
@@ -134,9 +134,9 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the bytes of the second model, in order, and its tensor indices; it has only the parts that its nodes need.
+    """Return the bytes of the second model, in order, and its tensor indices; the model has only the parts that its nodes need.
 
-    Raises FixError if it cannot be written.
+    Raise FixError if the model cannot be written.
     """
     second = _Second(split)
     front = Front(second.root())
@@ -159,7 +159,7 @@ class _Second:
         self._codes = list(dict.fromkeys([operator_code_of(node) for node in split.nodes]))
 
     def root(self) -> NewTable:
-        """Return the table of the whole model."""
+        """Return the table of the whole second model."""
         split = self._split
         inputs, outputs = self._places(split.inputs), self._places(split.outputs)
         nodes = [self._node(node) for node in split.nodes]
@@ -225,7 +225,10 @@ class _Second:
         return table
 
     def _buffer(self, tensor: Tensor) -> int:
-        """Return a tensor's buffer number, 0 for one without elements; tensors share buffers as before."""
+        """Return the number of a tensor's buffer; 0 for a tensor without elements.
+
+        Tensors share buffers as in the unsplit model.
+        """
         if not tensor.is_constant:
             return 0
         key = tensor.data or (("computed", tensor.buffer) if tensor.buffer < 0 else ("value", tensor.index))

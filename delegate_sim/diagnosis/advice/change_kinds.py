@@ -1,4 +1,4 @@
-"""Map each kind of problem to the kind of change that solves it."""
+"""Map each kind of problem to the kind of change that solves the problem."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ _SUGGESTIONS = (
 )
 
 SUGGESTIONS: Mapping[str, Suggestion] = MappingProxyType({suggestion.code: suggestion for suggestion in _SUGGESTIONS})
-"""Every kind of change by its code."""
+"""All kinds of change, by code."""
 
 SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
     {
@@ -177,7 +177,7 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.RELEASE: "other-release",
     }
 )
-"""The change for each kind of problem that has one. A version raised by a feature has ``change-converter-setting``."""
+"""The code of the change for each kind of problem; versions that a feature raised have ``change-converter-setting`` instead."""
 
 OF_RUNTIME = "runtime"
-"""The kind of a reason for a failure as a whole, not for a verdict on the node."""
+"""The kind of a reason that describes a failure of the whole graph, not a verdict on the node."""

@@ -16,7 +16,7 @@ from .layer_rewrites import rewriting
 
 
 class ConverterSetting(Enum):
-    """One setting of a converter, whatever the converter's name for it."""
+    """One setting of a converter, named independently of the converter."""
 
     FLOAT = "float"
     """No quantization."""
@@ -29,7 +29,7 @@ class ConverterSetting(Enum):
     DENSE_PER_TENSOR = "dense-per-tensor"
     """One scale for all channels of weights, for dense layers only."""
     OLD_QUANTIZER = "old-quantizer"
-    """The quantizer that works on the finished file."""
+    """The older quantizer, which works on the finished file."""
     FIXED_SHAPES = "fixed-shapes"
     """Inputs of known sizes."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
@@ -37,7 +37,7 @@ class ConverterSetting(Enum):
 
 
 SettingsTogether = frozenset[ConverterSetting]
-"""Settings that only help together."""
+"""Settings that help only in combination."""
 
 
 def _together(*settings: ConverterSetting) -> SettingsTogether:
@@ -73,7 +73,7 @@ OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "quantized-bias-type": (_INT8,),
     }
 )
-"""Settings for each feature that raises an operator version (``versions.features``)."""
+"""Alternative sets of settings for each feature that raises an operator version (``versions.features``)."""
 
 OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
@@ -84,16 +84,16 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "integer": (_FLOAT,),
     }
 )
-"""Alternatives for a refused type that a quantization chose, by the form of the model (``roots.form``)."""
+"""Alternative sets of settings if a type that the quantization chose is refused, by form (``conversion_causes.form``)."""
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
-"""Problems that are fixed by writing the layer with other operators."""
+"""Problems that can be fixed by writing the layer with other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
-"""Problems of weights with a scale for each channel that weights with one scale do not have."""
+"""Problems that weights with a scale for each channel may have, and weights with one scale do not have."""
 
 
 def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:
-    """Return alternative sets of settings that may fix a cause; empty if the model has to change."""
+    """Return alternative sets of settings, each of which may fix a cause; empty if the model has to change."""
     return tuple(dict.fromkeys(_settings(model, delegate, cause)))
 
 
@@ -110,7 +110,7 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
     views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
     by_channel = [view for view in views if any(tensor.is_constant and tensor.is_per_channel for tensor in view.inputs)]
     if problem in _OF_CHANNELS and by_channel:
-        # A setting for dense layers only does not reduce the accuracy of others.
+        # A setting for dense layers only does not reduce the accuracy of other layers.
         is_dense = all(view.op == "FULLY_CONNECTED" for view in by_channel)
         yield _DENSE_PER_TENSOR if is_dense else _PER_TENSOR
     elif problem is Problem.TYPE and any(_has_numbers(view) for view in views):

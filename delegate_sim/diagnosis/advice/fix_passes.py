@@ -27,9 +27,9 @@ class PassFinder:
         self._tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
-        """Return the most exact pass that improves the model when applied to these nodes; None if there is none.
+        """Return the most exact pass that improves the model when applied to these nodes; None if there is no such pass.
 
-        For a large model, the result is always None after many tries.
+        The number of tries is limited, and when they are used up, the result is always None.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)

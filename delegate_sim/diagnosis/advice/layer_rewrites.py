@@ -1,7 +1,7 @@
 """Ways to write layers with other operators, for operators that delegates often lack.
 
-``tools/upstream/rewrites.py`` converts each of them with TensorFlow and checks that the converter does not restore the operator,
-and that the results are the same unless the words say otherwise.
+``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. It checks that the converter does not restore the original
+operator, and that the results are the same unless the description says otherwise.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Rewrite:
     words: str
     operators: tuple[str, ...]
     types: frozenset[str] = _FLOATS
-    """Supported types of the first operand; empty for all."""
+    """Supported types of the first operand; empty if all types are supported."""
     setting: str = ""
-    """The converter setting (``ConverterSetting``) that does it; empty if the model's code must change."""
+    """The converter setting (``ConverterSetting``) that performs the rewrite; empty if the model's code must change."""
 
 
 def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
@@ -93,17 +93,17 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
     }
 )  # fmt: skip
-"""Rewrites of each operator; the first one whose operators the delegate has is suggested."""
+"""Rewrites of each operator; the first rewrite whose operators the delegate has is suggested."""
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:
-    """Return how to write a node with operators of a delegate; empty if no such way is known."""
+    """Return a description of how to write a node with a delegate's operators; empty if no such rewrite is known."""
     way = rewriting(view, delegate)
     return "" if way is None else way.words
 
 
 def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
-    """Return the rewrite of a node with operators of a delegate; None if there is none."""
+    """Return the first known rewrite of a node with a delegate's operators; None if there is none."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     for way in known:
         if (not way.types or view.input(0).type in way.types) and all(delegate.rules.rule_of(op) for op in way.operators):

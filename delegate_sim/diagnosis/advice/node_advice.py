@@ -16,21 +16,21 @@ from ..examiner import Examiner
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The changes that fix the causes behind a run, by node and code; ``refusal`` is that for the graph as a whole."""
+    """The changes that fix the causes of a run, by node and code; ``refusal`` is the change for a refusal of the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str
 
     def changes(self, subgraph: int, nodes: Iterable[int], code: str) -> tuple[str, ...]:
-        """Return the changes that fix a refusal of some nodes, each once."""
+        """Return the distinct changes that fix a refusal of some nodes."""
         changes = [change for node in nodes for change in self.by_reason.get((NodeKey(subgraph, node), code), ())]
         return tuple(dict.fromkeys(changes))
 
 
 def advise(model: Model, target: Target) -> Advice:
-    """Find the causes behind a model's run on a target, and the changes that fix them.
+    """Find the causes of a model's refusals on a target, and the changes that fix them.
 
-    Other delegates that take an operator are left to a diagnosis, since that simulates all of them.
+    Other delegates that take an operator are not named, since that would require simulating all delegates, as a diagnosis does.
     """
     examiner = Examiner(model, target)
     refusal = examiner.simulate(Supposition(), {}).run.refusal
@@ -42,13 +42,13 @@ def advise(model: Model, target: Target) -> Advice:
             for key in cause.nodes:
                 by_reason.setdefault((key, code), []).append(cause.change)
     of_the_whole = [cause for cause in causes if refusal is not None and refusal.code in cause.codes]
-    # Causes of single nodes in the refused graph have the same code.
+    # Causes of single nodes may have the same code as the refusal of the whole graph.
     ending = [cause for cause in of_the_whole if refusal is not None and _ends(refusal, examiner, blockers, cause)]
     changes = [cause.change for cause in (*ending, *of_the_whole)]
     return Advice({reason: tuple(dict.fromkeys(texts)) for reason, texts in by_reason.items()}, next(iter(changes), ""))
 
 
 def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
-    """Return whether fixing a cause removes a refusal of the graph as a whole."""
+    """Return whether fixing a cause removes a refusal of the whole graph."""
     left = examiner.simulate(*blockers.without([cause])).run.refusal
     return left is None or left.code != refusal.code

@@ -1,4 +1,4 @@
-"""Find other delegates that take the nodes of a cause, each with its own defaults."""
+"""Find other delegates that take the nodes of a cause, each delegate with its default options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Others:
         self._taken: dict[str, frozenset[NodeKey]] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
-        """Yield the delegates that accept all of these nodes of the file; ``operators`` are the nodes' operators."""
+        """Yield the names of delegates that accept all of these nodes of the file; ``operators`` are the nodes' operators."""
         run, change = self._examined
         present = frozenset(change.present(nodes).values())
         for name in DELEGATE_NAMES:
@@ -37,7 +37,7 @@ class Others:
             options = parse_options(delegate.name, delegate.options, {})
             accepted: list[NodeKey] = []
             for subgraph in run.subgraphs:
-                with suppress(PartitionError):  # nodes that wait for each other cannot be replaced
+                with suppress(PartitionError):  # nodes that depend on each other in a cycle cannot be replaced
                     graph = subgraph.graph.assuming(frozenset())
                     verdicts = delegate.decide(graph, options, run.release).verdicts
                     accepted += [NodeKey(graph.index, node) for node, verdict in verdicts.items() if verdict.is_supported]

@@ -1,4 +1,4 @@
-"""Wording of causes: the title, the actual values, and what to change."""
+"""Wording of causes: the title, the actual values, and the instructions for a fix."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _REGISTER = "register-operator"
 
 @dataclass(frozen=True, slots=True)
 class RefusedCase:
-    """A node of the file and one of its reasons."""
+    """A refused node of the file and one of the reasons."""
 
     key: NodeKey
     op: str
@@ -75,7 +75,7 @@ class RefusedCase:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Words for one cause, from its identity, its nodes' operators, its cases and its fix."""
+    """Wording for one cause, derived from its identity, its nodes' operators, its cases and its fix."""
 
     model: Model
     first: Examined
@@ -87,7 +87,7 @@ class Wording:
     cases: Sequence[RefusedCase]
     remedy: Remedy
     others: Others | None = None
-    """Other delegates, to name those that take the nodes; None to omit that."""
+    """The judge that finds other delegates that take the nodes; None if no other delegates should be named."""
 
     @property
     def _ops(self) -> str:
@@ -153,7 +153,7 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the operators of a special cause, which may keep all others on the CPU as well."""
+        """Return the operators that a special cause is about; the cause may keep other operators on the CPU too."""
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
@@ -162,7 +162,7 @@ class Wording:
         return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Return the nodes' actual values; ``demanding`` are those whose features raised a version."""
+        """Return the nodes' actual values; ``demanding`` holds the nodes whose features raised a version."""
         if self.identity.problem is Problem.RELEASE:
             return self._not_loaded()
         values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
@@ -176,7 +176,7 @@ class Wording:
         )
 
     def suggestion(self) -> tuple[str, str]:
-        """Return the code of the suggestion, and the change in this case."""
+        """Return the code of the suggestion, and the instructions for this case."""
         problem, subject = self.identity
         code = SUGGESTION_FOR[problem]
         general = SUGGESTIONS[code].change
@@ -194,7 +194,7 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # For a plugin that fails as a whole, no level makes it take operators.
+                # If a plugin fails as a whole, no level makes it take operators.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 return code, f"{options}: {fails or general}"
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
@@ -223,7 +223,7 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator that makes the size unknown, if it selects elements by value."""
+        """Return the operator that makes a size unknown, if the operator selects elements by value; empty otherwise."""
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():
@@ -240,13 +240,13 @@ class Wording:
         )
 
     def _not_loaded(self) -> str:
-        """Return the first operator or type that the release does not load, and how many more there are."""
+        """Return the first operator or type that the release does not load, and the number of further ones."""
         first, _, _ = self.cases[0].reason.message.partition("; ")
         more = len(load_on(self.model, self.first.run.release).reasons) - 1
         return f"{first}, and {more:,} more" if more > 0 else first
 
     def _release(self) -> str:
-        """Return the releases that load the model, and what raised the version of the operator."""
+        """Return the ways to load the model: other releases, registration, and converting without some features."""
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
         ways = [f"use {releases} (delegate-sim releases shows all of them)"] if releases else []
@@ -305,9 +305,9 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Return whether the delegate takes nothing before any of the nodes, or nothing after, so that they split nothing.
+        """Return whether the nodes do not split the graph, since the delegate takes nothing before them or nothing after them.
 
-        Independent nodes may still run before them, in a partition of their own.
+        Independent nodes may still run before them, in a separate partition.
         """
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False
@@ -317,7 +317,7 @@ class Wording:
         return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
 
     def _other_delegates(self) -> Iterator[str]:
-        """Yield the other delegates that take all of the nodes."""
+        """Yield text that names the other delegates that take all of the nodes."""
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
@@ -334,7 +334,7 @@ def _named_inputs(tensors: Sequence[Tensor]) -> str:
 
 
 def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
-    """Return whether some nodes run between two partitions of the delegate."""
+    """Return whether any of the nodes run between two partitions of the delegate."""
     present = frozenset(examined.change.present(keys).values())
     for subgraph in examined.run.subgraphs:
         own = {key.node for key in present if key.subgraph == subgraph.graph.index}
@@ -346,7 +346,7 @@ def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
 
 
 def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:
-    """Return whether a delegated node comes after some nodes of a subgraph (or before them)."""
+    """Return whether a delegated node follows any of the nodes, or precedes one if ``forwards`` is false."""
     for subgraph in examined.run.subgraphs:
         graph = subgraph.graph
         seen = {key.node for key in examined.change.present(keys).values() if key.subgraph == graph.index}

@@ -22,8 +22,8 @@ class Identity(NamedTuple):
 class Remedy:
     """The hypothetical changes that fix a cause in a simulation.
 
-    ``accepts`` assumes that the delegate takes the nodes; the other fields are changes that make this assumption unnecessary:
-    versions of nodes, options of the delegate, and fields of ``Supposition``.
+    With ``accepts``, the simulation simply assumes that the delegate takes the nodes. The other fields are real changes that make
+    this assumption unnecessary: versions of nodes, options of the delegate, and fields of ``Supposition``.
     """
 
     accepts: bool = False
@@ -37,18 +37,18 @@ class Remedy:
     repaired_nodes: frozenset[NodeKey] = frozenset()
     removed_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
-    """The code of a refusal of the whole model that is assumed to be gone."""
+    """The code of a refusal of the whole model that the simulation ignores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``, ``change`` its instructions."""
+    """One reason that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``; ``change`` holds the instructions."""
 
     identity: Identity
     title: str
     nodes: tuple[NodeKey, ...]
     operators: tuple[tuple[str, int], ...]
-    """Number of nodes of each operator, most frequent first."""
+    """Each operator with its number of nodes, the most frequent operator first."""
     codes: tuple[str, ...]
     """The codes of the refusals."""
     found: str
@@ -59,26 +59,26 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """The cause's name on the command line: its problem and subject."""
+        """The cause's name on the command line, which joins its problem and subject."""
         return ":".join([self.identity.problem.value, *self.identity.subject])
 
     @property
     def node_versions(self) -> Mapping[NodeKey, int]:
-        """The versions that the nodes would have without the cause."""
+        """The versions that would make the delegate accept the nodes."""
         return self.remedy.node_versions
 
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """All causes, and those of each node."""
+    """All causes, and the causes of each node."""
 
     causes: tuple[Cause, ...]
     causes_of: Mapping[NodeKey, frozenset[Identity]]
 
     def without(self, removed: Iterable[Cause]) -> tuple[Supposition, dict[str, Any]]:
-        """Return the hypothetical changes and options under which some causes are fixed.
+        """Return the hypothetical changes and options that fix the causes ``removed``.
 
-        A node with another, unfixed cause stays refused.
+        A node that has another, unfixed cause stays refused.
         """
         fixed = tuple(removed)
         identities = {cause.identity for cause in fixed}

@@ -8,14 +8,14 @@ from ...rules.kinds import Problem
 from .cause import Blockers, Cause
 
 _TYPE_FEATURE = "-type"
-"""Suffix of the codes of features that are the type of a tensor."""
+"""Suffix of the codes of features that consist in the type of a tensor."""
 
 
 def joined(blockers: Blockers) -> Blockers:
-    """Merge each cause of a version into the cause of the rank or type that raised it.
+    """Merge each cause of a refused version into the cause of the rank or type that raised the version.
 
-    The remaining cause gets the codes and versions of the other. All nodes of the version must have that rank or type, and be
-    refused for it. A conversion of the whole model stays a separate change.
+    The merged cause keeps its identity, and gets the codes and versions of the version's cause too. Causes are merged only if all
+    nodes of the version are also refused for that rank or type. A conversion of the whole model stays a separate change.
     """
     causes = {cause.identity: cause for cause in blockers.causes}
     for version in blockers.causes:
@@ -34,7 +34,10 @@ def joined(blockers: Blockers) -> Blockers:
 
 
 def _change(host: Cause, version: Cause) -> str:
-    """Return the instructions: those for the feature are more specific, but here only for the nodes of the version."""
+    """Return the instructions of a merged cause.
+
+    The instructions of the version's cause are more specific, but apply only to the nodes of that cause.
+    """
     if version.identity.subject[-1].isdecimal() or version.change == host.change:
         return host.change
     if set(version.nodes) == set(host.nodes):
@@ -43,10 +46,10 @@ def _change(host: Cause, version: Cause) -> str:
 
 
 def _raised_by(cause: Cause) -> Problem | None:
-    """Return the problem of the only feature that raised a version; None unless it is a rank or a type.
+    """Return the problem of the only feature that raised a version; None unless the feature is a rank or a type.
 
-    For a version that is too low, the result is None: it comes from another type, since no converter writes a higher one than
-    needed.
+    A version that is too low counts as a problem of the type: converters write no higher version than needed, so only another
+    type could need the newer version.
     """
     if cause.identity.problem is not Problem.OPERATOR_VERSION or not cause.node_versions:
         return None

@@ -1,4 +1,4 @@
-"""Changes to the whole conversion that remove many refusals at once: known input shapes, other types."""
+"""Changes to the whole conversion that remove many refusals at once: known input shapes, or other types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSI
 """Problems that another choice of types may fix."""
 
 _SUBSTANTIAL = 0.01
-"""The smallest substantial share of multiply-adds."""
+"""The smallest share of multiply-adds that counts as substantial."""
 _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
 """Problems that depend on other nodes."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
@@ -29,7 +29,7 @@ class Simulate(Protocol):
     """A function that simulates hypothetical changes, with some options changed."""
 
     def __call__(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate."""
+        """Simulate hypothetical changes and return the resulting run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +41,20 @@ class Root:
 
 
 def is_dynamic(run: Run) -> bool:
-    """Return whether the runtime refuses the graph as a whole because of a tensor of unknown size."""
+    """Return whether the runtime refuses the whole graph because of a tensor of unknown size."""
     return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether the runtime's refusal for a tensor of unknown size is gone, or names another tensor."""
+    """Return whether the refusal ``now`` for a tensor of unknown size is gone ``then``, or names another tensor."""
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
 def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Root | None:
-    """Return the effect of converting with known input sizes; None if it removes no refusal.
+    """Return the effect of converting with known input sizes; None if that removes no refusal.
 
-    If the file gives all sizes, the effect is that on sizes computed from them. ``assumed`` are the changes so far.
+    If the file already gives all input sizes, the change affects only the sizes computed from them. ``assumed`` holds the
+    hypothetical changes so far.
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None
@@ -66,9 +67,9 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Ro
 
 
 def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> Root | None:
-    """Return the conversion to other types with the largest gain after the changes so far; None if there is no gain.
+    """Return the conversion to other types that gains most in addition to the changes so far; None if none brings a gain.
 
-    Refusals of versions alone are left to the features that raised them.
+    Refusals that concern only versions are not considered, because they are explained by the features that raised the versions.
     """
     now = simulate(supposition, {})
     if now.run.refusal is not None and now.run.refusal.behind is not None:
@@ -132,7 +133,7 @@ def _conversions(model: Model) -> Sequence[str]:
 
 
 def _takes_more(now: Examined, then: Examined) -> bool:
-    """Return whether an original node is newly delegated, apart from nodes that the conversion adds."""
+    """Return whether any original node is newly delegated; nodes that the conversion adds do not count."""
     left = {refused.key for refused in then.on_cpu()}
     return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
 
@@ -170,7 +171,7 @@ def _blamed(examined: Examined) -> tuple[int, int | None] | None:
 
 
 def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
-    """Return the refusals of some problems that occur now and not then."""
+    """Return the refusals for any of ``problems`` that occur in the run ``now`` but no longer in ``then``."""
     kinds = now.run.delegate.kinds
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
     removed = []

@@ -15,10 +15,11 @@ _TRIED = 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, tried: int = _TRIED
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Return, for each cause, the nodes without a cause that are delegated, or gone, once it is fixed.
+    """Return, for each cause, the CPU nodes without a cause that become delegated or disappear once the cause is fixed.
 
-    These nodes widen float16 weights, lie beyond a limit, or depend on those around them. Each belongs to one cause: the first
-    whose fix alone is enough, else the last one that must be fixed, in order. At most ``tried`` causes are fixed one by one.
+    Such nodes widen float16 weights, lie beyond a limit, or depend on nodes around them. Each node belongs to one cause: the
+    first cause whose fix alone frees the node, or else the last cause that must be fixed, in order. At most ``tried`` causes are
+    fixed one by one.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     followers: dict[Identity, list[NodeKey]] = {}

@@ -1,4 +1,4 @@
-"""Find the causes behind a run: group the refusals of CPU nodes by the change that fixes them."""
+"""Find the causes of a run's refusals by grouping the refusals of CPU nodes by the change that fixes them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
-"""Codes that disappear once other nodes are delegated, or that keep the whole graph on the CPU."""
+"""Problems that disappear once other nodes are delegated, or that keep the whole graph on the CPU."""
 
 _MOST_REPAIRS = 16
-"""Largest number of nodes, refused by CPU kernels, to repair one after another."""
+"""Largest number of nodes refused by CPU kernels to repair one after another."""
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
-"""Number of simulations with other versions of operators, for a large and for a small model."""
+"""Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Problems for which another version or level is tried, once for each node."""
@@ -41,13 +41,13 @@ _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
-"""Features that disappear in a float model, a larger change than another version of the operator."""
+"""Features that disappear in a float model; converting to float is a larger change than choosing another operator version."""
 
 
 def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
     """Group the refusals of a model's CPU nodes into causes; ``simulate`` tries conversions, versions and levels.
 
-    With ``names_others``, suggestions name the other delegates that take the nodes; all of them are simulated for that.
+    With ``names_others``, suggestions name the other delegates that take the nodes, which requires simulating all delegates.
     """
     finder = _Finder(model, simulate, names_others)
     finder.look()
@@ -64,7 +64,7 @@ class _Finder:
         self.tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
         """The remaining simulations with other versions."""
         self.base = Supposition()
-        """The hypothetical conversion so far; refusals behind it only appear with it."""
+        """The hypothetical conversion so far; it may reveal refusals that the original model does not show."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
@@ -74,11 +74,11 @@ class _Finder:
         """The nodes whose features raised a version that other nodes of the operator share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
-        """Causes that keep the whole graph on the CPU; those of single nodes list their nodes in ``own``."""
+        """Causes that keep the whole graph on the CPU; ``own`` lists the nodes of such causes that are about single nodes."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
-        """The cause of an unknown size, and the nodes after it, whose operands' sizes are guesses once it is fixed."""
+        """The cause of an unknown size, and the nodes whose operand sizes are only guesses after that cause is fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}
-        """The nodes that such a cause is about, if any."""
+        """The nodes that a cause in ``whole`` is about, if any."""
 
     @property
     def delegate(self) -> Any:
@@ -86,7 +86,7 @@ class _Finder:
         return self.first.run.delegate
 
     def problem_of(self, code: str) -> Problem:
-        """Return the problem of a refusal; the delegate knows all of its codes."""
+        """Return the problem that a refusal's code stands for; the delegate knows all codes."""
         problem: Problem = self.delegate.kinds[code].problem
         return problem
 
@@ -120,7 +120,7 @@ class _Finder:
         self._note_rest()
 
     def _look_at_loading(self) -> None:
-        """Note causes of loading first, then unregistered operators; further causes appear once these are fixed."""
+        """Note loading causes first, then unregistered operators; other causes appear only when both are fixed."""
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
             if (cause := find(self.model, now.run)) is not None:
@@ -130,7 +130,7 @@ class _Finder:
                 self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
-        """Assume for one node after another that its CPU kernel does not refuse it."""
+        """Assume, for one node after another, that the node's CPU kernel does not refuse the node."""
         for _ in range(_MOST_REPAIRS):
             now = self.simulate(self.base, {})
             cause = preparation_cause(now)
@@ -143,9 +143,10 @@ class _Finder:
             self.base = replace(self.base, repaired_nodes=repaired)
 
     def _repair_guesses(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate without the refusals of sizes that are guesses after an unknown size.
+        """Simulate without those CPU kernel refusals that depend only on guessed sizes.
 
-        These assumptions belong to the fix of the unknown size.
+        Sizes are guesses if they depend on an unknown size that is assumed to be fixed. The assumption that CPU kernels accept
+        them becomes part of the fix of the unknown size.
         """
         now = self.simulate(supposition, options)
         if self.guessed is None:
@@ -171,7 +172,7 @@ class _Finder:
             self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_text(self) -> None:
-        """Note text nodes: text has no known size, and may be all that keeps a model off a delegate."""
+        """Note text nodes, which have no known size and may be the only reason why a delegate does not take the model."""
         nodes = text_nodes(self.model)
         if not nodes:
             return
@@ -222,7 +223,7 @@ class _Finder:
                     self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at(self, now: Examined) -> bool:
-        """Note new refusals; return whether fixing one may reveal more."""
+        """Note new refusals; return whether fixing one of them may reveal further refusals."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[RefusedCase] = []
         levels: list[RefusedCase] = []
@@ -259,7 +260,7 @@ class _Finder:
 
     def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
-        if subject[0] == "compiled":  # this accelerator cannot take a program for another one
+        if subject[0] == "compiled":  # this accelerator cannot run a program for another accelerator
             self.remedies.setdefault(identity, Remedy())
         self._note(identity, case, is_own=True)
 
@@ -283,7 +284,7 @@ class _Finder:
         return identity
 
     def _end_stages(self, now: Examined) -> Examined:
-        """Note each refusal of the whole model by LiteRT or a plugin; return the run without them."""
+        """Note each refusal of the whole model by LiteRT or a plugin; return the run without these refusals."""
         options: dict[str, Any] = {}
         known: set[str] = set()
         while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
@@ -311,7 +312,7 @@ class _Finder:
         self._note(identity, case)
 
     def _note_rest(self) -> None:
-        """Turn the refusals of CPU nodes that remain without any cause into causes."""
+        """Turn the refusals of CPU nodes that still have no cause into causes."""
         known = {key for cases in self.cases.values() for key, _ in cases}
         rest = [refused for refused in self.first.on_cpu() if refused.key not in known]
         if not rest:
@@ -330,9 +331,9 @@ class _Finder:
                     self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:
-        """Note a kernel that cannot be created, which undoes all delegation.
+        """Note a kernel that cannot be created, since its failure undoes all delegation.
 
-        The node at fault is noted with others of its operator and types, or else the partition as a whole.
+        The cause covers all nodes with the operator and types of the node at fault, or the whole graph if no node is known.
         """
         refusal = now.run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
@@ -360,7 +361,7 @@ class _Finder:
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
     def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
-        """Return the mildest options with which a stage behind the delegate accepts this node."""
+        """Return the mildest options with which the stage behind the delegate accepts the node; empty if there are none."""
         if refusal.behind is None:
             return {}
         for options in self.delegate.remedies(refusal.code, now.run.options):
@@ -382,7 +383,7 @@ class _Finder:
                 self.demanding.setdefault(find_version.identity, set()).update(find_version.demanding)
 
     def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
-        """Find the mildest options with which each node is no longer refused for its target."""
+        """Find the mildest options with which each node is no longer refused because of its target."""
         left = {case.key: case for case in cases}
         for options in self._remedies(cases):
             if not left:
@@ -396,7 +397,7 @@ class _Finder:
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
     def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
-        """Yield the options that the delegate suggests against these refusals, the mildest first, each once."""
+        """Yield, without duplicates, the options that the delegate suggests against these refusals, the mildest options first."""
         tried: list[Mapping[str, Any]] = []
         for code in dict.fromkeys([case.reason.code for case in cases]):
             for options in self.delegate.remedies(code, self.first.run.options):
@@ -412,7 +413,7 @@ class _Finder:
         }
 
     def _view(self, key: NodeKey, examined: Examined) -> NodeView:
-        """Return a node as the converter saw it."""
+        """Return a node of the file as it is in the simulated run's model."""
         now = examined.change.now[key]
         graph = file_graphs(examined.change.model)[now.subgraph]
         return graph.view(graph.nodes[now.node])

@@ -23,7 +23,7 @@ def reason_of(refusal: Refusal) -> Reason:
 
 
 def told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the options that are set, as texts."""
+    """Return each option that is set as ``name=value``."""
     return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 
@@ -34,7 +34,7 @@ def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
     if problem is Problem.DRIVER:
         return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
     if problem is Problem.RANK:
-        # Nodes pass tensors of too many dimensions on, and one reshape fixes all of them.
+        # Nodes pass on tensors of too many dimensions, and one reshape fixes all of these nodes.
         return (case.reason.code,)
     return (case.op, case.reason.code, case.reason.needed)
 

@@ -19,13 +19,13 @@ COMPILED: Mapping[str, str] = MappingProxyType(
         "vsi-npu": "VeriSilicon's compiler",
     }
 )
-"""Custom operators that hold a program for another accelerator, and the tools that create them."""
+"""Custom operators that hold a program for another accelerator, and the tool that creates each of them."""
 
 _LISTS = ("FlexTensorList", "TensorList")
-"""Prefixes of operators that keep the steps of a loop in a list, TensorFlow's and the runtime's."""
+"""Prefixes of TensorFlow's and the runtime's operators that keep the steps of a loop in a list."""
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
-"""Operators of lookup tables; the runtime's tables map text to numbers or back."""
+"""Operators of lookup tables; the runtime's tables map text to numbers or numbers to text."""
 
 CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
     {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
@@ -50,11 +50,11 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
         "boxes in the application",
     }
 )
-"""Work at the end of a model that an application can do as well, with instructions for exporting without it."""
+"""Operators at the end of a model whose work the application can do, with instructions for exporting without them."""
 
 
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
-    """Return the subject of this node's cause; None if the code of the refusal decides it."""
+    """Return the subject of this node's cause; None if the node is not special and the refusal's code decides the subject."""
     tensors = (*node.inputs, *node.outputs)
     if node.node.is_custom and node.op in COMPILED:
         return ("compiled", node.op)
@@ -71,7 +71,7 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
 
 
 def works_on_text(node: NodeView) -> bool:
-    """Return whether a node reads or writes text, uses a lookup table, or runs a subgraph that fills one."""
+    """Return whether a node reads or writes text, uses a lookup table, or runs a subgraph that fills lookup tables."""
     if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return True
     if node.node.is_custom:

@@ -19,15 +19,15 @@ RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
 """A function that returns the nodes refused for their version, given other versions of some nodes."""
 
 _Entry = tuple[str, int]
-"""Operator and version, an entry that nodes share in a file."""
+"""An operator and a version, which together identify an entry that nodes share in a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundVersion:
     """The reason for a node's refused version: features, or the operator and version.
 
-    ``version`` is an accepted one, None if none is known. ``demanding`` are the nodes whose features raised it, which others of
-    the same operator share.
+    ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes whose features raised the version
+    that other nodes of the operator share.
     """
 
     identity: Identity
@@ -39,9 +39,10 @@ class FoundVersion:
 def find_versions(
     cases: Sequence[RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Find the features without which each node's version is accepted, trying lower versions while that is worthwhile.
+    """Find the features without which each node's version is accepted, and yield the result for each node.
 
-    The nodes of one operator and version share an entry of the file, and so the features that raised the version.
+    Lower versions are tried while that is worthwhile. The nodes of one operator and version share an entry of the file, and
+    therefore also the features that raised the version.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}
@@ -72,7 +73,10 @@ def find_versions(
 def _nearest_versions(
     left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Yield the nearest accepted version of nodes whose version no feature explains: lower ones first, all nodes at once."""
+    """Yield the nearest accepted version of each node whose version no feature explains.
+
+    Each try changes all remaining nodes at once; lower versions are tried first.
+    """
     ways = {key: versions_to_try(views[key].version) for key in left}
     for attempt in range(max(map(len, ways.values()), default=0)):
         tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}

@@ -1,4 +1,4 @@
-"""Causes that keep the whole graph off a delegate, and the assumptions once they are fixed."""
+"""Causes that keep the whole graph off a delegate, and the hypothetical changes that fix them."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class WholeCause:
-    """A cause that all nodes share, and the assumptions once it is fixed."""
+    """A cause that all nodes share, and the hypothetical changes that fix it."""
 
     identity: Identity
     remedy: Remedy
 
 
 def whole_refusal(run: Run) -> Reason | None:
-    """Return why the runtime does not apply the delegate at all, as a reason of every node; None if it does."""
+    """Return, as a reason of every node, why the runtime does not apply the delegate at all; None if the delegate is applied."""
     refusal = run.refusal
     if refusal is None:
         return None
@@ -59,9 +59,9 @@ def whole_refusal(run: Run) -> Reason | None:
 
 
 def loading_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause of a model that the release does not load; None if it is loaded.
+    """Return the cause of a model that the release does not load; None if the release loads the model.
 
-    The fix is the first later release that loads it, or else that the application registers the operators.
+    The fix is the first later release that loads the model, or else registering the operators in the application.
     """
     if run.is_loaded:
         return None
@@ -79,9 +79,10 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause of unregistered custom operators; None if that is not the reason of the refusal.
+    """Return the cause of unregistered custom operators; None if the refusal has another reason.
 
-    If they are all of one kind that no delegate takes either, such as TensorFlow's own, that kind is the cause.
+    If all unregistered operators are of one kind that no delegate takes, such as TensorFlow's own operators, that kind is the
+    cause.
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
@@ -97,12 +98,12 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def releases_that_load(model: Model, release: Release) -> str:
-    """Return the later releases that load a model as text; empty if none is known."""
+    """Return text that names the later releases that load a model; empty if no such release is known."""
     return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 
 def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause of a graph with a node that a CPU kernel refuses; None if there is none, or if the node is new."""
+    """Return the cause of a graph in which a CPU kernel refuses a node of the file; None if there is no such node."""
     run = examined.run
     if run.is_prepared or run.refusal is None:
         return None
@@ -120,9 +121,9 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
-    """Return the nodes whose operands' sizes depend, or may depend, on the tensor of unknown size.
+    """Return the nodes whose operand sizes depend, or may depend, on the tensor of unknown size.
 
-    These include nodes that run subgraphs, and the nodes of other subgraphs, whose sizes the caller sets.
+    The result includes nodes that run subgraphs, and all nodes of other subgraphs, because callers set the sizes there.
     """
     refusal = examined.run.refusal
     if refusal is None or refusal.tensor is None:

@@ -1,4 +1,4 @@
-"""Tables of an existing file, addressed by position, to reference or to copy with changed fields."""
+"""Copy tables of an existing file so that their fields can be changed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .layout import NewTable, Old
 
 
 def copied(table: FileTable) -> NewTable:
-    """Return a copy of a table with the same numbers, and references to the same targets.
+    """Return a copy of a table with the same numbers and with references to the same objects.
 
-    Raises FixError if it has fields that the schema does not know, which cannot be copied.
+    Raise FixError if the table has fields that the schema does not know, since such fields cannot be copied.
     """
     by_slot = {field.slot: field for field in table.fields.values()}
     copy = NewTable(table.name)

@@ -1,7 +1,7 @@
 """Lay out new tables and vectors in front of an existing flatbuffer.
 
-References in a flatbuffer are relative and only point forward. New tables therefore go in front and reference the old bytes,
-which stay unchanged, including fields that the schema does not know.
+References in a flatbuffer are relative and only point forward. New tables therefore go in front and reference the old bytes. The
+old bytes stay unchanged, including fields that the schema does not know.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from ...model import schema
 from ...model.flatbuffer import IDENTIFIER
 
 ALIGNMENT = 64
-"""The old bytes move by a multiple of this, which keeps every alignment that the schema and the kernels require."""
+"""The old bytes move by a multiple of this number, which preserves all alignments that the schema and the kernels require."""
 _FILE_POSITIONS = frozenset({("Buffer", "offset"), ("Operator", "large_custom_options_offset")})
-"""Fields that hold positions in the file; 0 and 1 mean none."""
+"""Fields that hold positions in the file; the values 0 and 1 mean that there is no position."""
 _GREATEST = (1 << 31) - 1
-"""Largest distance in bytes that a reference of a flatbuffer can span."""
+"""Largest distance in bytes that a reference in a flatbuffer can span."""
 
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """An object in the existing file, by its position."""
+    """An object in the existing file, identified by its position."""
 
     position: int
 
 
 @dataclass(eq=False)
 class NewVector:
-    """A vector of numbers, or a string; ``alignment`` is that of its first element."""
+    """A vector of numbers, or a string; ``alignment`` is the alignment of the first element."""
 
     count: int
     content: Any
-    """An object with the buffer interface."""
+    """An object that supports the buffer protocol."""
     alignment: int = 4
     is_string: bool = False
 
@@ -51,7 +51,7 @@ class NewReferences:
 
 @dataclass(eq=False)
 class NewTable:
-    """A table of the schema with its fields by name: numbers, and targets of references."""
+    """A table of the schema, with a number or the target of a reference for each field name."""
 
     name: str
     fields: dict[str, Any] = field(default_factory=dict)
@@ -66,18 +66,18 @@ TargetPlace: TypeAlias = "Old | NewVector | NewReferences | NewTable"
 
 
 def vector(numbers: Sequence[Any], element: str) -> NewVector:
-    """Return a vector of numbers of one struct format."""
+    """Return a vector of numbers that all have one struct format, ``element``."""
     return NewVector(len(numbers), struct.pack(f"<{len(numbers)}{element}", *numbers), struct.calcsize(element))
 
 
 def string(text: str) -> NewVector:
-    """Return a string."""
+    """Return a flatbuffer string."""
     content = text.encode("utf-8", "replace")
     return NewVector(len(content), content, is_string=True)
 
 
 class Front:
-    """The new part of a file. The old bytes begin where it ends."""
+    """The new part of a file, which ends where the old bytes begin."""
 
     def __init__(self, root: NewTable) -> None:
         self._places: dict[int, int] = {}
@@ -112,7 +112,7 @@ class Front:
         return _aligned(self._end + 4, alignment) - 4
 
     def chunks(self) -> Iterator[bytes | memoryview]:
-        """Yield the bytes in order."""
+        """Yield the bytes of the new part, in order."""
         yield struct.pack("<I4s", self._places[id(self._root)], IDENTIFIER)
         position = 8
         for start, item in self._chunks:
@@ -136,7 +136,7 @@ class Front:
         return distance
 
     def _table(self, table: NewTable, start: int) -> bytes:
-        """Return a vtable and its table."""
+        """Return the bytes of a vtable and its table."""
         layout = table.layout
         content = bytearray(layout.size)
         struct.pack_into("<i", content, 0, len(layout.vtable))
@@ -152,7 +152,7 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A vtable, the size of its table, and (struct format, offset) of each field; references have no format."""
+    """A vtable, the size of its table, and the (struct format, offset) of each field; the format of a reference is None."""
 
     vtable: bytes
     size: int
@@ -161,7 +161,7 @@ class _Layout:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layout(table: str, names: tuple[str, ...]) -> _Layout:
-    """Return the layout of a table with these fields, large ones first."""
+    """Return the layout of a table with these fields, with the largest fields first."""
     declared = [schema.table_fields(table)[name] for name in names]
     offsets, end = {}, 4
     for one in sorted(declared, key=lambda one: (-one.size, one.slot)):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Weights: TypeAlias = "Mapping[int, Callable[[], npt.NDArray[Any]]]"
-"""Functions that compute the elements of large new constants, by their (negative) buffer numbers."""
+"""Functions that compute the elements of large new constants, by the negative buffer numbers of the constants."""
 _DATA_ALIGNMENT = 16
 
 
@@ -45,15 +45,16 @@ def check_writable(model: Model) -> None:
 
 
 def keeps_nodes(original: Model, change: Edited) -> bool:
-    """Return whether a changed model has the same nodes at the same indices."""
+    """Return whether a changed model has the same nodes at the same indices as the original."""
     return change.origins == tuple([tuple(range(len(graph.nodes))) for graph in original.subgraphs])
 
 
 def write(original: Model, change: Edited, weights: Weights = MappingProxyType({})) -> Iterator[bytes | memoryview]:
     """Yield the bytes of a file with the changed model, in order.
 
-    The bytes of ``original``, from which the change was made, are kept: signatures, metadata, fields that the schema does not
-    know, buffers outside the flatbuffer and appended files. Tensors keep their indices. Raises FixError if that is not possible.
+    The change must have been made to ``original``. Its bytes are kept, including signatures, metadata, fields that the schema
+    does not know, buffers outside the flatbuffer, and appended files. Tensors keep their indices. Raise FixError if the file
+    cannot be written this way.
     """
     check_writable(original)
     if change.model is original:
@@ -68,7 +69,7 @@ def _joined(front: Front, original: Model) -> Iterator[bytes | memoryview]:
 
 
 class _Writer:
-    """Builds the new tables; unchanged parts are references into the old file."""
+    """Builds the new tables and references unchanged parts in the old file."""
 
     def __init__(self, original: Model, change: Edited, weights: Weights) -> None:
         self._original = original
@@ -132,7 +133,7 @@ class _Writer:
         return table
 
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
-        """Return a tensor's table; ``before`` and ``old`` are the tensor in the file, or None for a new one."""
+        """Return a tensor's table; ``before`` and ``old`` are the tensor in the old file, or None for a new tensor."""
         if old is not None and before is tensor:
             return Old(old.position)
         table = NewTable("Tensor") if old is None else copied(old)
@@ -163,7 +164,7 @@ class _Writer:
             table.fields[field] = target
 
     def _buffer(self, tensor: Tensor, before: Tensor | None) -> int:
-        """Return a tensor's buffer number, a new one if its elements differ from those in the file."""
+        """Return the number of a tensor's buffer, after adding a new buffer if the tensor's elements have changed."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
                 with np.errstate(all="ignore"):  # the runtime does not warn about overflow either
@@ -188,7 +189,7 @@ class _Writer:
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
-        """Return a node's table; ``before`` and ``old`` are the node in the file, or None for a new one."""
+        """Return a node's table; ``before`` and ``old`` are the node in the old file, or None for a new node."""
         code = self._codes[operator_code_of(node)]
         is_same = before is not None and node._replace(index=before.index) == before
         if is_same and old is not None and old.value("opcode_index") == code:

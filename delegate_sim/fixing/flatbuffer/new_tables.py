@@ -15,16 +15,16 @@ _GREATEST_OLD_CODE = 127
 _OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
     {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
 )
-"""The field of a node for each union of options tables."""
+"""The name of a node's options field, by the name of the union of options tables that it holds."""
 
 
 def operator_code_of(node: Node) -> OperatorCode:
-    """Return a node's entry for the table of operators."""
+    """Return the operator code of a node."""
     return OperatorCode(node.op, node.builtin_code, node.custom_code, node.version)
 
 
 def operator_code_table(code: OperatorCode) -> NewTable:
-    """Return an entry of the table of operators."""
+    """Return the table of an operator code."""
     table = NewTable(
         "OperatorCode",
         {
@@ -39,7 +39,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the quantization of a tensor; None without one. Raises FixError if it is not affine."""
+    """Return the table of a tensor's quantization; None without quantization. Raise FixError if it is not affine."""
     parameters = tensor.quantization
     if parameters is None:
         return None
@@ -56,7 +56,7 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
 
 
 def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
-    """Replace a node's options with a table of the type ``name``."""
+    """Replace a node's options with ``target``, a table of the type ``name``."""
     for union in _OPTIONS_UNIONS.values():
         table.fields.pop(f"{union}_type", None)
         table.fields.pop(union, None)
@@ -70,7 +70,7 @@ def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
 
 
 def options_table(name: str, options: Options) -> NewTable:
-    """Return an options table without fields that have the schema's defaults."""
+    """Return an options table that omits fields with the schema's defaults."""
     table = NewTable(name)
     values = dict(iter(options))
     for field in schema.table_fields(name).values():
@@ -87,7 +87,7 @@ def options_table(name: str, options: Options) -> NewTable:
 
 
 def signature_table(signature: Signature) -> NewTable:
-    """Return a signature."""
+    """Return the table of a signature."""
     return NewTable(
         "SignatureDef",
         {

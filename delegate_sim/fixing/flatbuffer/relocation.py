@@ -1,7 +1,7 @@
-"""Relocate the bytes of a file: update the fields that hold absolute positions.
+"""Relocate the bytes of a file by updating the fields that hold absolute positions.
 
-These are positions of buffers and custom options behind the flatbuffer (``Buffer.offset`` and ``large_custom_options_offset``),
-and those in a ZIP archive with associated files that is appended to the model.
+Such fields are ``Buffer.offset`` and ``large_custom_options_offset``, for data after the end of the flatbuffer, and the positions
+in a ZIP archive of associated files that is appended to the model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST_END = 22 + 65535
 
 
 def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a model's file, in order, as they are after moving by ``distance`` bytes."""
+    """Yield the bytes of a model's file, in order, with positions updated for a move of the whole file by ``distance`` bytes."""
     content = model.content
     position = 0
     for place, patch in sorted(_patches(model, distance).items()):
@@ -53,7 +53,7 @@ def _patches(model: Model, distance: int) -> dict[int, bytes]:
 
 
 def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
-    """Return the patches of an appended archive; one whose positions are relative to its own start needs none."""
+    """Return the patches of an appended archive; none if the archive's positions are relative to its own start."""
     tail = max(len(content) - _LONGEST_END, 0)
     end = bytes(content[tail:]).rfind(_END_OF_ARCHIVE)
     if end < 0 or tail + end + 22 > len(content):

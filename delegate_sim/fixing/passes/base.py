@@ -10,14 +10,14 @@ from ..pass_workspace import Work
 
 
 class Exactness(IntEnum):
-    """Accuracy of a rewritten model's results compared with the original's."""
+    """Accuracy of a rewritten model's results compared with the original's results."""
 
     EXACT = 0
     """Bit-for-bit equal results."""
     ROUNDING = 1
-    """Equal results but for rounding, since the same function is computed in other steps."""
+    """Results that are equal except for rounding, because other operations compute the same function."""
     APPROXIMATE = 2
-    """Results of a similar function; never applied unless requested."""
+    """Results of a similar function; such passes are applied only on request."""
 
     @property
     def words(self) -> str:
@@ -31,12 +31,12 @@ class Pass:
 
     name: str
     does: str
-    """Its effect on the graph."""
+    """The effect of the pass on the graph."""
     needs: str
-    """Its precondition; nodes that do not meet it stay unchanged."""
+    """The precondition of the pass; nodes that do not meet it stay unchanged."""
     exactness: Exactness
     apply: Callable[[Work], None]
     ops: frozenset[str] = frozenset()
-    """The operators that it rewrites; empty if it looks at all."""
+    """The operators that the pass rewrites; empty if the pass examines all operators."""
     is_for_all: bool = False
-    """True if it is applied to all nodes, not only to those that stay on the CPU."""
+    """True if the pass is applied to all nodes, not only to CPU nodes."""

@@ -25,4 +25,4 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
         )
     }
 )
-"""The passes in the order in which they are tried."""
+"""The passes in the order in which the search tries them."""

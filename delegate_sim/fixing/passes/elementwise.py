@@ -1,4 +1,4 @@
-"""Rewrite element-wise operators and reductions with simpler ones."""
+"""Rewrite element-wise operators and reductions with simpler operators."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 
 
 _BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
-"""Binary operators; the others here are unary."""
+"""The binary operators among those rewritten here; all other operators are unary."""
 
 
 def _is_float(work: Work, node: Node) -> bool:
-    """Return whether a node has the expected number of operands, all of floats."""
+    """Return whether a node has the expected number of operands and only float operands and results."""
     if (len(node.inputs), len(node.outputs)) != (2 if node.op in _BINARY else 1, 1):
         return False
     return all(work.tensor(index).type in _FLOAT for index in (*node.inputs, *node.outputs))
@@ -62,13 +62,13 @@ def _gelu(work: Work, node: Node) -> Sequence[Node]:
 
 _ERF_SLOPE = 0.3275911 / math.sqrt(2)
 _ERF_TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-"""The error function by Abramowitz and Stegun, 7.1.26: within 1.5e-7, the rounding error of float32 near 1."""
+"""The error function by Abramowitz and Stegun, 7.1.26: accurate to 1.5e-7, about the rounding error of float32 near 1."""
 
 
 def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
     """Return the nodes of relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)).
 
-    1 - erf is a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2).
+    The factor 1 - erf is a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2).
     """
     if not _is_float(work, node) or work.options(node).approximate:
         return None
@@ -122,7 +122,7 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the sum with the negative, which is itself constant if the operand is."""
+    """Return the ADD of the negated second operand, which is a new constant if the second operand is constant."""
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
@@ -157,7 +157,7 @@ def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the maximum of x and slope x, for a slope of at most 1."""
+    """Return the maximum of x and slope x, for a slope from 0 to 1."""
     slope = work.options(node).alpha
     if not _is_float(work, node) or not 0 <= slope <= 1:
         return None
@@ -177,7 +177,10 @@ def _axes(work: Work, node: Node) -> list[int] | None:
 
 
 def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return means over one axis after another, the last first; dimensions are kept until the last mean."""
+    """Return one MEAN for each axis, starting with the last axis; each MEAN keeps the number of dimensions.
+
+    If the original drops dimensions, a RESHAPE follows.
+    """
     axes = _axes(work, node)
     source, target = work.input(node, 0), work.output(node)
     if axes is None or len(axes) < 2 or not _is_float_mean(source, target) or work.is_open(source, target):

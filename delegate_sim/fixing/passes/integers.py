@@ -1,4 +1,4 @@
-"""Replace INT64 with INT32 where it suffices, and remove needless CASTs."""
+"""Replace INT64 with INT32 where INT32 suffices, and remove needless CASTs."""
 
 from __future__ import annotations
 
@@ -36,9 +36,12 @@ _POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "TILE": (1,),
     }
 )
-"""Index operands whose types must agree, and that kernels accept as INT32 or INT64. Sizes are INT32 in the runtime."""
+"""Positions of the index operands of each operator. Kernels accept INT32 or INT64, but the types must agree.
+
+INT32 suffices, because sizes are INT32 in the runtime.
+"""
 _CONSTANT_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType({**_POSITIONS, "ONE_HOT": (0,)})
-"""Index operands of any meaning; only constants can be narrowed."""
+"""Like ``_POSITIONS``, plus operands that can be narrowed only if they are constants."""
 
 
 def _narrow_constants(work: Work, node: Node) -> Sequence[Node] | None:
@@ -64,7 +67,7 @@ def _fits(values: npt.NDArray[Any]) -> bool:
 
 
 def _narrow_operands(work: Work) -> None:
-    """Cast INT64 index operands to INT32, once for all nodes that read the same tensor."""
+    """Cast INT64 index operands to INT32, with one CAST for all nodes that read the same tensor."""
     casts: dict[int, int] = {}
 
     def narrowed(work: Work, node: Node) -> Sequence[Node] | None:
@@ -125,11 +128,11 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
         "TRANSPOSE": 1,
     }
 )
-"""Number of operands whose elements a node moves unchanged; None means all."""
+"""Operators that only move elements, with the number of operands whose elements they move; None means all operands."""
 
 
 def _cast_before_moves(work: Work) -> None:
-    """Move each CAST from INT64 up to where the elements come from, starting with the last node."""
+    """Move each CAST from INT64 up to the tensors whose elements reach it, starting with the last node."""
     editor = work.editor
     readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
     moves = {index: node for _, node in editor.nodes if node.op in _MOVES and not node.is_custom for index in node.outputs}
@@ -157,7 +160,7 @@ def _narrows(work: Work, node: Node) -> bool:
 
 
 def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return a node that moves elements with its result in another type, and the CASTs that it needs."""
+    """Return a node that moves elements, with the type of ``goal`` as its result type, and the CASTs that the node then needs."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -181,12 +184,12 @@ _HOLDS: Mapping[str, frozenset[str]] = MappingProxyType(
         "INT64": frozenset(),
     }
 )
-"""The types that hold every value of a type."""
+"""For each type, the types that can hold all its values."""
 _INTEGERS = frozenset(_HOLDS)
 
 
 def _join_casts(work: Work) -> None:
-    """Let a CAST read the source of an earlier CAST that keeps all values; remove it if that already has its type."""
+    """Let a CAST skip an earlier CAST that keeps all values, or remove the CAST if the earlier source already has its type."""
     editor = work.editor
     writers = {node.outputs[0]: node for _, node in editor.nodes if node.op == "CAST" and len(node.outputs) == 1}
     replaced: dict[int, int] = {}
@@ -211,7 +214,7 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the tensor from which a CAST gives the same result; None if there is none."""
+    """Return the earlier tensor from which a CAST would give the same result; None if there is none."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)
@@ -240,7 +243,7 @@ def _fold_casts(work: Work) -> None:
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
-    """Return a function that computes a constant in another type; None if it may differ from the kernel's result."""
+    """Return a function that computes a constant in another type; None if the result may differ from the kernel's result."""
     is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
     if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
         return None

@@ -1,4 +1,4 @@
-"""Join neighboring dimensions that an operator treats alike until few are left."""
+"""Join neighboring dimensions that an operator treats alike, until few dimensions are left."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _Axis = TypeVar("_Axis")
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighbors, the first ones first, until at most ``most`` are left; None if that is impossible.
+    """Join neighbors, starting with the first ones, until at most ``most`` are left; None if that is impossible.
 
-    The functions in ``joins`` join two neighbors, or return None for those that cannot be joined; a later one is tried only if no
-    earlier one finds a pair.
+    Each function in ``joins`` joins two neighbors, or returns None if it cannot join them. A function is tried only if no earlier
+    function joins any pair.
     """
     remaining = list(axes)
     while len(remaining) > most:
@@ -31,13 +31,13 @@ def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None]
 
 
 class SharedAxis(NamedTuple):
-    """A dimension of a result of broadcast operands."""
+    """A dimension of the result of broadcast operands."""
 
     size: int
     stretched: tuple[bool, ...]
 
     def joined(self, other: SharedAxis) -> SharedAxis | None:
-        """Join two dimensions along which the same operands are broadcast."""
+        """Return the join of two dimensions along which the same operands are broadcast; None for other dimensions."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         return SharedAxis(self.size * other.size, self.stretched) if self.stretched == other.stretched else None
@@ -48,7 +48,7 @@ class SharedAxis(NamedTuple):
 
 
 def shared_axes(target: Sequence[int], operands: Sequence[Sequence[int]]) -> list[SharedAxis] | None:
-    """Return the dimensions of the result of operands with these shapes; None if they cannot be broadcast to it."""
+    """Return the dimensions of the shape ``target`` with the operands that are broadcast along each; None if one does not fit."""
     rank = len(target)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in operands]
     if any(len(shape) != rank or any(own not in (1, size) for own, size in zip(shape, target, strict=True)) for shape in padded):
@@ -63,16 +63,19 @@ class RoleAxis(NamedTuple):
     role: object
 
     def joined(self, other: RoleAxis) -> RoleAxis | None:
-        """Join two dimensions with the same role."""
+        """Return the join of two dimensions with the same role; None for different roles."""
         return RoleAxis(self.size * other.size, self.role) if self.role == other.role else None
 
     def joined_if_single(self, other: RoleAxis) -> RoleAxis | None:
-        """Join two dimensions if one has a single element, whatever its role."""
+        """Return the join of two dimensions if one of them has a single element, whatever its role; None otherwise."""
         return self if other.size == 1 else other if self.size == 1 else None
 
 
 def around(shape: Sequence[int], axis: int) -> tuple[tuple[int, ...], int] | None:
-    """Return a shape in which the dimensions before and after one are joined, and the new position of that one."""
+    """Return a shape with the dimensions before and after ``axis`` joined, and the new position of ``axis``.
+
+    Return None if too many dimensions would be left.
+    """
     roles = [(place > axis) - (place < axis) for place in range(len(shape))]
     axes = joined([RoleAxis(size, role) for size, role in zip(shape, roles, strict=True)], RoleAxis.joined)
     if axes is None:
@@ -90,18 +93,18 @@ class CutAxis(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """True if the slice has all elements."""
+        """True if the slice contains all elements."""
         return self.taken == self.size
 
     def joined(self, other: CutAxis) -> CutAxis | None:
-        """Join two whole dimensions, or one of a single element with any other."""
+        """Return the join of two whole dimensions, or of a dimension with a single element and any other; None otherwise."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         size = self.size * other.size
         return CutAxis(size, 0, size, 1) if self.is_whole and other.is_whole else None
 
     def joined_with_inner(self, inner: CutAxis) -> CutAxis | None:
-        """Join a sliced dimension with a whole one after it."""
+        """Return the join of a sliced dimension with a whole dimension after it; None for other dimensions."""
         if self.stride != 1 or not inner.is_whole:
             return None
         return CutAxis(self.size * inner.size, self.start * inner.size, self.taken * inner.size, 1)
@@ -120,13 +123,13 @@ class PaddedAxis(NamedTuple):
         return not self.before and not self.behind
 
     def joined(self, other: PaddedAxis) -> PaddedAxis | None:
-        """Join two dimensions without padding, or an unpadded one of a single element with any other."""
+        """Return the join of two unpadded dimensions, or of any dimension and an unpadded single element; None otherwise."""
         if self.is_same and other.is_same:
             return PaddedAxis(self.size * other.size, 0, 0)
         return other if self.is_same and self.size == 1 else self if other.is_same and other.size == 1 else None
 
     def joined_with_inner(self, inner: PaddedAxis) -> PaddedAxis | None:
-        """Join a dimension with one after it that has no padding."""
+        """Return the join of a dimension with an unpadded dimension after it; None if the second dimension is padded."""
         return PaddedAxis(*[number * inner.size for number in self]) if inner.is_same else None
 
 
@@ -137,7 +140,10 @@ class TiledAxis(NamedTuple):
     multiple: int
 
     def joined(self, other: TiledAxis) -> TiledAxis | None:
-        """Join two dimensions if the inner one is not repeated, or if one has a single element and is not repeated."""
+        """Return the join of two dimensions if the inner one is not repeated, or the outer one is a single, unrepeated element.
+
+        Return None otherwise.
+        """
         if other.multiple == 1:
             return TiledAxis(self.size * other.size, self.multiple)
         return other if self == (1, 1) else None

@@ -1,4 +1,4 @@
-"""Convolutions and matrix products: biases, and constant operands."""
+"""Rewrite convolutions and matrix products: biases and constant operands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .ranks import lowered
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
 )
-"""Position of the bias, and the dimension of the weights that equals the number of results."""
+"""For each operator, the position of the bias operand, and the dimension of the weights that equals the bias's size."""
 _SOURCE: Mapping[str, int] = MappingProxyType({"TRANSPOSE_CONV": 2})
 _TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"})
 
@@ -31,7 +31,7 @@ def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) -> int | None:
-    """Add a zero bias for an operand and weights; None if their scales do not determine its quantization."""
+    """Add a zero bias for a node's operand and weights; None if their scales do not determine the bias's quantization."""
     kind = _TYPES.get(source.type)
     quantization = None
     if kind is None:
@@ -45,14 +45,14 @@ def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) 
 
 
 def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
-    """Return the sizes of a constant matrix, which may have leading dimensions of 1."""
+    """Return the sizes of a constant matrix, which may have leading dimensions of 1; None for other tensors."""
     if not work.has_elements(weights) or weights.type != "FLOAT32" or weights.rank < 2 or set(weights.shape[:-2]) - {1}:
         return None
     return weights.shape[-2], weights.shape[-1]
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return FULLY_CONNECTED of all rows, since the same matrix multiplies each of them."""
+    """Return a FULLY_CONNECTED of all rows, since the same matrix multiplies every row."""
     options, target = work.options(node), work.output(node)
     source, weights = work.input(node, 0), work.input(node, 1)
     sizes = _matrix_of(work, weights)
@@ -86,7 +86,7 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return FULLY_CONNECTED of a matrix: the kernel multiplies row by row, whatever dimensions the rows have."""
+    """Return FULLY_CONNECTED of a matrix, since the kernel multiplies row by row whatever the dimensions of the rows are."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
         return None
@@ -98,12 +98,12 @@ def _rows(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 _CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
-"""The type of a convolution's weights for each type of its operand, so that nothing else is quantized on the way."""
+"""The type of a convolution's weights for each operand type; with other combinations, the runtime would quantize more tensors."""
 _VALID = 1
 
 
 def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return CONV_2D with a 1x1 window, whose image has the rows as its height and one column."""
+    """Return CONV_2D with a 1x1 window over an image that has one column and as its height the number of rows."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)
     if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:

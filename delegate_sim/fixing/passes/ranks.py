@@ -40,9 +40,10 @@ def lowered(
     constants: Mapping[int, Any] = MappingProxyType({}),
     **options: Any,
 ) -> Sequence[Node] | None:
-    """Return a node between RESHAPEs that give its operands (by position) and results other shapes; None if impossible.
+    """Return a node between RESHAPEs that change the shapes of its operands and results; None if that is impossible.
 
-    ``constants`` are new values of the index operands; ``options`` those that change.
+    ``operands`` gives the new operand shapes by position, ``results`` the new result shapes, ``constants`` the new values of
+    index operands, and ``options`` the changed options.
     """
     before: list[Node] = []
     behind: list[Node] = []
@@ -66,7 +67,10 @@ def lowered(
 
 
 def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) -> int | None:
-    """Return a tensor with the elements of another in another shape; new nodes are appended to ``nodes``."""
+    """Return a tensor that has the elements of ``tensor`` in another shape, after appending any new node to ``nodes``.
+
+    Return None if the tensor cannot be reshaped.
+    """
     if tensor.shape == shape or (tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)):
         return tensor.index
     if tensor.is_per_channel:
@@ -152,7 +156,7 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return a joined shape with as many elements along its axis as another shape has."""
+    """Return ``joined_shape`` with its axis resized so that the shape has as many elements as ``shape``."""
     sizes, axis = joined_shape
     others = int(np.prod([size for place, size in enumerate(sizes) if place != axis]))
     return (*sizes[:axis], int(np.prod(shape)) // max(others, 1), *sizes[axis + 1 :])
@@ -171,7 +175,7 @@ def _split(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gather(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER of rows from a table of up to three dimensions, by one row of indices."""
+    """Return a GATHER of rows from a table of up to three dimensions, with the indices flattened to one dimension."""
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     if not _is_lowered(work, node) or options.batch_dims or not source.rank:
         return None
@@ -226,7 +230,7 @@ def _tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the product with joined batch dimensions, if the same operands are broadcast along them."""
+    """Return the product with joined batch dimensions; None if different operands are broadcast along them."""
     target = work.output(node)
     shapes = [work.tensor(index).shape for index in node.inputs]
     if not _is_lowered(work, node) or min(map(len, shapes)) < 2:
@@ -240,14 +244,14 @@ def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
-    """Join dimensions that stay neighbors, and leave out those of one element.
+    """Return a TRANSPOSE that joins dimensions that stay neighbors and omits dimensions with a single element.
 
-    If more than four are left, return several TRANSPOSEs that bring one dimension after another to its place.
+    If more than four dimensions are left, return several TRANSPOSEs that each bring one group of dimensions to its place.
     """
     source, order = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
         return None
-    if work.input(node, 1).type != "INT32":  # the kernel reads it as INT32
+    if work.input(node, 1).type != "INT32":  # the kernel reads the order as INT32
         return None
     shape = source.shape
     goal = tuple([axis for axis in (order.reshape(-1) % source.rank).tolist() if shape[axis] != 1])
@@ -269,7 +273,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
-    """Return an order on the way to the goal: at most four groups of dimensions that are neighbors now."""
+    """Return the next order on the way to the goal: at most four groups of dimensions that are neighbors now."""
     following = dict(itertools.pairwise(now))
     groups: list[_Shape] = []
     for axis in goal:

@@ -1,4 +1,4 @@
-"""Rewrite operators that only move elements with other such operators."""
+"""Rewrite operators that only move elements with other operators that only move elements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _as_reshape(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _pack(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the CONCATENATION of the operands with an added dimension of 1."""
+    """Return the CONCATENATION of the operands, each reshaped to have an added dimension of 1."""
     target = work.output(node)
     if not _is_known(work, node) or not node.inputs or not target.rank:
         return None

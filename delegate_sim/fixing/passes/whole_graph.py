@@ -1,4 +1,4 @@
-"""Passes over a whole graph: versions, weights, index types, and pairs of nodes that undo each other."""
+"""Passes over a whole graph: operator versions, widened weights, and pairs of nodes that cancel each other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _own_versions(work: Work) -> None:
 
 
 def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
-    """Return a function that computes the values of a DEQUANTIZE of a constant; None if they are unknown."""
+    """Return a function that computes the result of a DEQUANTIZE of a constant; None if the result is unknown."""
     source = work.input(node, 0)
     if not work.has_elements(source) or source.type not in ("FLOAT16", "INT8", "UINT8", "INT16"):
         return None
@@ -38,7 +38,7 @@ def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
 
 
 def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
-    """Return a function that computes the real values of a constant, like DEQUANTIZE's kernel; None if they are unknown."""
+    """Return a function that computes the real values of a constant, as DEQUANTIZE's kernel does; None if they are unknown."""
     if source.type == "FLOAT16":
         return lambda: read().astype(np.float32)
     parameters = source.quantization
@@ -90,7 +90,7 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Connect the readers of the second of two nodes that undo each other to the first one's input."""
+    """Remove pairs of nodes that cancel each other, and connect the pair's readers to the pair's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
@@ -116,7 +116,10 @@ def _cancel(work: Work) -> None:
 
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the tensor that a node and the one before it together leave unchanged (or only reshape); None if they do not."""
+    """Return the input of a pair of nodes that together leave it unchanged or only reshape it; None if there is no such pair.
+
+    ``node`` is the second node of the pair.
+    """
     if not node.inputs or not node.outputs:
         return None
     first = writers.get(node.inputs[0])
@@ -133,7 +136,7 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
         orders = [work.integers(work.input(either, 1)) for either in (first, node)]
         if orders[0] is None or orders[1] is None or orders[0].size != orders[1].size:
             return None
-        if any(work.input(either, 1).type != "INT32" for either in (first, node)):  # the kernel reads it as INT32
+        if any(work.input(either, 1).type != "INT32" for either in (first, node)):  # the kernel reads the order as INT32
             return None
         before, after = orders[0].reshape(-1).tolist(), orders[1].reshape(-1).tolist()
         in_order = list(range(len(after)))
@@ -193,4 +196,4 @@ LAST: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
-"""Passes that run after the others: they remove pairs that those leave, or make the file larger."""
+"""Passes that run last: they remove pairs of nodes that other passes leave behind, or they make the file larger."""
