@@ -1,4 +1,4 @@
-"""Compare a log of LiteRT 2's CompiledModel with several accelerators with the simulation, step by step."""
+"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators, one accelerator at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOT_APPLIED = "not-applied"
 
 @dataclass(frozen=True, slots=True)
 class StepReconciliation:
-    """The lines of one accelerator, compared with its step of the simulation."""
+    """The log lines of one accelerator, compared with the simulation step of that accelerator."""
 
     accelerator: str
     delegate: str
@@ -49,12 +49,12 @@ class StepReconciliation:
 
 @dataclass(frozen=True, slots=True)
 class StackReconciliation:
-    """The result of ``reconcile_stack``. ``to_dict`` gives the stable form."""
+    """The result of ``reconcile_stack``. ``to_dict`` returns the result as plain data with a stable schema."""
 
     model: Model
     log: DeviceLog
     result: StackResult
-    """The simulation that fits best."""
+    """The simulation that matches the log best."""
     soc: str
     """The SoC as the user gave it."""
     releases: tuple[Release, ...]
@@ -85,9 +85,10 @@ class StackReconciliation:
 def reconcile_stack(
     model: Model, log: DeviceLog, stack: Stack, runtime: str | None = None, options: Mapping[str, Any] | None = None
 ) -> StackReconciliation:
-    """Match each accelerator's lines with its step of the simulation. Raises OptionError for an unknown SoC or option.
+    """Compare each accelerator's log lines with the simulation of that accelerator.
 
-    Differences are explained by requested accelerators that were not applied, if leaving them out reproduces the rest.
+    If a simulation without some of the requested accelerators reproduces the log, the explanation is that the device did not
+    apply these accelerators. Raises OptionError for an unknown SoC or option.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
@@ -112,18 +113,18 @@ def reconcile_stack(
 
 
 class _Trial:
-    """Simulates a model with different sets of accelerators and compares each with a log."""
+    """Simulates a model with different sets of accelerators, and compares each simulation with a log."""
 
     def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
         self.model = model
-        # Tables list the nodes that remain after all steps.
+        # The operator tables list the nodes that remain after all steps, so they cannot be compared with a single step.
         self.log = replace(log, run_orders={}, summaries={})
         self.release = release
         self.options = options
         self.result = self.simulated(stack)
 
     def simulated(self, stack: Stack) -> StackResult:
-        """Return the result of applying the accelerators."""
+        """Return the simulation with the accelerators of ``stack``."""
         known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
         options = {key: value for key, value in self.options.items() if key in known}
         # The device loaded the model, so its resolver had all operators.
@@ -153,7 +154,7 @@ class _Trial:
         is_shown = facts.replacements is not None and bool(facts.lines)
         is_told = is_shown or bool(facts.splits or facts.listed_refusals)
         if run is None:
-            # The accelerators before it took all nodes.
+            # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies it: in the simulation nothing is left for it",) if is_shown else ()
             return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
@@ -176,7 +177,7 @@ class _Trial:
         )
 
     def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
-        """Compare the selection of a compiler plugin, and the kernels that run its compiled parts."""
+        """Compare the nodes that a compiler plugin selects, and the kernels that run the compiled partitions, with the log."""
         theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
         nothing = Tally((), None, None, None, None)
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
@@ -203,7 +204,7 @@ class _Trial:
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a difference if other kernels run compiled parts on the device than in the simulation."""
+    """Yield a difference if the device and the simulation have different kernels that run compiled partitions."""
     ours = [
         replacement
         for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements
@@ -219,7 +220,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each line that counts more or fewer nodes than the model has at this step."""
+    """Yield a note for each log line whose node count differs from the number of nodes that the model has at this step."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
@@ -230,7 +231,10 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
-    """Yield the stack without accelerators that the log does not show to have run, removing the fewest first."""
+    """Yield smaller stacks, each with the names of the removed accelerators.
+
+    First remove each accelerator that the log does not show running, one at a time, then all of these accelerators.
+    """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
     for missing in choices:
@@ -240,12 +244,12 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 
 def _took_nothing(step: StepReconciliation) -> bool:
-    """Return whether a plugin selected nodes but none of them run compiled."""
+    """Return whether the step is of a compiler plugin and no log line shows a kernel that runs compiled nodes."""
     return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 
 def _status(steps: Sequence[StepReconciliation]) -> str:
-    """Return the status of all steps together."""
+    """Return one status for all steps."""
     statuses = {step.status for step in steps}
     if UNEXPLAINED in statuses:
         return UNEXPLAINED

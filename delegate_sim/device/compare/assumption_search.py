@@ -18,7 +18,7 @@ _MOST_LIMITS = 16
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the other feature levels that reproduce the log without a driver that rejects anything."""
+    """Return the feature levels, besides the assumed one, that reproduce the log with a driver that rejects nothing."""
     levels = trials.setting.delegate.levels
     if levels is None:
         return ()
@@ -26,9 +26,9 @@ def fitting_levels(trials: Trials) -> tuple[int, ...]:
 
 
 def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
-    """Return explanations for the difference between the first simulation and the device, the likeliest first.
+    """Yield explanations of the differences between the first simulation and the device, likeliest first.
 
-    ``levels`` are those of ``fitting_levels``; ``profile`` is the driver profile so far.
+    ``levels`` is the result of ``fitting_levels``; ``profile`` is the driver profile learned so far.
     """
     if first.outcome != "restored":
         yield from _compilation(trials, first)
@@ -49,7 +49,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation in which the driver failed to compile one of the delegate's kernels."""
+    """Yield the first simulation if its only difference is that the driver failed to compile a delegate kernel on the device."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
@@ -66,7 +66,7 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 class _Without(Driver):
-    """A driver that rejects operations by their names."""
+    """A driver that rejects the operations with the given names."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
@@ -75,12 +75,12 @@ class _Without(Driver):
         return ", ".join(sorted(self.names))
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Return whether the operation has one of the names."""
+        """Return whether the operation has one of the given names."""
         return operation in self.names
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects the offered operations that the runtime did not compile."""
+    """Yield a simulation in which the driver rejects every operation that the delegate offers and the runtime did not compile."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -98,7 +98,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    """Return the nodes that were set aside with this code, by subgraph."""
+    """Return, by subgraph, the nodes that the delegate's decision sets aside for a reason with this code."""
     return {
         subgraph.graph.index: nodes
         for subgraph in run.subgraphs
@@ -107,9 +107,9 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the number of each node among the delegate's kernels, from 1; None if the model cannot have that kernel.
+    """Return the kernel number, from 1, for each node index; None if the model cannot have such a kernel.
 
-    Kernels are added after the nodes of the graph, in the order in which they are created.
+    Delegate kernels get the node indices after the graph's own nodes, in the order of their creation.
     """
     first = run.subgraphs[0]
     count, kernels = len(first.graph.nodes), kernel_count(run)
@@ -122,7 +122,7 @@ def kernel_count(run: Run) -> int:
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects what its profile lists."""
+    """Yield a simulation in which the driver rejects the operations that its profile lists."""
     interface = trials.setting.delegate.behind.driver
     if interface is None:
         return
@@ -134,7 +134,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Yield a simulation at another feature level."""
+    """Return a simulation at the highest of the feature levels that reproduce the device."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -145,7 +145,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Yield a simulation with a limit on partitions."""
+    """Yield a simulation with the first partition limit that reproduces the device."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option or option in setting.known:

@@ -12,13 +12,15 @@ from .observed_delegation import Facts
 from .trial_simulations import Account
 
 DRIVER, LIMIT, UNDECIDED, REFUSED = "driver", "limit", "undecided", "refused"
-"""Causes: the driver rejected the node, a limit dropped its partition, one of these two, or the delegate refused it."""
+"""Causes: the driver rejected the node, a limit dropped the node's partition, the log does not show whether the driver or a limit
+is the cause, or the delegate refused the node.
+"""
 
 _LIMITS = (PARTITION_LIMIT.name, PARTITION_MINIMUM.name)
 
 
 class CpuNode(NamedTuple):
-    """A node that ran on the CPU, and the cause; ``accepted`` is true if the delegate's own rules accept it."""
+    """A node that ran on the CPU, with the cause. ``accepted`` is true if the delegate's own rules accept the node."""
 
     subgraph: int
     node: int
@@ -28,7 +30,10 @@ class CpuNode(NamedTuple):
 
 
 def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode, ...]:
-    """Return the nodes on the device's CPU with their causes; those of the simulation if the log does not show them."""
+    """Return the nodes that ran on the device's CPU, with their causes.
+
+    For a subgraph whose CPU nodes the log does not show, the simulated CPU nodes are returned.
+    """
     result = []
     for subgraph in run.subgraphs:
         graph, decision = subgraph.graph, subgraph.decision

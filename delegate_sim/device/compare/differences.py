@@ -27,19 +27,22 @@ class RefusalDifference:
 
 @dataclass(frozen=True, slots=True)
 class ListedRefusal:
-    """An operator that a delegate lists as refused, or that the simulation of such a delegate refuses."""
+    """An operator that the delegate on the device lists as refused, or that the simulated delegate refuses."""
 
     op: str
     on_device: tuple[str, ...]
     """The reasons that the device printed; a reason may be empty."""
     simulated: tuple[str, ...]
-    """The requirements of the simulation's refusals; empty if it refuses no such node."""
+    """The requirements that refused nodes of this operator do not meet; empty if the simulation refuses no such node."""
     nodes: int
-    """Number of these nodes that the simulation refuses."""
+    """Number of nodes of this operator that the simulation refuses."""
 
     @property
     def is_same(self) -> bool:
-        """True if both refuse it. A delegate also lists, without a reason, nodes that its rules never saw."""
+        """True if the device and the simulation agree, or if the device lists the operator without any reason.
+
+        Delegates list without a reason the nodes that their rules never checked.
+        """
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
 
@@ -61,7 +64,7 @@ def differences(facts: Facts, run: Run) -> list[str]:
 
 
 def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
-    """Compare the operators that a delegate lists as refused with the simulation; empty if the log has no list."""
+    """Return the operators that the device or the simulation refuses; empty if the log has no list of refused operators."""
     if not facts.listed_refusals:
         return ()
     on_device: dict[str, list[str]] = {}
@@ -85,7 +88,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Return the operators and versions with another number of refusals; empty if the log has no refusals."""
+    """Return the operators and versions whose number of refusals differs from the simulation; empty if the log has none."""
     if not facts.refusals:
         return ()
     simulated: Counter[tuple[str, int]] = Counter()
@@ -93,7 +96,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
         for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
             node = subgraph.graph.nodes[index]
             op = "CUSTOM" if node.is_custom else node.op
-            # The delegate's rules never see such a node, so they print nothing about it.
+            # The delegate's rules never check a float16 DEQUANTIZE node, so they print no refusal of this node.
             simulated[op, node.version] += sum([reason.code != FLOAT16_DEQUANTIZE.name for reason in verdict.reasons])
     return tuple(
         RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])
@@ -103,7 +106,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the subgraphs in which a compiler plugin's line differs."""
+    """Yield a description for each subgraph whose compiler plugin line differs from the simulated line."""
     theirs = {plugin.subgraph: plugin.line for plugin in facts.plugins}
     ours = {plugin.subgraph: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
@@ -113,7 +116,7 @@ def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the lines of the runtime and the tool, and the simulated ones."""
+    """Yield the differences between the lines that the runtime and benchmark_model printed and the simulated lines."""
     if run.delegate.is_plugin:
         yield from _plugin_differences(facts, simulated)
         return
@@ -134,7 +137,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the delegate's own counts and the nodes that it requests in the simulation."""
+    """Yield the differences between the counts that the delegate printed and the simulated counts."""
     sizes = [
         (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
         for subgraph in run.subgraphs
@@ -167,7 +170,7 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield the subgraphs in which other nodes ran on the CPU."""
+    """Yield a description for each subgraph whose CPU nodes or delegate kernels differ from the simulation."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
@@ -203,7 +206,7 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether two lists of lines agree in all numbers that both give."""
+    """Return whether two lists have equally many lines, and paired lines agree in every number that both of them give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )

@@ -39,40 +39,40 @@ class Facts:
 
     replacements: tuple[Replacement, ...] | None
     application: tuple[str, int | None] | None
-    """The way that benchmark_model applied the delegate, and the number of kernels."""
+    """The outcome that benchmark_model reports for the delegate, and the number of kernels."""
     dynamic: int | None
-    """The dynamic-sized tensor that caused the refusal of the graph."""
+    """The dynamic-sized tensor that made the delegate refuse the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
-    """Errors that a driver returned, and kernels of the delegate that failed to prepare or run."""
+    """Lines about errors that a driver returned, and about delegate kernels that failed to prepare or run."""
     on_cpu: Mapping[int, frozenset[int]]
-    """Nodes on the CPU by subgraph, if the table is complete."""
+    """CPU nodes by subgraph, for subgraphs with a complete operator table."""
     listed: Mapping[int, frozenset[int]]
-    """Nodes that certainly ran on the CPU, by subgraph, if the table is incomplete."""
+    """Nodes that certainly ran on the CPU, by subgraph, for subgraphs with an incomplete operator table."""
     counts: Mapping[int, Mapping[str, int]]
-    """Number of CPU nodes per operator, by subgraph, if only that is known."""
+    """Number of CPU nodes per operator, by subgraph, for subgraphs whose log shows only these counts."""
     kernels: Mapping[int, int]
     """Number of delegate kernels by subgraph."""
     failed_nodes: tuple[int, ...]
-    """Node indices of the delegate's kernels that could not be prepared."""
+    """Node indices of the delegate kernels that failed to prepare or run."""
     has_ended: bool
     """True if the benchmark ended before anything ran."""
     own_counts: tuple[tuple[int, int, int], ...]
-    """The delegate's own counts: delegated nodes, all nodes, and partitions."""
+    """Counts that the delegate printed: delegated nodes, all nodes, and partitions."""
     splits: tuple[tuple[int, int], ...]
-    """The delegate's own counts of nodes that it runs, and of nodes that it leaves."""
+    """Counts that the delegate printed: delegated nodes and remaining nodes."""
     listed_refusals: tuple[tuple[str, str], ...]
     """The operators that the delegate lists as refused, with the printed reasons."""
     refusals: Mapping[tuple[str, int], int]
     """Number of printed refusals, by operator and version."""
     kernels_made: int | None
-    """Number of kernels that the delegate reports to have created."""
+    """Number of kernels that the delegate reports having created."""
     is_foreign: bool
-    """True if all lines of the log are of other delegates."""
+    """True if every line about replaced nodes belongs to another delegate."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[PluginLine, ...] = ()
-    """The selections of a compiler plugin, if the delegate is one."""
+    """Lines about the nodes that a compiler plugin selected, if the delegate is a compiler plugin."""
     runtime: RuntimeLog = NOTHING_COMPILED
     """The devices and compilations of the runtime behind the delegate."""
 
@@ -106,7 +106,10 @@ class Facts:
 
 
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
-    """Return the facts in a log about a delegate. Raises ReconcileError if the log is not of these graphs."""
+    """Return the facts in a log about a delegate.
+
+    Raises ReconcileError if the log does not match the graphs, or lacks the lines of a compiler plugin.
+    """
     own = tuple(replacement for replacement in log.replacements if is_of(delegate, replacement.kernel))
     applications = [application for application in log.applications if application.provider == delegate.provider_name]
     application = applications[-1] if applications else None
@@ -167,7 +170,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 
 def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> Iterator[str]:
-    """Yield a note that names the other kernels if no line is of the delegate's; a compiler plugin has no such lines."""
+    """Yield a note that names the kernels in the log if none of them belongs to the delegate."""
     if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
         kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
         offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
@@ -179,7 +182,7 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
     """Return whether no line shows how many nodes the delegate replaced.
 
-    The lines of delegates that the runtime applies afterwards show it, if there are no others.
+    If all replacement lines belong to delegates that the runtime applies by default, the number is known: it is zero.
     """
     if own or not log.replacements:
         return not own
@@ -188,7 +191,7 @@ def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
 
 
 def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
-    """Return the statements of these kinds that carry the delegate's name."""
+    """Return the statements of these kinds that name the delegate."""
     names = names_of(log, delegate)
     return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
 
@@ -208,7 +211,7 @@ class _TableFacts:
         self.is_hiding = any(
             replacement.replaced and replacement.kernel in self.other_kernels for replacement in log.replacements
         )
-        """True if another delegate ran nodes, which the tables then do not list."""
+        """True if another delegate ran nodes. The tables do not list these nodes."""
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
         self.hidden = (
@@ -222,7 +225,7 @@ class _TableFacts:
         self.notes: list[str] = []
 
     def add_run_order(self, index: int, table: RunOrder) -> None:
-        """Add the nodes of a table in running order."""
+        """Add the CPU nodes and the number of kernels from a table in running order."""
         if index >= len(self.graphs):
             raise ReconcileError(f"the log lists nodes of subgraph {index}, which the model does not have; {OTHER_MODEL}")
         rest = [row for row in table.rows if row.op not in self.own_kernels]
@@ -239,7 +242,7 @@ class _TableFacts:
             self.notes.append(f"the table of subgraph {index} is cut short; nothing is known about nodes that it does not list")
 
     def add_summary(self, index: int, summary: Summary) -> None:
-        """Add the counts of a table of node types, if they are all of nodes of the graph."""
+        """Add the counts from a table of node types if the table is complete and lists only the graph's nodes."""
         graph = self.graphs[index]
         available = Counter(graph.nodes[node].op for node in graph.execution_plan)
         known = {*self.own_kernels, *available}

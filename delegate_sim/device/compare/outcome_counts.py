@@ -1,4 +1,4 @@
-"""Count the results on the device and in the simulation, as lines and numbers."""
+"""Lines and counts of the delegation on the device and in the simulation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Lines and counts of one side, for all subgraphs; unknown counts are None."""
+    """Lines and counts of the device or of the simulation, for all subgraphs; unknown counts are None."""
 
     lines: tuple[str, ...]
     delegated: int | None
@@ -26,7 +26,7 @@ def simulated_tally(run: Run) -> Tally:
     """Return the lines and counts of the simulation."""
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     if run.delegate.is_plugin:
-        # Compiled parts become kernels only on the device, so there are none to count.
+        # Compiled partitions become kernels only on the device, so the simulation has no kernels to count.
         lines = [f"{line}\n" for line in run.log_lines]
         return _plugin_tally(run.log_lines, read_lines(lines).plugins)
     return Tally(
@@ -39,7 +39,7 @@ def simulated_tally(run: Run) -> Tally:
 
 
 def device_tally(facts: Facts, run: Run) -> Tally:
-    """Return the lines and counts of the device, as the log shows them; the number of nodes is the simulation's."""
+    """Return the lines and counts that the log shows; the total number of nodes comes from the simulation."""
     nodes = _node_count(run)
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)
@@ -57,7 +57,7 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     if facts.replacements is not None:
         delegated = sum([replacement.replaced for replacement in facts.replacements])
         partitions = sum([replacement.partitions for replacement in facts.replacements])
-        # A line of another model may count more nodes than there are.
+        # A log of another model may count more nodes than this model has.
         rest = nodes - delegated if delegated <= nodes else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
     if facts.own_counts and on_cpu is None:
@@ -70,7 +70,7 @@ def device_tally(facts: Facts, run: Run) -> Tally:
 
 
 def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tally:
-    """Return the nodes that a compiler plugin selects, and the number of partitions."""
+    """Return the tally of a compiler plugin's lines: selected nodes, remaining nodes, and partitions."""
     selected = sum([plugin.selected for plugin in plugins])
     left = sum([plugin.total for plugin in plugins]) - selected
     return Tally(lines, selected, sum([plugin.partitions for plugin in plugins]), None, left)

@@ -1,4 +1,4 @@
-"""Compare a device's delegation of a model, according to its log, with the simulation, and explain the difference.
+"""Compare the delegation that a device log shows with the simulation, and explain the differences.
 
 >>> from delegate_sim.device.parse.log import read_log_file
 >>> from delegate_sim.device.compare.reconcile import reconcile
@@ -37,8 +37,8 @@ def reconcile(
 ) -> Reconciliation:
     """Simulate a model with the setting that a log shows, and explain the differences.
 
-    ``profile`` is the driver profile so far. Raises ReconcileError if the log is not of the model or does not show which delegate
-    was applied.
+    ``profile`` is the driver profile learned so far. Raises ReconcileError if the log belongs to another model or does not show
+    which delegate was applied.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)
@@ -92,7 +92,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return another release of the platform behind the delegate if the simulated one refuses what the device accepted."""
+    """Return a setting and its simulation, with a platform release that accepts the model if the device accepted it."""
     platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.behind is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
@@ -109,7 +109,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and simulation of a release with the same wording whose rules fit, else those given."""
+    """Return the trials and simulation of a release that reproduces the log; return the arguments if no release does."""
     if not differences(trials.facts, run):
         return trials, run
     for release in trials.setting.releases:
@@ -120,7 +120,10 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 
 
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
-    """Return the lines about a delegate that could not be applied, unless the simulation fails for the same reason."""
+    """Return descriptions of the lines that report that the delegate could not be created or applied.
+
+    A failed application counts only if the simulation does not predict the failure and the log has no driver error.
+    """
     own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
     failed = facts.application is not None and facts.application[0] == "failed"
     if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
@@ -129,7 +132,7 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
-    """Yield a note if the log is likely of another model."""
+    """Yield a note if the log probably belongs to another model, or if the delegate saw only a part of the model."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
             "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "
@@ -142,7 +145,7 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
 
 
 def _notes(trials: Trials) -> Iterator[str]:
-    """Yield notes on the release and options that were assumed."""
+    """Yield notes on the counts of partitions and kernels, on the release that fits, and on driver errors."""
     counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:

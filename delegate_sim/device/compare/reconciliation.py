@@ -23,12 +23,12 @@ from .trial_simulations import Account
 SCHEMA = "delegate-sim/reconcile/1"
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
-"""Statuses; ``NOT_COMPARED``: the log has nothing about what the delegate did."""
+"""Statuses of a comparison; ``NOT_COMPARED`` means that the log shows nothing about the delegation."""
 
 
 @dataclass(frozen=True, repr=False)
 class Reconciliation(Shown):
-    """The result of ``reconcile``. ``to_dict`` gives the stable form."""
+    """The result of ``reconcile``. ``to_dict`` returns the result as plain data with a stable schema."""
 
     model: Model
     log: DeviceLog
@@ -37,24 +37,24 @@ class Reconciliation(Shown):
     device: Tally
     simulated: Tally
     differences: tuple[str, ...]
-    """The differences before anything is assumed."""
+    """The differences from the first simulation, in which nothing is assumed."""
     account: Account | None
     """The assumptions that explain the differences."""
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
     listed_refusals: tuple[ListedRefusal, ...]
-    """The operators that the delegate lists as refused, compared one by one."""
+    """The operators that the delegate lists as refused, each compared with the simulation."""
     errors: tuple[ExplainedError, ...]
     """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]
-    """The feature levels that reproduce the log without a driver that rejects anything."""
+    """The feature levels that reproduce the log with a driver that rejects nothing."""
     evidence: str
     """Source of the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
     notes: tuple[str, ...]
     run: Run
-    """The simulation that fits best."""
+    """The simulation that matches the log best."""
     is_foreign: bool = False
-    """True if all lines of the log are of other delegates."""
+    """True if every line about replaced nodes belongs to another delegate."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data (schema ``delegate-sim/reconcile/1``)."""
@@ -107,12 +107,12 @@ def _tally_table(device: Tally, simulated: Tally) -> Table:
 
 
 def tally_entry(tally: Tally) -> dict[str, Any]:
-    """Return the lines and counts of one side as plain data."""
+    """Return a tally as plain data."""
     return {**asdict(tally), "lines": list(tally.lines)}
 
 
 def listed_entry(listed: ListedRefusal) -> dict[str, Any]:
-    """Return an operator that is listed as refused as plain data."""
+    """Return, as plain data, one operator that the log lists as refused."""
     reasons = {"on_device": list(listed.on_device), "simulated": list(listed.simulated)}
     return {**asdict(listed), **reasons, "is_same": listed.is_same}
 

@@ -12,8 +12,9 @@ OTHER_MODEL = "was the log taken with this model?"
 
 
 def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
-    """Match each row to a node: by its index, else by its outputs, else the next node with the row's operator.
+    """Return the nodes that match the rows of a table.
 
+    A row matches the node with its index, else a node with its operator and outputs, else the next free node with its operator.
     Raises ReconcileError for a row without a matching node.
     """
     matched: set[int] = set()
@@ -44,7 +45,7 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
 
 
 def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
-    """Return the nodes by operator and by the names of the outputs, in running order."""
+    """Return the nodes in running order, grouped by operator and names of the outputs."""
     nodes: dict[tuple[str, str], list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -54,7 +55,7 @@ def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
 
 
 def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
-    """Return the nodes of each operator in running order."""
+    """Return the nodes in running order, grouped by operator."""
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         nodes.setdefault(graph.nodes[index].op, []).append(index)

@@ -16,7 +16,7 @@ from .row_matching import OTHER_MODEL
 
 @dataclass(frozen=True, slots=True)
 class MatchedPartition:
-    """A simulated partition, and its compilation on the device; None if the log has none."""
+    """A simulated partition and its compilation on the device. The compilation is None if the log does not show it."""
 
     operations: tuple[StageOperation, ...]
     compilation: RuntimeCompilation | None
@@ -36,7 +36,7 @@ def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...
 
 
 def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]]]:
-    """Yield the subgraph and operations of each delegated partition, in the order in which the stage compiles them."""
+    """Yield the subgraph and operations of each delegated partition; the operations are in the order of their compilation."""
     interface = run.delegate.behind.devices
     for subgraph in run.subgraphs:
         if interface is not None and subgraph.decision is not None:
@@ -45,7 +45,7 @@ def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]
 
 
 def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield notes on how the runtime's compilations compare with the operations that the delegate maps to."""
+    """Yield notes that compare the operations that the runtime compiled with the simulated operations."""
     compilations = [compilation for compilation in log.runtime.compilations if compilation.choices]
     if not compilations or run.delegate.behind.devices is None:
         return
@@ -74,7 +74,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield the differences in steps and devices; none without a profile of devices."""
+    """Yield the differences between the runtime's steps and the simulated steps; nothing if no device profile is given."""
     interface = run.delegate.behind.devices
     if interface is None or run.options.get(interface.option) is None:
         return
@@ -100,7 +100,7 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, ...]]] | None:
-    """Return the steps of a compilation as devices and names of operations; None if the log lacks some."""
+    """Return the device and the operation names of each step; None if steps are missing or the runtime fell back to its CPU."""
     names = compilation.names
     if compilation.fell_back:
         return None

@@ -1,4 +1,4 @@
-"""Run simulations under different assumptions and compare each with a log."""
+"""Run simulations under different assumptions, and compare each simulation with a log."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Assumptions under which the simulation does the same as the device.
+    """Assumptions under which the simulation reproduces the device.
 
-    ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``; ``options`` are those that were changed.
+    ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``; ``options`` holds the changed options.
     """
 
     kind: str
@@ -32,12 +32,12 @@ class Account:
     undecided: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """The nodes that the driver may or may not have rejected, by subgraph."""
     is_certain: bool = True
-    """True if no other assumption explains the log as well."""
+    """True if no other assumption explains the log equally well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A simulation that does the same as the device, and its assumptions."""
+    """A simulation that reproduces the device, and the assumptions of the simulation."""
 
     run: Run
     account: Account
@@ -58,7 +58,7 @@ class Trials:
         return simulate_setting(self.model, self.setting, self.release, changes, self._cache)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
-        """Simulate with some options changed; None if the result differs from the device's."""
+        """Simulate with some options changed; return None if the result differs from the log."""
         run = self.simulate(changes)
         return None if differences(self.facts, run) else run
 

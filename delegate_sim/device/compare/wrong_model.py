@@ -15,7 +15,7 @@ from .row_matching import OTHER_MODEL
 
 
 def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
-    """Return the first sign that the log is of another model; empty if there is none."""
+    """Return the first sign that the log belongs to another model; empty if there is no sign."""
     if run.delegate.is_plugin:
         return next(plugin_notes(log, run), "")
     signs = (
@@ -29,7 +29,10 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield the subgraphs for which a plugin counts other nodes than the file has; it skips those it selects nothing of."""
+    """Yield a note for each subgraph whose node count in a plugin's line differs from the model.
+
+    Subgraphs in which the simulated plugin selects nothing have no simulated line, and are skipped.
+    """
     ours = {plugin.subgraph: plugin.total for plugin in read_lines(f"{line}\n" for line in run.log_lines).plugins}
     for plugin in log.plugins:
         total = ours.get(plugin.subgraph, plugin.total)
@@ -40,7 +43,7 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield the lines whose total is not the number of nodes of any subgraph."""
+    """Yield the node counts in the log that match no subgraph of the model."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
     own = [total for _, total, _ in facts.own_counts] + [sum(split) for split in facts.splits]
@@ -54,7 +57,7 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield the listed operators that the model does not have."""
+    """Yield the operators that the log lists as refused and the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(listed - known)
@@ -63,7 +66,7 @@ def _operators(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield the failed nodes that the model does not have: nodes of the model keep their numbers."""
+    """Yield the failed nodes that the model does not have. Delegation does not renumber the model's nodes."""
     for statement in log.statements_of(NODE_ERROR):
         op, node = statement.values["op"], int(statement.values["node"])
         if delegate_named(op) is not None or other_name(op):

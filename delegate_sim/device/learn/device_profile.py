@@ -22,7 +22,7 @@ _AVAILABLE = "accelerators available"
 
 @dataclass(frozen=True, slots=True)
 class DevicesLearning:
-    """The learned devices, the text of their profile, and notes on open questions."""
+    """The learned devices, the text of the device profile, and notes on open questions."""
 
     devices: tuple[DeviceTraits, ...]
     text: str
@@ -38,7 +38,7 @@ def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
 
 
 def can_teach_devices(reconciliation: Reconciliation) -> bool:
-    """Return whether the log has the choices of the runtime behind the delegate."""
+    """Return whether the log shows the devices that the runtime behind the delegate chose."""
     return reconciliation.setting.delegate.behind.devices is not None and any(
         compilation.choices for compilation in reconciliation.log.runtime.compilations
     )
@@ -46,7 +46,7 @@ def can_teach_devices(reconciliation: Reconciliation) -> bool:
 
 @dataclass
 class _SeenDevice:
-    """The observations of one device in a log."""
+    """The operations that one device supported, refused, compiled, or failed to compile, according to a log."""
 
     taken: dict[StageSignature, None] = field(default_factory=dict)
     refused: dict[StageSignature, None] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _SeenDevice:
 def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     """Learn a profile of the devices from the runtime's choices.
 
-    Raises LearningError if none of the compiled models is a partition of the simulation.
+    Raises LearningError if no model that the runtime compiled matches a simulated partition.
     """
     interface = reconciliation.setting.delegate.behind.devices
     assert interface is not None
@@ -100,12 +100,12 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
-    # A driver that neither took nor refused anything was not asked, so nothing is known about it.
+    # A driver that neither took nor refused an operation was not asked, so the log shows nothing about this driver.
     return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
 
 
 def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether an unchosen device was available to the runtime, judged by the number of its devices."""
+    """Return whether the runtime could have chosen a listed device, judging by the number of devices that it compiled for."""
     counts = [
         compilation.device_count
         for compilation in reconciliation.log.runtime.compilations
@@ -122,7 +122,7 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record which devices support each operation, and which device was preferred to which."""
+    """Record the devices that support each operation, and the devices over which the runtime preferred the chosen device."""
     compilation = partition.compilation
     assert compilation is not None
     taking_part = _taking_part(compilation, names, interface)
@@ -153,7 +153,7 @@ def _look(
 
 
 def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interface: DevicesInterface) -> list[str]:
-    """Return the devices that a model was compiled for."""
+    """Return the devices among which the runtime chose when it compiled a model."""
     count = compilation.device_count
     chosen = {choice.device for choice in compilation.choices}
     refusing = {name for choice in compilation.choices for name in choice.refused_by}
@@ -164,7 +164,7 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 
 
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Record the nodes that the accelerators rejected before anything was compiled as refused by all devices."""
+    """Record that all devices refuse the operations of nodes that the driver rejected before compilation."""
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
     base = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release)
@@ -182,7 +182,7 @@ def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDe
 def _costs(
     beaten: Mapping[str, Counter[tuple[str, str]]], names: Sequence[str], reference: str, notes: list[str]
 ) -> dict[str, dict[str, float]]:
-    """Return costs that lead to the observed choices, by device and by cost category."""
+    """Return costs that lead to the observed choices, by device and cost category."""
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}
@@ -206,7 +206,7 @@ def _costs(
 
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Return whether ``end`` follows from ``start``, directly or through others."""
+    """Return whether ``start`` was preferred to ``end``, directly or through other devices."""
     reached, left = {start}, [start]
     while left:
         for name in better.get(left.pop(), ()):
@@ -217,7 +217,7 @@ def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
 
 
 def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
-    """Return the names from the best to the worst, keeping the given order where nothing is known."""
+    """Return the device names from best to worst. Devices between which no preference is known keep the given order."""
     left, order = list(names), []
     while left:
         name = next(
@@ -229,7 +229,7 @@ def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
 
 
 def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: list[str]) -> DeviceTraits:
-    """Return the traits of a device that explain its observations."""
+    """Return traits of a device that explain the observations in the log."""
     fails = bool(seen.failed) and not seen.compiled
     cannot: tuple[str, ...] = ()
     largest = None
@@ -250,7 +250,10 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 
 
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
-    """Yield rules that cover all refused operations and no supported one: by operation, else by types, else by shapes."""
+    """Yield rules that cover every refused operation and no supported operation.
+
+    A rule names only the operation if possible, else also the types, else also the shapes.
+    """
     taken_operations = {signature.operation for signature in seen.taken}
     with_types = {(signature.operation, signature.types) for signature in seen.taken}
     rejections: dict[StageSignature, None] = {}

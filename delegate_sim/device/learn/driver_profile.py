@@ -22,7 +22,7 @@ from ..parse.applied_target import flags_without_others
 
 
 class LearningError(DelegateSimError):
-    """Raised if nothing can be learned from a log, or if it contradicts the profile."""
+    """Raised if nothing can be learned from a log, or if the log contradicts the profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +39,21 @@ _AskedNode = tuple[str, tuple[OperationSignature, ...]]
 
 
 class _Seen:
-    """The observations of the driver in one log."""
+    """The operations that the driver accepted, and the nodes that it rejected, according to one log."""
 
     def __init__(self) -> None:
         self.accepted: set[OperationSignature] = set()
         self.rejected: list[_AskedNode] = []
-        """Rejected nodes; the driver rejected at least one operation of each."""
+        """Rejected nodes. The driver rejected at least one operation of each node."""
         self.open: list[list[_AskedNode]] = []
-        """Groups of nodes with at least one rejected node each."""
+        """Groups of nodes. The driver rejected at least one node of each group."""
 
 
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show what the driver did, or if it contradicts the profile: an operation with the
-    same types and shapes is accepted in one and rejected in the other.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. They
+    contradict each other if only one of them accepts an operation with the same types and shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -97,7 +97,7 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
 
 
 def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
-    """Return whether the profile reproduces the log without the nodes observed in it."""
+    """Return whether the profile's rules alone reproduce the log."""
     changes = {**_changes(reconciliation), interface.option: profile}
     return (
         simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes).log_lines
@@ -111,7 +111,7 @@ def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
 
 
 def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
-    """Return the observations of the driver in a reconciled log."""
+    """Return the operations that the driver accepted, and the nodes that it rejected, according to a reconciled log."""
     options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
     seen = _Seen()
     for subgraph in reconciliation.run.subgraphs:
@@ -129,7 +129,7 @@ def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
 def _look(
     seen: _Seen, subgraph: SubgraphRun, questions: DriverQuestions, rejected: frozenset[int], undecided: frozenset[int]
 ) -> None:
-    """Record the observations in a subgraph; undecided nodes may or may not have been rejected."""
+    """Record the accepted and rejected nodes of a subgraph; the log does not show whether ``undecided`` nodes were rejected."""
     if questions.has_float16:
         everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
         _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
@@ -169,8 +169,8 @@ def _rejected(
 ) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
     """Return the rejected operations, and the groups of operations with at least one rejected member.
 
-    If any of several operations may have caused a node's rejection, choose the likeliest and note that. ``mapped`` gives the main
-    operation of each operator.
+    If several operations may have caused a node's rejection, choose the likeliest operation and add a note. ``mapped`` maps each
+    operator to its main operation.
     """
     known = {observation.signature: observation for observation in profile.observations}
     accepted = seen.accepted.union([observation.signature for observation in known.values() if observation.is_accepted])
@@ -216,7 +216,11 @@ def _rejected(
 def _likeliest(
     own: str | None, left: Sequence[OperationSignature], accepted: set[OperationSignature], rejected: set[OperationSignature]
 ) -> OperationSignature:
-    """Choose an operation rejected elsewhere with these types, else one accepted nowhere, the operator's own first."""
+    """Return the operation that the driver most likely rejected.
+
+    Prefer an operation that the driver rejects elsewhere with the same types, then an operation that the driver accepts nowhere
+    with the same types. Among the latter, prefer ``own``, the operator's main operation.
+    """
     rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
     for operation in left:
         if (operation.operation, operation.types) in rejected_kinds:
@@ -233,7 +237,7 @@ def _joined(
     sources: Sequence[LogSource],
     number: int,
 ) -> tuple[Observation, ...]:
-    """Merge the observations of a log into the profile. Raises LearningError if they contradict it."""
+    """Merge the observations of a log into the profile. Raises LearningError if the log contradicts the profile."""
     joined = {observation.signature: observation for observation in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
         for operation in signatures:
@@ -259,13 +263,16 @@ def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 
 def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
-    """Return the rules that cover no rejection in the profile's logs."""
+    """Return the rules that cover no rejection seen in the profile's logs. Users wrote these rules by hand."""
     rejected = [observation.signature for observation in profile.observations if not observation.is_accepted]
     return tuple(rejection for rejection in profile.rejections if not any(map(rejection.covers, rejected)))
 
 
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
-    """Yield rules that cover all rejected operations and no accepted one: by types, else by rank, else by shapes."""
+    """Yield rules that cover every rejected operation and no accepted operation.
+
+    A rule names the operation and types. If an accepted operation has the same types, the rule also names the rank or the shapes.
+    """
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[OperationSignature], list[OperationSignature]]] = {}
     for observation in observations:
         key = (observation.signature.operation, observation.signature.types)
@@ -287,13 +294,13 @@ def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
 
 
 def signature_text(operation: OperationSignature) -> str:
-    """Return an operation with its operands: ``ADD(FLOAT32[1,4], FLOAT32[1,4])``."""
+    """Return an operation with its operands as text, such as ``ADD(FLOAT32[1,4], FLOAT32[1,4])``."""
     operands = [f"{kind}[{','.join(map(str, shape))}]" for kind, shape in zip(operation.types, operation.shapes, strict=False)]
     return f"{operation.operation}({', '.join(operands)})"
 
 
 def rejection_text(rejection: Rejection) -> str:
-    """Return a rule as a phrase: ``ADD of FLOAT32, FLOAT32 with rank 4``."""
+    """Return a rule as a phrase, such as ``ADD of FLOAT32, FLOAT32 with rank 4``."""
     if rejection.shapes is not None and rejection.types is not None:
         return signature_text(OperationSignature(rejection.operation, rejection.types, rejection.shapes))
     text = rejection.operation
@@ -303,7 +310,7 @@ def rejection_text(rejection: Rejection) -> str:
 
 
 def learning_entry(learning: Learning, path: str) -> dict[str, Any]:
-    """Return the result as plain data: the file, its rules, the new ones among them, and notes."""
+    """Return the result as plain data: the profile's path, all rules, the new rules, and notes."""
     return {
         "path": path,
         "rejects": [_rejection_entry(rejection) for rejection in learning.profile.rejections],
@@ -322,7 +329,7 @@ def _rejection_entry(rejection: Rejection) -> dict[str, Any]:
 
 
 def profile_text(profile: DriverProfile) -> str:
-    """Return a profile as the text of its file."""
+    """Return the text of a profile's file."""
     lines = [
         "# What the driver of an accelerator rejects, as logs of a device showed it.",
         "# Written by 'delegate-sim reconcile --learn'; the rules in 'rejects' are made from what is under 'seen'.",

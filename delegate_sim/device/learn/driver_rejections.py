@@ -1,7 +1,7 @@
 """Search for the nodes that an accelerator's driver must have rejected to explain a device log.
 
-The precision depends on the log: by node with a table in running order, by operator with a table of node types, and otherwise
-only by the lines of the runtime.
+The precision depends on the log. A table in running order shows the CPU nodes, a table of node types shows the number of CPU
+nodes per operator, and the lines of the runtime show only totals.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MOST_ATTEMPTS = 256
 _MOST_KINDS = 12
 
 _Node = tuple[int, int]
-"""Index of a subgraph, and of a node in it."""
+"""Index of a subgraph, and index of a node in that subgraph."""
 
 
 class RejectedNodes(Driver):
-    """A driver that rejects certain nodes, whatever their operations."""
+    """A driver that rejects the given nodes, and every operation that the driver ``other`` rejects."""
 
     def __init__(self, nodes: Mapping[int, Iterable[int]], other: Driver | None = None) -> None:
         self.nodes = {subgraph: frozenset(indices) for subgraph, indices in nodes.items()}
@@ -36,7 +36,7 @@ class RejectedNodes(Driver):
         return "as the log shows"
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Return whether the node is one of them, or the other driver rejects the operation."""
+        """Return whether the node is one of the given nodes, or ``other`` rejects the operation."""
         if view.node.index in self.nodes.get(view.graph.index, ()):
             return True
         return self.other is not None and self.other.rejects(operation, view)
@@ -44,7 +44,7 @@ class RejectedNodes(Driver):
 
 @dataclass(frozen=True, slots=True)
 class _NodeKind:
-    """The operations of a node as its driver sees them; nodes of one kind look the same to it."""
+    """The operations of a node as the driver sees them. The driver cannot tell nodes of one kind apart."""
 
     op: str
     operations: tuple[OperationSignature, ...]
@@ -57,28 +57,28 @@ class _NodeKind:
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
-    """The questions to a driver that rejects nothing, at one feature level."""
+    """The nodes that the delegate asks the driver about at one feature level if the driver rejects nothing."""
 
     trials: Trials
     option: str
     """The delegate's option that takes a driver."""
     changes: Mapping[str, Any]
-    """The options that differ from those of the setting."""
+    """The options whose values differ from the setting."""
     text: str
-    """A suffix for the text of an account."""
+    """Suffix of the text that explains a match."""
     base: Run
     kinds: Mapping[_Node, _NodeKind]
     """The nodes that the driver is asked about."""
     whole: frozenset[_Node]
-    """Nodes of partitions that are delegated completely or not at all."""
+    """Nodes of partitions that are delegated either completely or not at all."""
 
     def driver(self, rejected: Iterable[_Node]) -> Mapping[str, Any]:
-        """Return the options with a driver that rejects these nodes."""
+        """Return the changed options, including a driver that rejects these nodes."""
         hypothesis = RejectedNodes(_by_subgraph(rejected), self.trials.setting.options[self.option])
         return {**self.changes, self.option: hypothesis}
 
     def fitting(self, rejected: Iterable[_Node]) -> Run | None:
-        """Simulate with a driver that rejects these nodes; None if the result differs from the device's."""
+        """Simulate with a driver that rejects these nodes; return None if the result differs from the log."""
         return self.trials.fitting(self.driver(rejected))
 
     def match(self, run: Run, rejected: Iterable[_Node], undecided: Iterable[_Node], text: str, is_certain: bool = True) -> Match:
@@ -93,9 +93,9 @@ class _Inquiry:
 
 
 def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Yield simulations that fit with a driver that rejects nodes accepted by the delegate, best first.
+    """Yield simulations that reproduce the log with a driver that rejects nodes accepted by the delegate, best first.
 
-    ``level`` is a feature level other than that of the setting. Nothing fits if the driver is not asked about any node.
+    ``level`` replaces the feature level of the setting. Yield nothing if the delegate asks the driver about no node.
     """
     inquiry = _inquiry(trials, level)
     if inquiry is None:
@@ -109,7 +109,7 @@ def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
 
 
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
-    """Return the questions to the driver; None if there are none."""
+    """Return the nodes that the delegate asks the driver about; None if there are none."""
     delegate = trials.setting.delegate
     interface = delegate.behind.driver
     if interface is None:
@@ -135,7 +135,10 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
 
 
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a fit if the nodes on the CPU are known: accepted ones were rejected, or their partition was dropped."""
+    """Yield a match if the log shows the CPU nodes.
+
+    The driver rejected each CPU node that the delegate accepts, unless a limit dropped the node's partition.
+    """
     kinds, all_or_nothing, known = inquiry.kinds, inquiry.whole, inquiry.trials.facts.on_cpu
     on_cpu = {(index, node) for index, nodes in known.items() for node in nodes}
     delegated = {node for node in kinds if node[0] in known and node not in on_cpu}
@@ -158,9 +161,9 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
-    """Yield sets of nodes to try: those of one to three operators, of one kind, all, and all but those of one kind.
+    """Yield sets of nodes to try: the nodes of one to three operators, of one kind, all nodes, and all nodes except one kind.
 
-    With a limit on partitions, some nodes on the CPU may not be rejected, but in a dropped partition.
+    With a limit on partitions, a CPU node may belong to a dropped partition instead of being rejected.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
@@ -177,13 +180,13 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return the nodes whose operations and types the driver accepts nowhere; a limit dropped the others."""
+    """Return the nodes whose operations the driver accepts nowhere with the same types. A limit dropped all remaining nodes."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 
 
 def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a fit if the number of CPU nodes per operator is known."""
+    """Yield a match if the log shows the number of CPU nodes per operator."""
     fits: list[tuple[frozenset[_Node], Run]] = []
     for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
         run = inquiry.fitting(rejected) if rejected else None
@@ -202,7 +205,7 @@ def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
-    """Yield sets of nodes with the counts of the table, those with the fewest kinds first."""
+    """Yield sets of nodes whose sizes match the counts in the table, sets with the fewest kinds first."""
     is_limited = inquiry.trials.setting.has_partition_limit
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():
@@ -222,7 +225,7 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
-    """Yield unions of kinds with ``wanted`` nodes in total, or, with a limit on partitions, with at most that many."""
+    """Yield unions of node kinds that have ``wanted`` nodes in total; with a limit on partitions, also smaller unions."""
     by_kind: dict[_NodeKind, list[_Node]] = {}
     for node in nodes:
         by_kind.setdefault(inquiry.kinds[node], []).append(node)
@@ -239,7 +242,10 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
 
 
 def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a fit if only the lines are known: rejecting all nodes of one or two operators leads to them."""
+    """Yield a match if the log has only the runtime's lines.
+
+    The driver is assumed to reject all nodes of one or two operators.
+    """
     by_op: dict[str, set[_Node]] = {}
     for node in inquiry.kinds:
         by_op.setdefault(inquiry.op(node), set()).add(node)
