@@ -15,9 +15,9 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
+from ..gathering import Command
 from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in
 
-Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
 

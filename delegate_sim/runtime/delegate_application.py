@@ -6,6 +6,7 @@ Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -158,7 +159,7 @@ class DelegateApplication:
             message = f"the nodes cannot be put in running order: {error}"
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
         self.warnings += decision.warnings
-        self.warnings += self.delegate.run_warnings(decision, lambda: self._prepared(graph))
+        self.warnings += self.delegate.run_warnings(decision, lambda: self._prepared_graphs[graph.index])
         self.log_lines += decision.log_lines
         self.skipped |= decision.skipped
         shown = attributed_decision(graph, decision)
@@ -208,8 +209,9 @@ class DelegateApplication:
             return failure
         return self._ask_of_graph(graph, decision, subsets)
 
-    def _prepared(self, graph: Graph) -> Graph:
-        return prepare(graph.model, release=self.release, cache=self._cache)[graph.index]
+    @functools.cached_property
+    def _prepared_graphs(self) -> Sequence[Graph]:
+        return prepare(self.graphs[0].model, release=self.release, cache=self._cache)
 
     def _decide(self, graph: Graph) -> Decision:
         release = self.delegate.decides_like(self.release, graph, self.options)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from tools.fuzz.findings import Finding, Findings, memory_peak, watched
+from tools.fuzz.findings import Finding, Findings, memory_held, memory_peak, watched
 from tools.fuzz.mutate import mutant, seeds
 from tools.fuzz.targets import run_all
 
@@ -44,13 +44,13 @@ class Batch(NamedTuple):
 
 def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> Batch:
     """Run mutants by their numbers in this process, until one goes wrong."""
-    slowest = (0.0, first)
+    slowest, held = (0.0, first), memory_held()
     for index in range(first, first + number):
         _CURRENT[:8] = index.to_bytes(8, "little")
         generator = random.Random(_own_seed(seed, index))
         content = mutant(generator, given)
         start = time.process_time()
-        finding = watched(_own_seed(seed, index), content, lambda: run_all(content, generator, delegates, commands))  # noqa: B023
+        finding = watched(_own_seed(seed, index), content, lambda: run_all(content, generator, delegates, commands), held)  # noqa: B023
         slowest = max(slowest, (time.process_time() - start, index))
         if finding is not None:
             return Batch(index - first + 1, finding, memory_peak(), slowest)

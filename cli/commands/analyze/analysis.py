@@ -16,8 +16,8 @@ from ...text.analysis.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
-    """The targets, what makes the report of a model, and what shows one as text."""
+class AnalysisJob:
+    """The targets, the function that makes a model's report, and the function that shows a report as text."""
 
     targets: Sequence[Target]
     report: Callable[[Model], Report]

@@ -21,7 +21,7 @@ from ...options.targets import TargetArguments, delegates_option, runtime_option
 from ...outputs import output_options
 from ...text.analysis.view import View
 from .accelerator_options import AcceleratorArguments, accelerator_options
-from .analysis import Analysis
+from .analysis import AnalysisJob
 from .chain import chain
 from .documents import Outputs, write_analyses
 from .overview import overview
@@ -128,7 +128,7 @@ def _analyze(
     return write_analyses(Models(models), _analysis(asked, targets, is_chain, applies_default), view, outputs)
 
 
-def _analysis(asked: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> Analysis:
+def _analysis(asked: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> AnalysisJob:
     """Return what to do with each model: an overview, one or several delegates by themselves, or a chain."""
     if not asked.delegates:
         return overview(targets)

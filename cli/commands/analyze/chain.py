@@ -13,12 +13,12 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate_chain
 from delegate_sim.runtime.target import Target
 
-from .analysis import Analysis, report_lines
+from .analysis import AnalysisJob, report_lines
 
 
-def chain(targets: Sequence[Target], *, applies_default: bool, names_fixes: bool) -> Analysis:
+def chain(targets: Sequence[Target], *, applies_default: bool, names_fixes: bool) -> AnalysisJob:
     """Return the analysis of delegates that are applied one after another."""
-    return Analysis(targets, partial(_report, targets, applies_default), report_lines, names_fixes)
+    return AnalysisJob(targets, partial(_report, targets, applies_default), report_lines, names_fixes)
 
 
 def _report(targets: Sequence[Target], applies_default: bool, model: Model) -> Report:

@@ -13,7 +13,7 @@ from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...outputs import GITHUB, ReportFile, summarise, write_files
 from ...text.analysis.view import HEADING, MANY, View
-from .analysis import Analysis
+from .analysis import AnalysisJob
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
@@ -29,7 +29,7 @@ class Outputs(NamedTuple):
     output: str | None
 
 
-def write_analyses(models: Models, analysis: Analysis, view: View, outputs: Outputs) -> int:
+def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: Outputs) -> int:
     """Analyze each model and write the reports; return the exit code.
 
     Text goes to standard output model by model, unless it is a table.
@@ -54,7 +54,7 @@ def write_analyses(models: Models, analysis: Analysis, view: View, outputs: Outp
 class _Documents:
     """Reports, model by model, in the formats asked for."""
 
-    def __init__(self, models: Models, view: View, analysis: Analysis) -> None:
+    def __init__(self, models: Models, view: View, analysis: AnalysisJob) -> None:
         self.models = models
         self.view = view
         self.analysis = analysis
@@ -140,7 +140,7 @@ class _Documents:
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
-def _unreadable_cases(model: Unreadable, analysis: Analysis) -> list[Case]:
+def _unreadable_cases(model: Unreadable, analysis: AnalysisJob) -> list[Case]:
     from delegate_sim.gate.results import INTERNAL_ERROR, UNREADABLE_MODEL, unreadable_case
 
     code = INTERNAL_ERROR if model.is_fault else UNREADABLE_MODEL

@@ -10,12 +10,12 @@ from delegate_sim.runtime.target import Target
 
 from ...console.terminal import Line
 from ...text.analysis.view import View
-from .analysis import Analysis, each_alone
+from .analysis import AnalysisJob, each_alone
 
 
-def overview(targets: Sequence[Target]) -> Analysis:
+def overview(targets: Sequence[Target]) -> AnalysisJob:
     """Return the analysis of every delegate by itself."""
-    return Analysis(targets, partial(each_alone, targets), _lines, names_fixes=False)
+    return AnalysisJob(targets, partial(each_alone, targets), _lines, names_fixes=False)
 
 
 def _lines(report: Report, view: View) -> Iterable[Line]:

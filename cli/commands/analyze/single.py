@@ -7,9 +7,9 @@ from functools import partial
 
 from delegate_sim.runtime.target import Target
 
-from .analysis import Analysis, each_alone, report_lines
+from .analysis import AnalysisJob, each_alone, report_lines
 
 
-def single(targets: Sequence[Target], *, names_fixes: bool) -> Analysis:
+def single(targets: Sequence[Target], *, names_fixes: bool) -> AnalysisJob:
     """Return the analysis of each delegate by itself."""
-    return Analysis(targets, partial(each_alone, targets), report_lines, names_fixes)
+    return AnalysisJob(targets, partial(each_alone, targets), report_lines, names_fixes)
