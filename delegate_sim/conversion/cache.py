@@ -19,11 +19,11 @@ _PIECE = 1 << 20
 
 
 class ConversionCache:
-    """A folder of conversions; without a path it is temporary and removed at the end of ``with``.
+    """A folder of cached conversions; without a path, a temporary folder that is removed at the end of ``with``.
 
-    An entry is a JSON file, named by its key, and a model file, named by its digest. Both are written atomically, and
-    inconsistent entries count as missing, so several runs may use a folder at once. Raises OptionError if the folder cannot be
-    created.
+    An entry is a JSON file named by its key, and a model file named by its digest. Both files are written atomically, and
+    inconsistent entries count as missing, so several processes may use a folder at the same time. Raise OptionError if the folder
+    cannot be created.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -47,11 +47,11 @@ class ConversionCache:
             self._temporary.cleanup()
 
     def model_path(self, digest: str) -> str:
-        """Return the path of the model with a digest, whether it exists or not."""
+        """Return the path for a model with this digest, whether the file exists or not."""
         return os.path.join(self.folder, f"{digest}.tflite")
 
     def find(self, key: str) -> Mapping[str, Any] | None:
-        """Return the entry of a key; None if there is none, or if its model has changed."""
+        """Return the entry of a key; None if there is none, or if the entry's model file has changed."""
         try:
             entry = json.loads(read_whole(self._path(key)))
             if entry["format"] != _FORMAT or entry["key"] != key:
@@ -64,7 +64,7 @@ class ConversionCache:
         return entry if isinstance(entry, dict) else None
 
     def keep(self, key: str, entry: Mapping[str, Any], model: str | None) -> None:
-        """Store an entry, and a copy of the model's file if there is one. Raises OSError."""
+        """Store an entry, and a copy of the model file if there is one. Raise OSError if that fails."""
         if model is not None:
             path = self.model_path(entry["digest"])
             with alone_with(path):
@@ -84,7 +84,7 @@ def _pieces(path: str) -> Any:
 
 
 def default_folder() -> str:
-    """Return the user's folder for conversions."""
+    """Return the user's default folder for cached conversions."""
     if os.name == "nt":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
     else:

@@ -1,4 +1,4 @@
-"""Calibration data for quantizers: the user's, or random."""
+"""Calibration data for quantizers: the user's data, or random data."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class CalibrationKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Samples of a model's inputs: random, or the user's from a ``.npz`` file, a folder of images or a function.
+    """Samples of a model's inputs: random numbers, or the user's data from a ``.npz`` file, a folder of images or a function.
 
-    Random samples use the seed 0: floats are normally distributed around 0 with a deviation of 1, integers are 0 or 1. The arrays
-    of a file have the samples along their first dimension. Pixels become numbers from 0 to 1 if an input is float. A function
-    yields samples: each a list of arrays in the order of the inputs, or a dictionary by their names.
+    Random samples use seed 0: floats follow the standard normal distribution, and integers are 0 or 1. Arrays in a file have the
+    samples along their first dimension. If an input is float, pixels are scaled to numbers from 0 to 1. A function yields
+    samples, each a list of arrays in the order of the inputs or a dictionary of arrays by input name.
     """
 
     kind: CalibrationKind = CalibrationKind.DRAWN
@@ -42,7 +42,7 @@ class Calibration:
     folder: str = ""
     """The folder to add to Python's path to import ``module``."""
     names: tuple[str, ...] = ()
-    """The images that are used."""
+    """File names of the images to use."""
     digest: str = ""
     """SHA-256 of the user's data; empty for random data."""
     count: int = 8
@@ -74,7 +74,7 @@ DRAWN = Calibration()
 def find_calibration(text: str | None, count: int = 8) -> Calibration:
     """Find the user's data: a ``.npz`` file, a folder of images, ``module:function`` or ``file.py:function``.
 
-    None gives random data. Raises OptionError if the data does not exist.
+    Return random data if ``text`` is None. Raise OptionError if the data does not exist or cannot be read.
     """
     if count < 1:
         raise OptionError("at least one sample is needed")
@@ -117,5 +117,5 @@ def _user_data(text: str, count: int) -> Calibration:
 
 
 def images_in(folder: str) -> list[str]:
-    """Return the names of the images in a folder, in order. Raises OSError."""
+    """Return the names of the images in a folder, sorted. Raise OSError if the folder cannot be read."""
     return sorted([name for name in os.listdir(folder) if name.lower().endswith(IMAGE_ENDINGS)])

@@ -31,12 +31,12 @@ _IDENTIFIER = b"TFL3"
 
 
 class FailureKind(Enum):
-    """Reasons why there is no model."""
+    """Reasons why a conversion yields no model."""
 
     MISSING = "missing"
     """The converter is not installed."""
     CRASHED = "crashed"
-    """A signal ended the converter."""
+    """The converter crashed, did not start, or was ended from outside."""
     TIMED_OUT = "timed out"
     OUT_OF_MEMORY = "out of memory"
     TOO_LARGE = "output too large"
@@ -45,7 +45,7 @@ class FailureKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why there is no model, in one line that is safe to print."""
+    """The reason why a conversion yields no model, in one line that is safe to print."""
 
     kind: FailureKind
     line: str
@@ -57,11 +57,11 @@ class Limits:
 
     seconds: float = 900.0
     memory: int = 12 << 30
-    """Bytes of memory of all its processes; watched on Linux only."""
+    """Memory in bytes that all processes of the step may use; watched only on Linux."""
     output: int = 4 << 30
-    """Bytes of the files that it writes."""
+    """Total size in bytes of the files that the step may write."""
     printed: int = 256 << 20
-    """Bytes that it prints."""
+    """Number of bytes that the step may print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +77,16 @@ class Conversion:
     """The ``.tflite`` file, which exists as long as the cache does; empty if the conversion failed."""
     size: int = 0
     digest: str = ""
-    """SHA-256 of the file."""
+    """SHA-256 of the ``.tflite`` file."""
     failure: Failure | None = None
     seconds: float = 0.0
-    """Time that its steps took when they ran."""
+    """Time that the conversion's steps took when they ran."""
     memory: int = 0
-    """Peak memory in bytes, if it was watched."""
+    """Peak memory in bytes; 0 if memory was not watched."""
     printed: str = ""
     """The end of the converter's output, safe to print line by line."""
     is_kept: bool = False
-    """True if it came from the cache, so that nothing ran."""
+    """True if the conversion came from the cache, so that nothing ran."""
 
 
 def convert(
@@ -97,9 +97,9 @@ def convert(
     calibration: Calibration = DRAWN,
     limits: Limits | None = None,
 ) -> Conversion:
-    """Convert a model, or return the cached conversion. Raises OptionError for settings that the route does not support.
+    """Convert a model, or return the cached conversion. Raise OptionError for settings that the route does not support.
 
-    KeyboardInterrupt is raised once every process of the conversion has ended.
+    KeyboardInterrupt is raised only after every process of the conversion has ended.
     """
     limits = limits or Limits()
     result = Conversion(source, route, settings, calibration, code(source, route, settings, calibration))
@@ -208,7 +208,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a retry would fail as well: the failure does not come from the system or the user."""
+    """Return whether a retry would fail too, because neither the system nor the user caused the failure."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 
@@ -231,13 +231,13 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return the printed lines without colors; of overwritten lines, only the last state."""
+    """Return the printed lines without colors; if a line was overwritten, return only its last state."""
     clean = _COLORS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 
 
 def error_line(printed: str) -> str:
-    """Return the most telling line: the exception of the last traceback, or the last line about an error."""
+    """Return the most informative line: the exception of the last traceback, or else the last line about an error."""
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
     if starts:
@@ -275,7 +275,7 @@ _LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
         FailureKind.TOO_LARGE: ("output", "printed"),
     }
 )
-"""Failures that come from limits: they are retried with higher ones."""
+"""The limits that cause each kind of failure; a cached failure is retried if one of these limits has been raised."""
 
 
 def _from_entry(result: Conversion, entry: Mapping[str, Any], cache: ConversionCache, limits: Limits) -> Conversion | None:

@@ -26,7 +26,7 @@ class _Known:
     kinds: tuple[SourceKind, ...]
     extra: str
     packages: tuple[str, ...] = ()
-    """Packages that a module imports if its function returns a model for this converter."""
+    """Packages that a module imports if the module's function returns a model for this converter."""
 
 
 _TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly", "tf-nightly-cpu")
@@ -63,48 +63,48 @@ QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """A converter in a Python interpreter; a missing one has no version, but an installation hint."""
+    """A converter in a Python interpreter. A missing converter has an installation hint in place of a version."""
 
     name: str
     version: str = ""
     python: str = ""
     """Path of the interpreter."""
     companions: tuple[tuple[str, str], ...] = ()
-    """Versions of the other packages that its results depend on."""
+    """Versions of Python and of the packages that the converter's results depend on."""
     install: str = ""
     """Installation hint for a missing converter."""
 
     @property
     def is_missing(self) -> bool:
-        """True if no interpreter has it."""
+        """True if no interpreter has the converter."""
         return not self.version
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way from a source to a ``.tflite`` file: a converter, and perhaps a quantizer of its float model."""
+    """A way from a source to a ``.tflite`` file: a converter, and optionally a quantizer for the converter's float model."""
 
     converter: Converter
     quantizer: Converter | None = None
 
     @property
     def steps(self) -> tuple[Converter, ...]:
-        """The converters in the order in which they run."""
+        """The converter and the quantizer, if any, in the order in which they run."""
         return (self.converter,) if self.quantizer is None else (self.converter, self.quantizer)
 
     @property
     def name(self) -> str:
-        """The converters' names."""
+        """The names of the converter and the quantizer."""
         return " + ".join([step.name for step in self.steps])
 
     @property
     def version(self) -> str:
-        """The converters' versions."""
+        """The versions of the converter and the quantizer."""
         return " + ".join([step.version or "missing" for step in self.steps])
 
     @property
     def is_missing(self) -> bool:
-        """True if one of the converters is missing."""
+        """True if the converter or the quantizer is missing."""
         return any(step.is_missing for step in self.steps)
 
 
@@ -122,9 +122,10 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
-    """Return every known converter in every interpreter that has it, without importing any; missing ones at the end.
+    """Return each known converter for every interpreter that has it, then the missing converters, without importing any.
 
-    ``pythons`` are paths of interpreters, by default this one. Raises OptionError for one that cannot be run.
+    ``pythons`` are paths of interpreters; the default is the current interpreter. Raise OptionError for an interpreter that
+    cannot be run.
     """
     versions = [(python, _versions(python)) for python in dict.fromkeys(map(_interpreter, pythons or [sys.executable]))]
     present, missing = [], []
@@ -145,7 +146,7 @@ def _converter(name: str, known: _Known, python: str, packages: Mapping[str, str
 
 
 def _interpreter(text: str) -> str:
-    """Return the path of an interpreter without following links, which would leave its virtual environment."""
+    """Return the path of an interpreter without following links, since a link's target is outside the virtual environment."""
     if os.path.isdir(text):
         inside = [os.path.join(text, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe"))]
         text = next((path for path in inside if os.path.isfile(path)), text)
@@ -168,10 +169,10 @@ def _versions(python: str) -> Mapping[str, str]:
 
 
 def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route, ...]:
-    """Return the routes that accept a source, missing converters included: these report that they are missing.
+    """Return the routes that accept a source, including routes with missing converters.
 
-    A function may return any kind of model. It has the routes of the converters whose packages its module imports, or all routes
-    if it imports none; a converter reports a model that it does not accept.
+    A function may return any kind of model. If the function's module imports packages that belong to certain converters, only
+    these converters are used, otherwise all; a converter reports an error for a model that it does not accept.
     """
     quantizers = [converter for converter in converters if converter.name == QUANTIZER]
     result: list[Route] = []

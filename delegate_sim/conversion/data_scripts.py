@@ -1,7 +1,7 @@
 """The part of a conversion script that yields samples of a model's inputs.
 
-It defines ``samples``, a function without arguments. The script defines ``inputs`` before: name, shape and numpy type of each
-input.
+This part defines ``samples``, a function without arguments. The script must define ``inputs`` before it: the name, shape and
+NumPy type of each input.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def samples():
 
 
 def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels: bool) -> tuple[str, tuple[str, ...]]:
-    """Return the part, and the imports that it needs besides numpy as ``np``.
+    """Return the part of the script that yields samples, and the imports that it needs besides NumPy as ``np``.
 
-    Images are read with TensorFlow if it is installed, else with Pillow. ``moves_channels`` is true if the inputs have their
-    channels last, but the user's model, and so the user's arrays, have them second.
+    Images are read with TensorFlow if ``has_tensorflow`` is true, otherwise with Pillow. ``moves_channels`` is true if the
+    converted model's inputs have channels last, but the user's model and arrays have channels second.
     """
     count = calibration.count
     match calibration.kind:

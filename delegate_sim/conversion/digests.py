@@ -13,7 +13,7 @@ _MOST_FILES = 100_000
 
 
 def file_digest(path: str) -> str:
-    """Return the SHA-256 of a regular file. Raises OSError."""
+    """Return the SHA-256 of a regular file. Raise OSError if the file cannot be read."""
     digest = hashlib.sha256()
     with open_input(path) as file:
         while piece := file.read(_PIECE):
@@ -22,7 +22,7 @@ def file_digest(path: str) -> str:
 
 
 def files_digest(paths: Iterable[tuple[str, str]]) -> str:
-    """Return one digest of several files and the names given for them. Raises OSError."""
+    """Return one digest of several files and their given names. Raise OSError if a file cannot be read."""
     digest = hashlib.sha256()
     for name, path in paths:
         digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + file_digest(path).encode())
@@ -30,7 +30,7 @@ def files_digest(paths: Iterable[tuple[str, str]]) -> str:
 
 
 def files_below(folder: str) -> Sequence[tuple[str, str]]:
-    """Return the files in a folder and its subfolders, by relative path, in order. Raises OSError."""
+    """Return (relative path, path) of each file in a folder and its subfolders, sorted. Raise OSError if that fails."""
     files = []
     for parent, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()

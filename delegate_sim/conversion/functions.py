@@ -21,7 +21,7 @@ class Function:
 
 
 def find_function(text: str) -> Function | None:
-    """Return the function that a text names; None if the text has another form. Raises OSError with the reason."""
+    """Return the function that ``text`` names; None if ``text`` has another form. Raise OSError if the function is not found."""
     place, separator, name = text.rpartition(":")
     if not separator or not place or not name.isidentifier():
         return None
@@ -64,7 +64,7 @@ def _functions(path: str) -> set[str]:
 
 
 def packages_imported(path: str) -> frozenset[str]:
-    """Return the top-level packages that a module imports anywhere. Raises OSError."""
+    """Return the top-level packages that a module imports anywhere. Raise OSError if the module cannot be read."""
     packages = set()
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):

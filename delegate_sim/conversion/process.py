@@ -1,4 +1,4 @@
-"""Run a command within limits of time, memory and output; none of its processes outlives this one."""
+"""Run a command within limits of time, memory and output, so that none of its processes outlives the current process."""
 
 from __future__ import annotations
 
@@ -30,19 +30,22 @@ class Ended:
     status: int | None
     """The exit code; negative for a signal, None if the command could not be started."""
     broken: str
-    """The exceeded limit: ``time``, ``memory``, ``output`` or ``printed``; ``start`` if it did not start; else empty."""
+    """The limit that was exceeded: ``time``, ``memory``, ``output`` or ``printed``; empty if none.
+
+    The value is ``start`` if the command did not start, and ``left`` if the current process interrupted the command or ended.
+    """
     printed: str
-    """The end of its output."""
+    """The end of the command's output."""
     seconds: float
     memory: int
-    """Peak memory in bytes; 0 if it cannot be watched."""
+    """Peak memory in bytes; 0 if memory cannot be watched."""
 
 
 def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, str], bounds: Bounds) -> Ended:
-    """Run a command in a folder until it ends.
+    """Run a command in a folder until the command ends.
 
-    It runs in its own session below a supervising process, which ends all of it when a limit is exceeded, and when this process
-    is interrupted or gone.
+    A supervising process runs the command in a separate session. The supervisor ends all processes of the command when a limit is
+    exceeded, or when the current process is interrupted or gone.
     """
     job = {"command": list(command), "folder": folder, "environment": dict(environment), **asdict(bounds)}
     process = subprocess.Popen(

@@ -17,7 +17,7 @@ from .tensorflow_script import onnx_text, tensorflow_text
 from .torch_script import torch_text
 
 RESULT = "model.tflite"
-"""The file that a script writes."""
+"""The file that the last script writes."""
 FLOAT_MODEL = "float.tflite"
 """The file that a quantizer's script reads."""
 
@@ -35,9 +35,9 @@ class Script:
 
 
 def scripts(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
-    """Return the scripts of a conversion; with two steps, the first writes ``float.tflite`` for the second.
+    """Return the scripts of a conversion. If there are two, the first script writes ``float.tflite`` for the second.
 
-    Raises OptionError for settings that the route does not support.
+    Raise OptionError for settings that the route does not support.
     """
     if not knows(route, settings):
         raise OptionError(f"{route.name} does not know the setting {printable(settings.name)}")
@@ -51,7 +51,7 @@ def scripts(source: SourceModel, route: Route, settings: Settings, calibration: 
 
 
 def code(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:
-    """Return all steps as one text to copy, each below a comment that names its interpreter."""
+    """Return the scripts of all steps as one text to copy; a comment before each script names its converter and version."""
     steps = [
         f"# {step.converter.name} {step.converter.version or '(not installed)'}\n{step.text}"
         for step in scripts(source, route, settings, calibration)

@@ -1,4 +1,4 @@
-"""Converter settings to try: a quantization and the options that go with it."""
+"""Converter settings to try: a quantization and the options that can be combined with it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ..foundation.printable import printable
 from .converters import Route
 
 _TENSORFLOW = ("tensorflow", "onnx2tf")
-"""The converters whose last step is TensorFlow's."""
+"""The converters whose last step is TensorFlow's converter."""
 _ALL = (*_TENSORFLOW, "litert-torch")
 _QUANTIZER = "ai-edge-quantizer"
 
 
 @dataclass(frozen=True, slots=True)
 class QuantizationMode:
-    """The converters that support a quantization, and TensorFlow's lines for it."""
+    """The converters that support a quantization, and the lines that configure TensorFlow for it."""
 
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
     calibrates: bool = False
-    """True if it needs data to measure ranges."""
+    """True if the quantization needs data to measure ranges."""
     integer_type: str = ""
-    """The type of inputs and outputs if they are integers."""
+    """The type of integer inputs and outputs, for the option ``integer-io``."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConverterOption:
-    """The converters that support another setting, the quantizations it works with (empty for all), and TensorFlow's lines."""
+    """The converters and quantizations that support an option, and the lines that configure TensorFlow for it."""
 
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
             True,
             "int16",
         ),
-        # These two are made float again before each use.
+        # Weights of these two are converted back to float before each use.
         "weights-int8": QuantizationMode((_QUANTIZER,)),
         "weights-int4": QuantizationMode((_QUANTIZER,)),
         # Weights in int4, data quantized at run time.
@@ -88,15 +88,15 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
         "old-quantizer": ConverterOption(_TENSORFLOW, _QUANTIZED_BY_BOTH, ("{quantizer}",)),
         # Inputs of fixed sizes.
         "fixed": ConverterOption(_ALL),
-        # FULLY_CONNECTED for each matrix in place of BATCH_MATMUL of known sizes.
+        # One FULLY_CONNECTED for each matrix of a BATCH_MATMUL of known sizes.
         "unfolded": ConverterOption(_TENSORFLOW, (), (attributes.UNFOLDED,)),
-        # Inputs of 4 dimensions have their channels last.
+        # Inputs of 4 dimensions have channels last.
         "channels-last": ConverterOption(("litert-torch",)),
     }
 )
-"""The options in the order in which a settings name lists them."""
+"""The options, in the order in which the name of settings lists them."""
 _FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "channels-last")
-"""Options of the step that creates the float model; the others belong to the quantizer, if one follows."""
+"""Options of the step that creates the float model; all other options belong to the quantizer, if the route has one."""
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
 
@@ -104,8 +104,8 @@ _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 class Settings:
     """Settings of a conversion: one of ``QUANTIZATIONS``, and options in the order of ``OPTIONS``.
 
-    ``shapes`` are the sizes of inputs by name, for the option ``fixed``; an unknown size that is not given becomes 1. Raises
-    OptionError for unknown or incompatible settings.
+    ``shapes`` are the sizes of inputs by name, for the option ``fixed``; any other unknown size becomes 1. Raise OptionError for
+    unknown or incompatible settings.
     """
 
     quantization: str = "float"
@@ -129,16 +129,16 @@ class Settings:
 
     @property
     def name(self) -> str:
-        """The name that ``parse_settings`` reads: ``int8+dense-per-tensor+fixed``; shapes follow as ``+input=1x224x224x3``."""
+        """The name that ``parse_settings`` reads, such as ``int8+fixed``; shapes follow as ``+input=1x224x224x3``."""
         shapes = [f"{quote(name, safe='/:._-')}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]
         return "+".join([self.quantization, *self.options, *shapes])
 
     def with_option(self, *names: str) -> Settings:
-        """Return the settings with further options. Raises OptionError for an unknown or incompatible one."""
+        """Return the settings with further options. Raise OptionError for an unknown or incompatible option."""
         return replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
-        """Return the settings with another quantization, without incompatible options."""
+        """Return the settings with another quantization, without options that are incompatible with that quantization."""
         options = tuple([option for option in self.options if goes_with(option, name)])
         return replace(self, quantization=name, options=options)
 
@@ -149,12 +149,12 @@ class Settings:
 
     @property
     def of_float_model(self) -> Settings:
-        """The settings of the float model that a quantizer starts from."""
+        """The settings of the float model that the quantizer reads."""
         return Settings("float", tuple([name for name in self.options if name in _FLOAT_MODEL_OPTIONS]), self.shapes)
 
     @property
     def of_quantizer(self) -> Settings:
-        """The remaining settings for the quantizer."""
+        """The remaining settings, for the quantizer."""
         return Settings(self.quantization, tuple([name for name in self.options if name not in _FLOAT_MODEL_OPTIONS]))
 
 
@@ -169,7 +169,7 @@ _SHAPE = re.compile(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8})*")
 
 
 def parse_settings(text: str) -> Settings:
-    """Read the name of settings. Raises OptionError."""
+    """Parse the name of settings. Raise OptionError if the name is invalid."""
     quantization, *parts = text.split("+")
     options = [part for part in parts if "=" not in part]
     shapes = []
@@ -186,10 +186,10 @@ def parse_settings(text: str) -> Settings:
 
 
 def settings_for(route: Route) -> tuple[Settings, ...]:
-    """Return the settings to try with a route, simple ones first, each with at most one option.
+    """Return the settings to try with a route, simple settings first, each with at most one option.
 
-    The options ``fixed``, ``unfolded`` and ``channels-last``, which work with every quantization, are only combined with float,
-    and float itself is only included if no quantizer follows; use ``with_option`` for others.
+    Float settings are included only if the route has no quantizer. The options ``fixed``, ``unfolded`` and ``channels-last`` work
+    with every quantization, but are combined only with float here; use ``with_option`` for other combinations.
     """
     plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
     result = [FLOAT, *[FLOAT.with_option(name) for name in _FLOAT_MODEL_OPTIONS]] if route.quantizer is None else []
@@ -208,7 +208,7 @@ def _fits(settings: Settings, option: str) -> bool:
 
 
 def knows(route: Route, settings: Settings) -> bool:
-    """Return whether a route supports all parts of some settings."""
+    """Return whether a route supports a quantization and all options of some settings."""
     if route.quantizer is None:
         return _is_known(route.converter.name, settings)
     if settings.quantization == "float":
@@ -222,7 +222,7 @@ def _is_known(converter: str, settings: Settings) -> bool:
 
 
 def tensorflow_lines(settings: Settings) -> Iterator[str]:
-    """Yield the lines that configure TensorFlow's ``converter``; ``samples`` in them is the function that yields data."""
+    """Yield the lines that configure TensorFlow's ``converter``; they may refer to ``samples``, the function that yields data."""
     quantization = QUANTIZATIONS[settings.quantization]
     yield from quantization.lines
     values = {

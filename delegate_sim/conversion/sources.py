@@ -1,4 +1,4 @@
-"""Source models: a SavedModel, Keras, ONNX or torch.export file, or a function that returns a model."""
+"""Source models: a SavedModel, a Keras, ONNX or torch.export file, or a function that returns a model."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class SourceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourceModel:
-    """A source model with its absolute path; a function has the path of its module and its name in ``function``."""
+    """A source model with its absolute path. For a function, ``path`` is its module's file and ``function`` its name."""
 
     kind: SourceKind
     path: str
     digest: str
-    """SHA-256 of the content: of the file, of a folder's files with their names, of a function's module."""
+    """SHA-256 of the file, of a folder's files and their names, or of the function's module."""
     text: str
     """The name that the user gave."""
     function: str = ""
@@ -65,9 +65,9 @@ _MOST_NAME = 127
 
 
 def find_source(text: str) -> SourceModel:
-    """Find a source model by its path, or ``module:function`` or ``file.py:function``, without running or importing it.
+    """Find a source model by its path, by ``module:function`` or by ``file.py:function``, without running or importing anything.
 
-    Raises ModelError if there is none, or if its format is unknown.
+    Raise ModelError if there is no such model, or if its format is unknown.
     """
     try:
         return _source(text)
@@ -124,7 +124,7 @@ def _file_source(path: str, text: str) -> SourceModel:
 
 
 def _external_weights(path: str) -> list[tuple[str, str]]:
-    """Return the files beside an ONNX file that hold its weights."""
+    """Return the files next to an ONNX file that hold its weights, as pairs of name and path."""
     names: set[str] = set()
     rest = b""
     with open_input(path) as file:

@@ -1,8 +1,8 @@
 """Run one command within limits, as a process between delegate-sim and a converter; uses only the standard library.
 
-The job is a line of JSON on standard input, which stays open as long as the parent lives; when it closes, every process of the
-command is killed. The outcome is JSON on standard output. On Linux, orphaned processes of the command become children of this
-one, so that none is lost, and the memory of all is watched.
+The job is a line of JSON on standard input. Standard input stays open as long as the parent process lives; when it closes, the
+supervisor kills every process of the command. The outcome is JSON on standard output. On Linux, orphaned processes of the command
+become children of the supervisor, so that it can find all processes and watch the memory that they use together.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import IO, Any
 _POLL = 0.1
 """Seconds between two checks."""
 _KEPT = 64 << 10
-"""Number of bytes at the end of the output that are kept."""
+"""Number of bytes to keep from the end of the output."""
 _IS_LINUX = sys.platform.startswith("linux")
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _ENDING_SECONDS = 10.0
 
 
 class _Printed:
-    """The command's output, read to the end; only the last part is kept."""
+    """The command's output; all of it is read, but only its end is kept."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.size = 0
@@ -57,7 +57,7 @@ def _control_process(option: int, value: int) -> None:
 
 
 def _limited(most_file: int) -> None:
-    """Set the limits of the command, in its process before it starts."""
+    """Set the limits of the command; called in the command's process before the command starts."""
     import resource  # not available on every system
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -66,7 +66,7 @@ def _limited(most_file: int) -> None:
 
 
 def _descendants() -> list[int]:
-    """Return all processes below this one."""
+    """Return the ids of all processes that descend from this process."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -80,7 +80,7 @@ def _descendants() -> list[int]:
 
 
 def _held(processes: list[int]) -> int:
-    """Return the memory of processes in bytes."""
+    """Return the total memory of processes in bytes."""
     pages = 0
     for process in processes:
         with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/statm", "rb") as file:
@@ -89,7 +89,7 @@ def _held(processes: list[int]) -> int:
 
 
 def _written(folder: str) -> int:
-    """Return the size of the files in a folder in bytes."""
+    """Return the total size in bytes of the files in a folder and its subfolders."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -120,7 +120,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
 
 
 def _reap(command: int) -> None:
-    """Collect the exit status of adopted processes; the command's own is collected by its Popen object."""
+    """Collect the exit status of adopted processes; the Popen object collects the command's own status."""
     for process in _descendants():
         if process != command:
             with contextlib.suppress(OSError):
@@ -128,7 +128,7 @@ def _reap(command: int) -> None:
 
 
 def _watch(command: subprocess.Popen[bytes], job: dict[str, Any], printed: _Printed, is_left: threading.Event) -> tuple[str, int]:
-    """Wait for the command to end; return the limit that it exceeded, empty for none, and its peak memory."""
+    """Wait for the command to end or to exceed a limit; return the exceeded limit, empty if none, and the peak memory."""
     deadline = time.monotonic() + job["seconds"]
     most = looks = 0
     while True:

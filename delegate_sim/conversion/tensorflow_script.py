@@ -104,7 +104,7 @@ def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibr
 
 
 def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
-    """Return the script for an ONNX file, or a function that returns an ONNX model."""
+    """Return the script for an ONNX file, or for a function that returns an ONNX model."""
     imports = ["import numpy as np", "import onnx", "import onnx2tf"]
     if source.kind is SourceKind.FUNCTION:
         imports.append("import sys")

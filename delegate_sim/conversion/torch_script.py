@@ -35,7 +35,7 @@ arguments = [each.movedim(1, -1) if each.dim() == 4 else each for each in argume
 
 
 def torch_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
-    """Return the script for a ``.pt2`` file, or a function that returns an ``ExportedProgram``."""
+    """Return the script for a ``.pt2`` file, or for a function that returns an ``ExportedProgram``."""
     imports = ["import litert_torch", "import torch"]
     if source.kind is SourceKind.FUNCTION:
         imports.insert(0, "import sys")

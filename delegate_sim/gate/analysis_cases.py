@@ -16,7 +16,7 @@ from .results import FAILED, PASSED, Case
 
 
 def analysis_cases(report: Report) -> tuple[Case, ...]:
-    """Return a case for each requested delegate, without those that the runtime applies by default."""
+    """Return a case for each requested delegate; delegates that the runtime applies by default get no case."""
     path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
 
@@ -44,7 +44,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
 
 
 def _findings(run: Run) -> Iterator[Finding]:
-    """Yield a finding for the refusal of the whole graph, and a warning for each node with its own reasons."""
+    """Yield a finding for the refusal of the whole graph, and a warning for each CPU node with its own reasons."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

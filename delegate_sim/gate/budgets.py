@@ -12,7 +12,7 @@ from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The allowed rise of a count: by a number, or by a share of its old value (0.1 for 10%)."""
+    """The allowed increase of a count: a number, or a share of the old count (0.1 for 10%)."""
 
     number: int = 0
     share: float = 0.0
@@ -24,7 +24,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The allowed worsening of each measure before a check fails; None allows nothing."""
+    """The allowed worsening of each measure before a check fails; None allows no worsening."""
 
     partitions: Allowance | None = None
     delegate_kernels: Allowance | None = None
@@ -35,7 +35,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Limits for one model on one target; None or empty means no limit."""
+    """Limits for one model on one target; None or an empty tuple means no limit."""
 
     max_partitions: int | None = None
     min_delegated_share: float | None = None
@@ -50,7 +50,7 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A measure that is worse than in the baseline. ``limit`` is the highest tolerated value."""
+    """A measure that is worse than in the baseline. ``limit`` is the worst tolerated value."""
 
     code: str
     what: str
@@ -65,7 +65,8 @@ def regressions(
 ) -> Iterator[Regression]:
     """Yield each measure that is worse than the baseline's.
 
-    Partitions, kernels and bytes are compared only if nodes are delegated in both: otherwise they are 0, which is no improvement.
+    Partitions, kernels and bytes are compared only if both runs delegate nodes. Without delegated nodes these measures are 0,
+    which is no improvement.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
@@ -101,7 +102,7 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
 
 
 def exceeded(now: Measures, budgets: Budgets, words: OutcomeWords = DELEGATED) -> Iterator[tuple[str, str]]:
-    """Yield code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
+    """Yield the code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
@@ -117,11 +118,11 @@ _ROUNDING = 1e-9
 Values = TypeVar("Values", Budgets, Tolerance)
 
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), **dict.fromkeys(TAKEN, 0), **dict.fromkeys(NOT_RUNNING, 2)}
-"""Order of outcomes: running on the CPU only is worse than being delegated; not running at all is worse than both."""
+"""Severity of outcomes: delegated nodes are best, running only on the CPU is worse, and not running at all is worst."""
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
-    """Return the counted measures: the code of a regression, the name in messages, and the measure."""
+    """Return the code of a regression, the name in messages, and the attribute of each measure that is a count."""
     return (
         ("more-partitions", "partitions", "partitions"),
         ("more-delegate-kernels", words.kernels, "delegate_kernels"),

@@ -35,7 +35,7 @@ from .source_models import ConfiguredSource, converted
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The changes to the baseline: entries added, changed and removed, and whether the file was written."""
+    """The changes to the baseline: the number of entries added, changed and removed, and whether the file was written."""
 
     added: int
     changed: int
@@ -45,12 +45,12 @@ class Update:
 
 @dataclass(frozen=True, repr=False)
 class Checked(Shown):
-    """The result of a check, and its changes to the baseline if requested. ``to_dict`` gives the stable form."""
+    """The result of a check, and the changes to the baseline, if requested. ``to_dict`` returns the stable data format."""
 
     results: Results
     update: Update | None
     live_reports: tuple[Mapping[str, Any], ...] = ()
-    """Differences of real delegates, to send to the project (schema ``delegate-sim/live-difference/1``)."""
+    """Differences from real delegates, to send to the project (schema ``delegate-sim/live-difference/1``)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data (schema ``delegate-sim/check/1``)."""
@@ -68,7 +68,7 @@ class Checked(Shown):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One model and the targets that apply to it; ``source`` is the source model that it is converted from, if any."""
+    """One model and the targets that apply to it; ``source`` is the source model to convert, if any."""
 
     model: str
     path: str
@@ -87,13 +87,15 @@ def check_models(
     begins: Callable[[int, int, str], None] = lambda number, total, model: None,
     fault: Callable[[Exception], str] = fault_text,
 ) -> Checked:
-    """Check the models of the configuration, or those of ``paths`` (from the working directory), on its targets.
+    """Check the models of the configuration, or the models at ``paths``, on the configuration's targets.
 
-    ``target_names`` selects targets. ``update`` writes an entry for every run and then checks only the budgets; ``prune`` removes
-    entries without a model or target. Entries without a model are only reported if no paths are given. ``live`` also runs the
-    real delegates that this host has; a difference, or a delegate that cannot run, is a finding. ``begins`` is called for each
-    model with its number, the number of models, and its name. A model that cannot be read is a finding, and so is an internal
-    error, with the text that ``fault`` returns for it. Raises ConfigurationError if there is nothing to check, and BaselineError.
+    ``paths`` are relative to the working directory; ``target_names`` selects targets. ``update`` writes an entry for every run
+    and then checks only the budgets. ``prune`` removes entries that no longer have a model or target; without ``prune`` such
+    entries are reported, but only if no paths are given. ``live`` also runs the real delegates that this host has; a difference
+    from the simulation, or a delegate that cannot run, is a finding. ``begins`` is called for each model with its number, the
+    number of models, and its name. A model that cannot be read is a finding, and so is an internal error; ``fault`` returns the
+    text for such an error. Raise ConfigurationError if there is nothing to check, and BaselineError if the baseline cannot be
+    read or written.
     """
     targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets))
@@ -167,7 +169,7 @@ def _cases(
     try:
         conversion = None if job.source is None else converted(job.source)
         model = load(job.path if conversion is None else conversion.path)
-        model.sha256  # noqa: B018  # reads the file, which may fail too
+        model.sha256  # noqa: B018  # noqa: B018  # reads the file, which may fail too
     except DelegateSimError as error:
         code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
         for target in job.targets:
@@ -236,13 +238,13 @@ def _missing(path: str) -> Finding:
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
-    """Yield a warning if the baseline is so bad that nothing can be worse."""
+    """Yield a warning if the baseline entry is so bad that no later result can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
         yield "warning: the delegate takes nothing of this model, so no later check can find anything worse"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
-    """Yield notes on the changes by an update."""
+    """Yield notes on how an update changed the entry."""
     if before is None:
         yield "new in the baseline"
         return
@@ -295,5 +297,5 @@ def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry],
 
 
 def _from_here(configuration: Configuration, model: str) -> str:
-    """Return the path of a model from the working directory."""
+    """Return the path of a model relative to the working directory."""
     return os.path.relpath(os.path.join(configuration.root, model))

@@ -46,22 +46,22 @@ _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
 
 
 class ConfigurationError(DelegateSimError):
-    """Raised if there is no configuration, or it contains an error; the message names file, line and key."""
+    """Raised if there is no configuration, or if it contains an error; the message names the file, the line and the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredTarget:
     """A target with a name, the models that it applies to, and their budgets.
 
-    A target with several releases becomes one for each, named ``NAME@RELEASE``; so does one with several releases of the platform
-    behind the delegate. ``group`` is the name in the configuration.
+    A target in the file that lists several runtime releases becomes one target for each, named ``NAME@RELEASE``; several releases
+    of the platform behind the delegate are split in the same way. ``group`` is the target's name in the file.
     """
 
     name: str
     group: str
     target: Target
     models: tuple[str, ...] | None
-    """Patterns of the models that it applies to; None for all."""
+    """Patterns of the models that the target applies to; None for all models."""
     budgets: Budgets
 
 
@@ -76,14 +76,14 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The content of a configuration. All patterns and paths are relative to ``root``, with slashes."""
+    """The content of a configuration. All patterns are relative to ``root``, with slashes."""
 
     path: str
     root: str
     models: tuple[str, ...]
     exclude: tuple[str, ...]
     baseline: str | None
-    """Path of the baseline; None to check budgets only."""
+    """Path of the baseline; None to check only budgets."""
     targets: tuple[ConfiguredTarget, ...]
     budgets: Budgets
     overrides: tuple[Override, ...]
@@ -100,7 +100,7 @@ class Configuration:
         return target.models is None or matches(model, target.models)
 
     def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
-        """Return the budgets of a model on a target: the general ones, overridden by the target's, then by each override."""
+        """Return the budgets of a model on a target: the general budgets, overridden by the target's, then by each override."""
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
             for_model = override.models is None or matches(model, override.models)
@@ -110,12 +110,12 @@ class Configuration:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a path with slashes matches a pattern; ``**`` matches any number of folders, including none."""
+    """Return whether a path with slashes matches any pattern; ``**`` matches any number of folders, including none."""
     return any(matches_parts(path.split("/"), pattern.split("/")) for pattern in patterns)
 
 
 def find_configuration(folder: str) -> str:
-    """Return the nearest configuration in a folder or above it. Raises ConfigurationError if there is none."""
+    """Return the path of the nearest configuration in a folder or its parents. Raise ConfigurationError if there is none."""
     start = folder = os.path.abspath(folder)
     while True:
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)
@@ -135,7 +135,7 @@ def find_configuration(folder: str) -> str:
 
 
 def read_configuration(path: str) -> Configuration:
-    """Read a configuration. Raises ConfigurationError with the file, the line, the key and the problem."""
+    """Read a configuration. Raise ConfigurationError with the file, the line, the key and the problem if it is invalid."""
     text, content = _parsed(path)
     prefix: tuple[str, ...] = ()
     table: Any = content
@@ -216,7 +216,7 @@ def _targets(
 
 
 def _assume_ops_registered(table: ConfigurationTable) -> bool:
-    """Return whether the application registers operators, under the current or the former name of the key."""
+    """Return whether the application registers operators, according to the current or the former name of the key."""
     former = _FORMER_KEY in table.content
     if former and _ASSUMES_KEY in table.content:
         raise ConfigurationProblem((*table.key, _FORMER_KEY), f"is the former name of {_ASSUMES_KEY}: give only one of them")
@@ -305,7 +305,7 @@ def _matched(root: str, patterns: Sequence[str]) -> set[str]:
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
-    """Return the files that match a pattern; a folder means the models below it."""
+    """Return the files that match a pattern; a pattern that is a folder matches all models in it and its subfolders."""
     if is_pattern(pattern):
         return matching_files(pattern, root)
     below = os.path.join(root, pattern)

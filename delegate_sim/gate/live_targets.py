@@ -20,7 +20,7 @@ _INSTALL = "install what is missing (delegate-sim doctor), or leave the target o
 
 @dataclass(frozen=True, slots=True)
 class LiveCheck:
-    """The additions of a live run to a case; ``report`` is the difference to send, None if there is none."""
+    """The additions of a live run to a case; ``report`` describes the difference for the project, None if there is none."""
 
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ def can_run(target: Target) -> bool:
 
 
 def check_live(model: Model, target: Target) -> LiveCheck:
-    """Run a model live on a target, with the same options, and compare it with the simulation."""
+    """Run a model live on a target, with the same options, and compare the result with the simulation."""
     if not can_run(target):
         return LiveCheck(notes=(f"not run live: {target.delegate.name} runs on its own platform only",))
     engine = find_engine(target.delegate)

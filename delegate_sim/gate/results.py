@@ -20,7 +20,7 @@ BETTER = "better"
 """Status of a case that passed and is better than the baseline."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""Status of a case without a result: the model cannot be read, or the program failed on it."""
+"""Status of a case without a result, because the model cannot be read or the program failed on it."""
 
 _CASES = (
     "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
@@ -33,8 +33,9 @@ _FINDINGS = ("model", "target", "level", "code", "subgraph", "node", "op", "name
 class Case:
     """The result for one model on one target.
 
-    ``model`` is the model's name in a baseline, ``path`` its path from the working directory. ``measures`` is None if there is no
-    result: the model cannot be read or does not exist. ``baseline`` is None if there is no entry, and always for ``analyze``.
+    ``model`` is the model's name in a baseline, and ``path`` its path from the working directory. ``measures`` is None if there
+    is no result because the model cannot be read or does not exist. ``baseline`` is None if the baseline has no entry, and always
+    for ``analyze``.
     """
 
     model: str
@@ -46,7 +47,7 @@ class Case:
     status: str
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """Remarks: improvements on the baseline, changed options or rules."""
+    """Remarks, for example on improvements over the baseline or on changed options or rules."""
     measures: Measures | None = None
     baseline: Measures | None = None
     changes: tuple[NodeChange, ...] = ()
@@ -55,10 +56,10 @@ class Case:
     sha256: str = ""
     rule_set: str = ""
     multiply_adds: int | None = None
-    """Multiply-adds of the model and of the delegated nodes; None without a result."""
+    """Multiply-adds of the whole model; None without a result."""
     delegated_multiply_adds: int | None = None
     strip: Lengths = ()
-    """The execution plan by where nodes run, in running order; empty without a result."""
+    """States of nodes in execution order, each with its number of consecutive nodes; empty without a result."""
 
 
 UNREADABLE_MODEL = "unreadable-model"
@@ -115,13 +116,13 @@ class Results(Shown):
 
 
 def results_line(results: Results) -> str:
-    """Return one line with the number of cases per status."""
+    """Return one line with the number of cases for each status."""
     counts = {case.status: results.count(case.status) for case in results.cases}
     return f"{results.command}: {', '.join([f'{count:,} {status}' for status, count in counts.items()]) or 'no case'}"
 
 
 def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of the results: a row for each model on each target, and one for each finding."""
+    """Return the tables of the results: a row for each model on each target, and a row for each finding."""
     return {
         "cases": lambda: Table(_CASES, list(_case_rows(results))),
         "findings": lambda: Table(_FINDINGS, list(_finding_rows(results))),
@@ -152,9 +153,10 @@ def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
 
 
 def fingerprints(case: Case) -> Sequence[str]:
-    """Return a digest of each finding that does not change when nodes are renumbered or wording changes.
+    """Return, for each finding, a digest that does not change when nodes are renumbered or wording changes.
 
-    It depends on model, target, code, operator and tensor name; findings that agree in these are distinguished by their order.
+    The digest depends on the model, target, code, subgraph, operator and tensor name; findings that agree in all of these are
+    distinguished by their order.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     digests = []

@@ -24,8 +24,8 @@ _GIB = 1 << 30
 class ConfiguredSource:
     """A source model and its conversion; ``name`` is the model's name in the baseline.
 
-    ``text`` and ``data`` are arguments of the converters, with absolute paths; ``path`` is the source's path from the
-    configuration's folder, with slashes, empty for a function of a module.
+    ``text`` and ``data`` are the arguments that find the source and the calibration data, with absolute paths. ``path`` is the
+    source's path relative to the configuration's folder, with slashes; it is empty for a function of a module.
     """
 
     name: str
@@ -33,14 +33,14 @@ class ConfiguredSource:
     path: str
     settings: Settings
     converter: str
-    """The name of the route (``Route.name``); empty for the first installed one that supports the settings."""
+    """The name of the route (``Route.name``); empty for the first installed route that supports the settings."""
     data: str | None
     pythons: tuple[str, ...]
     limits: Limits
 
 
 def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSource:
-    """Read one table of ``sources``. Raises ConfigurationProblem."""
+    """Read one table of ``sources``. Raise ConfigurationProblem if the table is invalid."""
     text = table.take("source", _place)
     if text is None:
         raise ConfigurationProblem(table.key, 'has no source; write one as source = "model.keras"')
@@ -67,7 +67,7 @@ def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSo
 def converted(source: ConfiguredSource) -> Conversion:
     """Convert a source model, or return the cached conversion.
 
-    Raises ModelError with the reason if the conversion fails, OptionError for its data.
+    Raise ModelError with the reason if the conversion fails, and OptionError for invalid calibration data.
     """
     model = find_source(source.text)
     calibration = find_calibration(source.data)
@@ -80,7 +80,10 @@ def converted(source: ConfiguredSource) -> Conversion:
 
 
 def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
-    """Return the first route that supports the settings; else one with a missing converter, with its installation hint."""
+    """Return the first installed route that supports the settings, or else one with a missing converter.
+
+    Raise ModelError if no route supports the settings.
+    """
     able = [route for route in candidates if source.converter in ("", route.name) and knows(route, source.settings)]
     if not able:
         names = ", ".join(dict.fromkeys([route.name for route in candidates])) or "none"
@@ -106,7 +109,7 @@ def _file_of(text: str) -> str:
 
 
 def _from(root: str, text: str) -> str:
-    """Return a text with its path resolved from a folder; the name of a module stays as it is."""
+    """Return ``text`` with its path resolved from the folder ``root``; the name of a module stays unchanged."""
     return os.path.join(root, text) if _file_of(text) else text
 
 

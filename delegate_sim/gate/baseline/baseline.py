@@ -1,7 +1,8 @@
 """The committed baseline: the accepted result of each model on each target.
 
-A JSON file with one line for each model and target, in order, and one for the outline of each model, with which later runs find
-changes node by node. Commas are on lines of their own, so that Git merges changes of different lines.
+The baseline is a JSON file with one line for each model and target, in order, and one line for the outline of each model. Later
+runs use the outlines to find changes node by node. Commas are on separate lines, so that Git can merge changes of different
+lines.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MERGE_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$", re.MULTILINE)
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read a baseline; a missing file is an empty one. Raises BaselineError with the file's name and the problem."""
+    """Read a baseline; a missing file counts as an empty baseline. Raise BaselineError with the file's name and the problem."""
     try:
         text = read_whole(path, _LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
@@ -49,9 +50,10 @@ def read_baseline(path: str) -> Baseline:
 
 
 def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
-    """Write entries to the file, keeping its other entries; return whether it changed.
+    """Write entries to the file, keeping all other entries except those in ``removed``; return whether the file changed.
 
-    Concurrent updates wait for each other; the file is replaced atomically. Raises BaselineError.
+    Concurrent updates wait for each other; the file is replaced atomically. Raise BaselineError if the file cannot be read or
+    written.
     """
     try:
         with alone_with(path):
@@ -74,7 +76,7 @@ def baseline_text(baseline: Baseline) -> str:
     lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
     lines.append('], "models": [')
     lines += _separated(
-        # Packed outlines are kept as they are: another build of zlib may compress them differently.
+        # Keep packed outlines unchanged: another build of zlib may compress them differently.
         [_compact([sha256, baseline.packed.get(sha256) or packed(outline)]) for sha256, outline in models.items()]
     )
     return "".join([f"{line}\n" for line in [*lines, "]}"]])
@@ -114,7 +116,7 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Return why a file is not JSON; markers of a merge conflict get a hint of their own."""
+    """Return why a file is not JSON; for markers of a merge conflict, return instructions for resolving it."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1

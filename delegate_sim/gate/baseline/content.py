@@ -1,4 +1,4 @@
-"""Read and write the entries of a baseline file, in the current schema and the first one."""
+"""Read the entries of a baseline file, in the current schema or the first schema."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
 
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED = "not-prepared", "not-loaded"
-"""Names of outcomes in older files, of models that do not run."""
+"""Names that older files use for the outcomes of models that do not run."""
 
 
 def baseline_of(content: Any) -> Baseline:
-    """Return the baseline in a file's content. Raises Unexpected with the problem."""
+    """Return the baseline in a file's content. Raise Unexpected with the problem if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema not in (SCHEMA, FIRST_SCHEMA):
         raise Unexpected(f"its schema is {schema!r}, but this version reads {SCHEMA!r} and {FIRST_SCHEMA!r}")

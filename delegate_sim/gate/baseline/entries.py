@@ -16,7 +16,7 @@ class BaselineError(DelegateSimError):
 
 
 class EntryKey(NamedTuple):
-    """The key of an entry: the model's path, relative to the configuration and with slashes, and the target's name."""
+    """The key of an entry: the target's name, and the model's path relative to the configuration, with slashes."""
 
     model: str
     target: str
@@ -24,10 +24,10 @@ class EntryKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One model on one target.
+    """The accepted result of one model on one target.
 
-    ``fallback`` lists, for each subgraph and code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the versions
-    that produced the entry.
+    ``fallback`` lists, for each subgraph and code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the versions of
+    the rules and of delegate-sim that produced the entry.
     """
 
     sha256: str
@@ -57,11 +57,11 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """All entries; ``packed`` holds the outlines of models as in the file, by digest."""
+    """All entries; ``packed`` holds the packed text of each model's outline in the file, by the model's digest."""
 
     entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
     packed: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 class Unexpected(Exception):
-    """Raised if the content of a file is not that of a baseline."""
+    """Raised if the content of a file is not a valid baseline."""
