@@ -16,12 +16,12 @@ from .text.many import Columns, many_hint, many_lines, unanswered_lines
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command says of one model: in JSON, as text, in the rows of a table of many models, and for a sheet."""
+    """A command's answer about one model: JSON entries, text, rows of a table of many models, and results for a sheet."""
 
     entries: Callable[[], list[Any]]
     lines: Callable[[], Iterable[Line]]
     rows: Callable[[], list[Sequence[str]]]
-    found: Callable[[], list[Any]] = list
+    results: Callable[[], list[Any]] = list
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
     is_table = len(models.paths) >= MANY and not table.is_left_out
 
     def take(path: str) -> tuple[str, list[Any]]:
-        found = answer(path)
+        result = answer(path)
         if form == "csv":
-            return path, found.found()
-        return path, found.entries() if is_json else found.rows() if is_table else list(found.lines())
+            return path, result.results()
+        return path, result.entries() if is_json else result.rows() if is_table else list(result.lines())
 
     def lines() -> Iterator[Line]:
         return _table(models, parts, table.columns) if is_table else _texts(models, parts)
@@ -54,7 +54,7 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
 
     def sheet() -> str:
         assert table.sheet is not None
-        return table.sheet([found for _, all_found in parts for found in all_found], models.unreadable)
+        return table.sheet([result for _, results in parts for result in results], models.unreadable)
 
     if parts or form != "text" or not models.is_single:
         write_result(form, output, lambda: _whole(models, parts), lines, sheet)
@@ -62,7 +62,7 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
 
 
 def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:
-    entries = [*[entry for _, found in parts for entry in found], *map(unreadable_entry, models.unreadable)]
+    entries = [*[entry for _, part in parts for entry in part], *map(unreadable_entry, models.unreadable)]
     return entries[0] if models.is_single and len(entries) == 1 else entries
 
 
@@ -78,7 +78,7 @@ def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[
 
 
 def _table(models: Models, parts: Sequence[tuple[str, list[Sequence[str]]]], columns: Columns) -> Iterator[Line]:
-    rows = [(path, row) for path, found in parts for row in found]
+    rows = [(path, row) for path, own_rows in parts for row in own_rows]
     rows += [(model.path, ["no answer", *[""] * (len(columns.headings) - 1)]) for model in models.unreadable]
     yield from many_lines(columns, rows, width())
     yield from unanswered_lines(_messages(models), width())

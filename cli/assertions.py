@@ -42,20 +42,20 @@ class Analysis:
 
     @property
     def log_lines(self) -> tuple[str, ...]:
-        """What the runtime prints."""
+        """The lines that the runtime logs."""
         return self.run.log_lines
 
     def assert_partitions(self, max: int) -> Self:
         """Fail if there are more partitions, counted as in the runtime's log line, so including those on the CPU."""
         __tracebackhide__ = True
-        found = self.measures.partitions
-        return self._expect(found <= max, f"{counted(found, 'partition')}, at most {max:,} allowed")
+        partitions = self.measures.partitions
+        return self._expect(partitions <= max, f"{counted(partitions, 'partition')}, at most {max:,} allowed")
 
     def assert_delegate_kernels(self, max: int) -> Self:
         """Fail if there are more partitions that run on the delegate."""
         __tracebackhide__ = True
-        found = self.measures.delegate_kernels
-        return self._expect(found <= max, f"{counted(found, 'delegate kernel')}, at most {max:,} allowed")
+        kernels = self.measures.delegate_kernels
+        return self._expect(kernels <= max, f"{counted(kernels, 'delegate kernel')}, at most {max:,} allowed")
 
     def assert_delegated(self, min_share: float = 1.0) -> Self:
         """Fail if a smaller share of the nodes runs on the delegate; raises ValueError unless it is from 0 to 1."""
@@ -63,8 +63,8 @@ class Analysis:
         if not 0 <= min_share <= 1:
             raise ValueError(f"min_share is a share from 0 to 1, not {min_share!r}")
         delegated, nodes = self.measures.delegated_nodes, self.measures.nodes
-        found = f"{delegated:,} of {counted(nodes, 'node')} delegated ({share(delegated, nodes)})"
-        return self._expect(self.measures.delegated_share >= min_share, f"{found}, at least {min_share * 100:g} % required")
+        result = f"{delegated:,} of {counted(nodes, 'node')} delegated ({share(delegated, nodes)})"
+        return self._expect(self.measures.delegated_share >= min_share, f"{result}, at least {min_share * 100:g} % required")
 
     def assert_fallback(self, max: int | None = None, forbid: str | Sequence[str] = ()) -> Self:
         """Fail if more nodes stay on the CPU, or one of a forbidden operator does; without arguments, if any node does.
@@ -75,10 +75,10 @@ class Analysis:
         __tracebackhide__ = True
         forbidden = (forbid,) if isinstance(forbid, str) else tuple(forbid)
         _check_operators(forbidden)
-        found = self.measures.fallback_nodes
+        fallback = self.measures.fallback_nodes
         limit = 0 if max is None and not forbidden else max
         if limit is not None:
-            self._expect(found <= limit, f"{counted(found, 'node')} on the CPU, at most {limit:,} allowed")
+            self._expect(fallback <= limit, f"{counted(fallback, 'node')} on the CPU, at most {limit:,} allowed")
         operators = {group.op for group in _fallback_groups(self.run)}
         wrong = [op for op in forbidden if op in operators]
         return self._expect(not wrong, f"{', '.join(map(name, wrong))} on the CPU, which is forbidden")

@@ -43,7 +43,7 @@ def model_paths(given: Iterable[str]) -> list[str]:
     A folder stands for the models below it, a pattern for the files that it matches unless it is the name of a file. What stands
     for no model is kept, so that it can be reported.
     """
-    return list(dict.fromkeys([path for each in given for path in _files_of(each)]))
+    return list(dict.fromkeys([path for argument in given for path in _files_of(argument)]))
 
 
 def stands_for_many(path: str) -> bool:
@@ -86,7 +86,7 @@ class Models:
 
     @property
     def exit_code(self) -> int:
-        """What a command ends with that has no findings of its own."""
+        """The exit code of a command that reports no findings."""
         if any(model.is_fault for model in self.unreadable):
             return INTERNAL_ERROR
         return USAGE if self.unreadable else DONE
@@ -99,7 +99,7 @@ class Models:
             else:
                 show_progress(path)
             try:
-                found = take(path)
+                result = take(path)
             except DelegateSimError as error:
                 # An error of reading names its file.
                 names_file = self.is_single or isinstance(error, ModelError)
@@ -113,7 +113,7 @@ class Models:
                 print_error(message)
                 self.unreadable.append(Unreadable(path, message, is_fault=True))
             else:
-                yield found
+                yield result
 
 
 def unreadable_entry(model: Unreadable) -> dict[str, object]:

@@ -69,7 +69,7 @@ def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Seque
         write_file(path, text)
 
 
-def summarise(results: Results) -> None:
+def summarize(results: Results) -> None:
     """Add the results to the summary that GitHub shows for a step."""
     from .formats.github import write_summary
 

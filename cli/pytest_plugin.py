@@ -32,11 +32,11 @@ _MODELS_KEPT = 8
 
 
 class DelegateSim:
-    """What the fixture ``delegate_sim`` is: a function that applies a delegate to a model."""
+    """The value of the fixture ``delegate_sim``: a function that applies a delegate to a model."""
 
     def __init__(self, *folders: Path) -> None:
         self._folders = folders
-        """Where relative paths are looked for, in this order."""
+        """The folders in which relative paths are looked up, in this order."""
 
     def __call__(
         self,
@@ -60,8 +60,8 @@ class DelegateSim:
         from .assertions import Analysis
 
         try:
-            found, name = self._find(model)
-            report = analyze(found, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=defaults)
+            source, name = self._find(model)
+            report = analyze(source, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=defaults)
         except DelegateSimError as error:
             # The message says it all: where in this package it was raised is of no use to the test's author.
             raise error.with_traceback(None) from None

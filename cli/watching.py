@@ -49,10 +49,10 @@ def _files(given: Sequence[str]) -> Files:
 
 def _state(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def _names(paths: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Check docstrings, comments, names and pages for American spelling and plain wording.
 
-``python -m tools.language`` (``make lint``) prints each problem and what to write instead. Strings are not checked, since users
-rely on messages and codes. Packages in ``UNCHECKED`` are not clean yet.
+``python -m tools.language`` (``make lint``) prints each problem and what to write instead. Strings and the docstrings of commands
+are not checked, since users rely on messages, codes and help texts. Packages in ``UNCHECKED`` are not clean yet.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PYTHON_FOLDERS = ("delegate_sim", "cli", "tools", "benchmarks", "fixtures", "tes
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md")
 GENERATED_PAGES = ("docs/api.md", "docs/suggestions.md")
 """Pages of docstrings, which are checked in their modules, and of messages, as those in ``docs/rules``."""
-UNCHECKED: tuple[str, ...] = ("cli",)
+UNCHECKED: tuple[str, ...] = ()
 """Files and folders that are not clean yet; take off those that ``--all`` no longer lists."""
 
 FOLDERS_WITH_ANY_LOCAL_NAME = ("tests/",)
@@ -105,13 +105,19 @@ def problems_of_module(path: str, text: str) -> Iterator[Problem]:
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the docstrings of a module, of its classes and functions, and of variables, with their first lines."""
     for node in ast.walk(tree):
-        if not isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS)):
+        if not isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS)) or _is_command(node):
             continue
         for statement in node.body:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 text = statement.value.value
                 if isinstance(text, str):
                     yield statement.lineno, text
+
+
+def _is_command(node: ast.AST) -> bool:
+    """Whether a node defines a command of click, whose docstring is its help text."""
+    decorators = node.decorator_list if isinstance(node, _FUNCTIONS) else []
+    return any(isinstance(call, ast.Call) and ast.unparse(call.func) == "click.command" for call in decorators)
 
 
 def names(tree: ast.Module, fields: set[int]) -> Iterator[tuple[int, str, bool]]:

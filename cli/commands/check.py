@@ -17,7 +17,7 @@ from ..exits import INTERNAL_ERROR as FAULT
 from ..faults import fault_message
 from ..models import STANDARD_INPUT, model_paths
 from ..options.live import live_options
-from ..outputs import GITHUB, ReportFile, output_options, summarise, write_files
+from ..outputs import GITHUB, ReportFile, output_options, summarize, write_files
 from ..text.check import check_lines
 
 _EPILOG = """\b
@@ -100,7 +100,7 @@ def command(
         print_error(message)
     write_files(files, lambda chosen: _rendered(chosen, checked, verbose))
     if GITHUB in (form, *[file.form for file in files]):
-        summarise(checked.results)
+        summarize(checked.results)
     if form == "text":
         write_lines(check_lines(checked, width(), verbose))
     else:

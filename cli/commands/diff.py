@@ -52,11 +52,11 @@ def command(
         raise click.UsageError("there is nothing to run the models on: give --samples or --data")
     models = [read_model(one_path(path)) for path in (first, second)]
     show_progress(f"running {first} and {second}")
-    found = compare_models(models[0], models[1], data, samples)
-    write_result(form, output, lambda: _entry(first, second, found), lambda: difference_lines(found, width(), verbose))
-    differs = bool(found.problem) or any(each.different and each.relative > tolerance for each in found.outputs)
+    difference = compare_models(models[0], models[1], data, samples)
+    write_result(form, output, lambda: _entry(first, second, difference), lambda: difference_lines(difference, width(), verbose))
+    differs = bool(difference.problem) or any(tensor.different and tensor.relative > tolerance for tensor in difference.outputs)
     return FINDINGS if differs else DONE
 
 
-def _entry(first: str, second: str, found: Difference) -> dict[str, Any]:
-    return {"schema": SCHEMA, "delegate_sim": __version__, "a": first, "b": second, **found.to_dict()}
+def _entry(first: str, second: str, difference: Difference) -> dict[str, Any]:
+    return {"schema": SCHEMA, "delegate_sim": __version__, "a": first, "b": second, **difference.to_dict()}

@@ -30,7 +30,7 @@ def command(form: str) -> None:
 
     The libraries of vendors are yours, and so are their licences: nothing of them is downloaded, stored or passed on.
     """
-    found = [(engine, lacking(engine)) for engine in engines()]
+    results = [(engine, lacking(engine)) for engine in engines()]
     if form == "json":
         entries = [
             {
@@ -40,14 +40,14 @@ def command(form: str) -> None:
                 "lacks": lacks,
                 "simulated": not engine.delegate.is_live_only,
             }
-            for engine, lacks in found
+            for engine, lacks in results
         ]
         document = {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
         write(json.dumps(document, indent=2) + "\n", "json")
         return
-    column = max(len(engine.delegate.name) for engine, _ in found)
+    column = max(len(engine.delegate.name) for engine, _ in results)
     lines = [Line("Real delegates on this host, each tried with a model of one node", "bold")]
-    for engine, lacks in found:
+    for engine, lacks in results:
         words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
         words += "; it is closed code, which is run live only, never simulated" if engine.delegate.is_live_only else ""
         label = f"  {engine.delegate.name:<{column}}  "

@@ -74,11 +74,11 @@ def _explain_log(path: str, number: int | None, form: str, verbose: bool) -> Non
 
     runs = separate_runs(read_runs_file(path))
     chosen = runs if number is None else (chosen_run(runs, number),)
-    summaries = [summary_of(each) for each in chosen]
+    summaries = [summary_of(run) for run in chosen]
     if form == "json":
         import json
 
-        entry = {"schema": "delegate-sim/log/1", "log": path, "runs": [each.to_dict() for each in summaries]}
+        entry = {"schema": "delegate-sim/log/1", "log": path, "runs": [summary.to_dict() for summary in summaries]}
         write(json.dumps(entry, indent=2) + "\n", "json")
         return
     write_lines(summary_lines(summaries, path, width(), verbose))
@@ -108,7 +108,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
 
 
 def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Name a delegate, and what it requires of which operators."""
+    """Return the operators that a code applies to in a delegate, with the conditions and their sources."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
     places: list[tuple[Source, str]] = []
@@ -130,13 +130,13 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
 
 def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
     """List how releases of the runtime changed the conditions with this code."""
-    found: dict[str, list[str]] = {}
+    ops_by_change: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
         for sign, checks in (("-", change.dropped), ("+", change.added)):
             for check in checks:
                 if delegate.rules.code_of(check.kind) == code:
-                    found.setdefault(f"{change.release}: {sign} needs {check.demand}", []).append(change.op)
-    if found:
+                    ops_by_change.setdefault(f"{change.release}: {sign} needs {check.demand}", []).append(change.op)
+    if ops_by_change:
         yield Line("  changed by releases of the runtime:")
-    for words, ops in found.items():
+    for words, ops in ops_by_change.items():
         yield from paragraph(f"{words}: {', '.join(dict.fromkeys(ops))}", columns, "    ", "      ")

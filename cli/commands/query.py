@@ -85,7 +85,7 @@ def _json(result: Result) -> str:
 
 
 def _csv_cell(value: object) -> object:
-    """Return a value as a cell of which no spreadsheet makes a formula, and no terminal a command."""
+    """Return a value as a cell that no spreadsheet runs as a formula and no terminal runs as a command."""
     return cell(value) if isinstance(value, str) else value
 
 

@@ -28,7 +28,7 @@ from ..models import one_path, read_model
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.targets import TargetArguments
 from ..text.device.log import summary_lines
-from ..text.device.reconcile import devices_lines, learning_lines, nothing_learnt_lines, reconciliation_lines
+from ..text.device.reconcile import devices_lines, learning_lines, nothing_learned_lines, reconciliation_lines
 
 _EPILOG = """\b
 Examples:
@@ -145,25 +145,25 @@ def command(
     setting = setting_of(log, delegate, given, release, defaults)
     setting = replace(setting, notes=(*note, *setting.notes))
     if learned is None:
-        found = reconcile(model, log, setting)
-        _write(found, None, form, verbose)
-    elif not os.path.exists(learned) and can_teach_devices(found := reconcile(model, log, setting)):
-        _learn_devices(found, learned, form, verbose)
-    elif (found := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
-        _write(found, None, form, verbose, learned)
+        reconciliation = reconcile(model, log, setting)
+        _write(reconciliation, None, form, verbose)
+    elif not os.path.exists(learned) and can_teach_devices(reconciliation := reconcile(model, log, setting)):
+        _learn_devices(reconciliation, learned, form, verbose)
+    elif (reconciliation := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
+        _write(reconciliation, None, form, verbose, learned)
     else:
         try:
-            learning = _refine(learned, found, logs[0])
+            learning = _refine(learned, reconciliation, logs[0])
         except LearningError:
-            _write(found, None, form, verbose)
+            _write(reconciliation, None, form, verbose)
             raise
-        _write(found, learning, form, verbose, learned)
-    return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+        _write(reconciliation, learning, form, verbose, learned)
+    return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 
-def _learn_devices(found: Reconciliation, path: str, form: str, verbose: bool) -> None:
+def _learn_devices(reconciliation: Reconciliation, path: str, form: str, verbose: bool) -> None:
     """Write a profile of devices; unlike a driver's, it has no record of logs, so that it is always a new file."""
-    learning = learn_devices(found)
+    learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)
     except OSError as error:
@@ -171,10 +171,10 @@ def _learn_devices(found: Reconciliation, path: str, form: str, verbose: bool) -
     if form == "json":
         import json
 
-        learnt = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
-        write(json.dumps({**found.to_dict(), "learnt": learnt}, indent=2) + "\n", "json")
+        entry = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
+        write(json.dumps({**reconciliation.to_dict(), "learnt": entry}, indent=2) + "\n", "json")
     else:
-        write_lines([*reconciliation_lines(found, width(), verbose), *devices_lines(learning, path, width())])
+        write_lines([*reconciliation_lines(reconciliation, width(), verbose), *devices_lines(learning, path, width())])
 
 
 def _reconcile_accelerators(
@@ -198,15 +198,15 @@ def _reconcile_accelerators(
     options = stack_options([stack], TargetArguments(pairs=tuple(pairs), flags=flags))
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
-    found = reconcile_stack(model, log, stack, release, options)
-    found = replace(found, notes=(*note, *found.notes))
+    reconciliation = reconcile_stack(model, log, stack, release, options)
+    reconciliation = replace(reconciliation, notes=(*note, *reconciliation.notes))
     if form == "json":
         import json
 
-        write(json.dumps(found.to_dict(), indent=2) + "\n", "json")
+        write(json.dumps(reconciliation.to_dict(), indent=2) + "\n", "json")
     else:
-        write_lines(stack_reconciliation_lines(found, width(), verbose))
-    return FINDINGS if found.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+        write_lines(stack_reconciliation_lines(reconciliation, width(), verbose))
+    return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 
 def _run(paths: Sequence[str], number: int | None, subgraphs: int) -> tuple[DeviceLog, tuple[str, ...]]:
@@ -228,26 +228,30 @@ def _existing(path: str) -> DriverProfile | None:
         raise LearningError(str(error)) from error
 
 
-def _refine(path: str, found: Reconciliation, log: str) -> Learning:
-    """Learn, and write the whole profile; whatever another process has learnt in the meantime is kept."""
+def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
+    """Add to the driver profile what the log shows, and write the whole profile; entries by other processes are kept."""
     try:
         with alone_with(path):
-            learning = learn(found, log, _existing(path))
+            learning = learn(reconciliation, log, _existing(path))
             write_file(path, profile_text(learning.profile), is_updated=True)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
     return learning
 
 
-def _write(found: Reconciliation, learning: Learning | None, form: str, verbose: bool, learned: str = "") -> None:
+def _write(reconciliation: Reconciliation, learning: Learning | None, form: str, verbose: bool, learned: str = "") -> None:
     if form == "json":
         import json
 
         write(
-            json.dumps({**found.to_dict(), "learnt": None if learning is None else learning_entry(learning, learned)}, indent=2)
+            json.dumps(
+                {**reconciliation.to_dict(), "learnt": None if learning is None else learning_entry(learning, learned)}, indent=2
+            )
             + "\n",
             "json",
         )
         return
-    learnt = [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learnt_lines(learned)
-    write_lines([*reconciliation_lines(found, width(), verbose), *learnt])
+    learned_lines = (
+        [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learned_lines(learned)
+    )
+    write_lines([*reconciliation_lines(reconciliation, width(), verbose), *learned_lines])

@@ -60,13 +60,13 @@ def command(name: str, pairs: tuple[str, ...], op: str | None, form: str, change
     options = _options(delegate, pairs)
     book = delegate.rules_for(options)
     if changes:
-        found = rule_changes(delegate, None if since is None else parse_release(since))
+        selected = rule_changes(delegate, None if since is None else parse_release(since))
         if op is not None:
-            found = [change for change in found if change.op in _rule_for(book, op)]
+            selected = [change for change in selected if change.op in _rule_for(book, op)]
         if form == "json":
-            write(json.dumps(changes_entry(delegate, found), indent=2) + "\n", "json")
+            write(json.dumps(changes_entry(delegate, selected), indent=2) + "\n", "json")
         elif form == "text":
-            write(changes_text(delegate, found, since, width()))
+            write(changes_text(delegate, selected, since, width()))
         else:
             raise click.UsageError("--changes takes --format text or json")
         return

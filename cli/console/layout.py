@@ -71,15 +71,15 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
 
 def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
     """Return sorted indices as ranges such as ``3-7`` and ``12``, each with the number of indices in it."""
-    found = []
+    result = []
     start = 0
     for position in range(1, len(indices) + 1):
         if position < len(indices) and indices[position] == indices[position - 1] + 1:
             continue
         first, last = indices[start], indices[position - 1]
-        found.append((str(first) if first == last else f"{first}-{last}", position - start))
+        result.append((str(first) if first == last else f"{first}-{last}", position - start))
         start = position
-    return found
+    return result
 
 
 def node_list(indices: Sequence[int], room: int | None = None) -> str:

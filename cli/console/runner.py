@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit": "#&#35;", "markdown": "#\\#"}
-"""How the second sign is written where the medium has a way to say it; elsewhere as an escape that is seen."""
+"""By format, the replacement for the ``##`` of a command; the other formats show a visible escape."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
 _OWN_COMMANDS = "github"
 """The format whose lines are commands; what they say is escaped where they are made."""
@@ -21,6 +21,6 @@ def neutral(text: str, form: str) -> str:
         text = re.sub(r"##(?=\w*\[)", lambda _: _HASH.get(form, "#\\x23"), text)
     if "::" in text and form != _OWN_COMMANDS:
         text = re.sub(
-            r"^([^\S\n]*):(?=:)", lambda found: f"{found[1]}{_COLON.get(form, chr(92) + 'x3a')}", text, flags=re.MULTILINE
+            r"^([^\S\n]*):(?=:)", lambda match: f"{match[1]}{_COLON.get(form, chr(92) + 'x3a')}", text, flags=re.MULTILINE
         )
     return text

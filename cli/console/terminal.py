@@ -25,7 +25,7 @@ _NARROWEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text, and how a terminal that has colours shows it (a style of rich)."""
+    """A line of text and its style (of rich) on a terminal that has colors."""
 
     text: str
     style: str = ""
@@ -83,16 +83,16 @@ def write(text: str | Iterable[str], form: str = "text") -> None:
 
 
 def write_lines(lines: Iterable[Line]) -> None:
-    """Write lines to standard output, coloured if that is a terminal and NO_COLOR is not set."""
+    """Write lines to standard output, colored if that is a terminal and NO_COLOR is not set."""
     hide_progress()
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        _write_coloured(lines)
+        _write_colored(lines)
     else:
         write(plain(lines))
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """Return lines without colour."""
+    """Return the text of lines, without color."""
     return "".join([f"{line.text}\n" for line in lines])
 
 
@@ -201,7 +201,7 @@ def _stop_writing() -> NoReturn:
     raise click.exceptions.Exit(BROKEN_PIPE)
 
 
-def _write_coloured(lines: Iterable[Line]) -> None:
+def _write_colored(lines: Iterable[Line]) -> None:
     from rich.console import Console
     from rich.text import Text
 

@@ -26,7 +26,7 @@ def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
     """Return the titles of what ``numbers`` returns, in its order, for cases that may be of delegates and of compiler plugins."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
     kernels, left, shares = (
-        " / ".join(each) for each in zip(*[(one.kernels, one.left_nodes, one.share) for one in words], strict=True)
+        " / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes, kind.share) for kind in words], strict=True)
     )
     return ("partitions", kernels, left, shares, "border bytes")
 
@@ -94,7 +94,7 @@ def state(case: Case, command: str) -> str:
 def numbers(case: Case) -> list[str]:
     """Return the numbers of a case, each after the baseline's where that differs; all empty if there are none."""
     now, base = (_texts(measures) for measures in (case.measures, case.baseline))
-    return [_beside(was, found) for was, found in zip(base, now, strict=True)]
+    return [_beside(old, new) for old, new in zip(base, now, strict=True)]
 
 
 def _texts(measures: Measures | None) -> list[str]:
@@ -126,12 +126,12 @@ class Group:
 
     @property
     def text(self) -> str:
-        """What the findings say, in one sentence, safe to print."""
+        """The findings in one sentence, safe to print."""
         return message(finding_text(self.members))
 
     @property
     def hint(self) -> str:
-        """What to do, safe to print."""
+        """The advice on the findings, safe to print."""
         return message(finding_hint(self.members))
 
 

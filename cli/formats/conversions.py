@@ -17,14 +17,14 @@ _TARGET_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---:")
 _CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
 
 
-def conversions_markdown(found: Swept, shown: Sequence[int] = (), with_code: bool = True) -> str:
+def conversions_markdown(sweep: Swept, shown: Sequence[int] = (), with_code: bool = True) -> str:
     """Return the tables and the code of the best rows, and of those ``shown``."""
-    return "\n\n".join([part for part in _parts(found, shown, with_code) if part]) + "\n"
+    return "\n\n".join([part for part in _parts(sweep, shown, with_code) if part]) + "\n"
 
 
-def conversions_sheet(found: Swept) -> str:
+def conversions_sheet(sweep: Swept) -> str:
     """Return a row for each conversion, with the numbers of every target."""
-    table = sweep_tables(found)["rows"]()
+    table = sweep_tables(sweep)["rows"]()
     return sheet(table.columns, [[_plain(value) for value in values] for values in table.rows])
 
 
@@ -34,27 +34,29 @@ def _plain(value: object) -> object:
     return cell(value) if isinstance(value, str) else "" if value is None else value
 
 
-def _parts(found: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]:
-    yield f"### delegate-sim sweep {text(message(found.source.text))}"
-    yield f"**{text(words.verdict(found))}**"
-    yield "\n".join([f"- {text(answer)}" for answer in words.answers(found)])
-    yield f"{text(words.converters_text(found))}; {text(words.calibration_text(found))}"
-    if found.models:
-        yield _table(words.CONVERSION_TITLES, _CONVERSION_RULE, [words.conversion_cells(found, each) for each in found.models])
+def _parts(sweep: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]:
+    yield f"### delegate-sim sweep {text(message(sweep.source.text))}"
+    yield f"**{text(words.verdict(sweep))}**"
+    yield "\n".join([f"- {text(answer)}" for answer in words.answers(sweep)])
+    yield f"{text(words.converters_text(sweep))}; {text(words.calibration_text(sweep))}"
+    if sweep.models:
+        yield _table(
+            words.CONVERSION_TITLES, _CONVERSION_RULE, [words.conversion_cells(sweep, sweep_row) for sweep_row in sweep.models]
+        )
         yield text(words.LEGEND)
-    for target in found.targets if found.models else ():
-        yield f"**{text(words.target_title(found, target))}**"
-        yield _table(words.target_titles(target), _TARGET_RULE, words.target_rows(found, target))
-    yield from _list("Without a model", list(words.failed_rows(found)))
-    yield from _list("Difference not known", list(words.unknown_differences(found)))
-    for each in _coded(found, shown, with_code):
-        yield f"**{text(words.code_title(found, each))}**"
-        yield code_block([printable(line) for line in each.conversion.code.splitlines()]).replace("```\n", "```python\n", 1)
+    for target in sweep.targets if sweep.models else ():
+        yield f"**{text(words.target_title(sweep, target))}**"
+        yield _table(words.target_titles(target), _TARGET_RULE, words.target_rows(sweep, target))
+    yield from _list("Without a model", list(words.failed_rows(sweep)))
+    yield from _list("Difference not known", list(words.unknown_differences(sweep)))
+    for sweep_row in _coded(sweep, shown, with_code):
+        yield f"**{text(words.code_title(sweep, sweep_row))}**"
+        yield code_block([printable(line) for line in sweep_row.conversion.code.splitlines()]).replace("```\n", "```python\n", 1)
 
 
-def _coded(found: Swept, shown: Sequence[int], with_code: bool) -> list[SweepRow]:
-    numbers = {each.number: each for each in found.rows}
-    return list(dict.fromkeys([*(words.best_rows(found) if with_code else ()), *[numbers[number] for number in shown]]))
+def _coded(sweep: Swept, shown: Sequence[int], with_code: bool) -> list[SweepRow]:
+    numbers = {sweep_row.number: sweep_row for sweep_row in sweep.rows}
+    return list(dict.fromkeys([*(words.best_rows(sweep) if with_code else ()), *[numbers[number] for number in shown]]))
 
 
 def _list(heading: str, items: Sequence[str]) -> Iterator[str]:
@@ -64,4 +66,4 @@ def _list(heading: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _table(titles: Sequence[str], rule: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    return "\n".join([row(titles), row(rule), *[row([text(each) for each in line]) for line in cells]])
+    return "\n".join([row(titles), row(rule), *[row([text(item) for item in line]) for line in cells]])

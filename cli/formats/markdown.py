@@ -99,8 +99,8 @@ def _strips(cases: Sequence[Case]) -> Iterator[str]:
 
 def _row(case: Case, command: str) -> str:
     status = text(state(case, command))
-    emphasised = f"**{status}**" if case.status in (FAILED, UNREADABLE) else status
-    return row([text(model_name(case)), text(name(case.target)), emphasised, *map(text, numbers(case))])
+    emphasized = f"**{status}**" if case.status in (FAILED, UNREADABLE) else status
+    return row([text(model_name(case)), text(name(case.target)), emphasized, *map(text, numbers(case))])
 
 
 def _has_details(case: Case) -> bool:

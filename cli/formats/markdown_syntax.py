@@ -28,11 +28,11 @@ def text(plain: str) -> str:
     return _SPECIAL.sub(_escaped, plain.strip())
 
 
-def _escaped(found: re.Match[str]) -> str:
-    special = found[0]
-    if found["reference"]:
+def _escaped(match: re.Match[str]) -> str:
+    special = match[0]
+    if match["reference"]:
         return f"{special}{_BREAK}"
-    if found["number"]:
+    if match["number"]:
         return f"{special}\\"
     return _ENTITIES.get(special, f"\\{special}")
 

@@ -31,7 +31,7 @@ _LONGEST_CATEGORY = 200
 _LOCATIONS = 10
 """The most nodes of a group that have a logical location."""
 _PLACES_TOLD = 3
-"""How many places upstream the help of a rule names; its properties list them all."""
+"""The most upstream sources that the help of a rule names; the rule's properties list all of them."""
 
 
 def render(results: Results) -> str:
@@ -65,7 +65,7 @@ def _run(results: Results) -> dict[str, Any]:
 def _category(results: Results) -> str:
     """Return what distinguishes uploads for one commit, so that none replaces another; it ends with a slash.
 
-    It is made of the targets and not of the models: with each model added, the alerts of an older category would stay open.
+    The targets identify an upload, not the models: otherwise adding a model would leave the alerts of the older category open.
     """
     targets = "+".join(sorted({quote(printable(case.target), safe="") for case in results.cases}))
     if len(targets) > _LONGEST_CATEGORY:

@@ -30,9 +30,9 @@ _RELEASED = (
 )
 
 
-def diagnosis_sheet(found: Sequence[Diagnosis], unreadable: Sequence[Unreadable]) -> str:
+def diagnosis_sheet(diagnoses: Sequence[Diagnosis], unreadable: Sequence[Unreadable]) -> str:
     """Return a row for each diagnosis, with the cause that comes first, and one for each model that cannot be read."""
-    rows = [_diagnosis(diagnosis) for diagnosis in found]
+    rows = [_diagnosis(diagnosis) for diagnosis in diagnoses]
     return sheet(_DIAGNOSED, [*rows, *_errors(unreadable, len(_DIAGNOSED))])
 
 
@@ -59,9 +59,9 @@ def _diagnosis(diagnosis: Diagnosis) -> list[object]:
 def _cost(cost: Cost | None) -> list[object]:
     if cost is None:
         return [""] * len(_COST)
-    found = cost.measures
-    counts = (found.nodes, found.delegated_nodes, cost.total_multiply_adds, cost.multiply_adds)
-    return [found.outcome, *counts, found.partitions, found.delegate_kernels, found.border_bytes]
+    measures = cost.measures
+    counts = (measures.nodes, measures.delegated_nodes, cost.total_multiply_adds, cost.multiply_adds)
+    return [measures.outcome, *counts, measures.partitions, measures.delegate_kernels, measures.border_bytes]
 
 
 def _released(path: str, table: ReleaseTable) -> list[object]:
@@ -69,7 +69,7 @@ def _released(path: str, table: ReleaseTable) -> list[object]:
     newest = table.rows[-1]
     return [
         *(cell(path), table.delegate.name),
-        *["" if found is None else str(found.release) for found in first],
+        *["" if row is None else str(row.release) for row in first],
         *((str(table.full[0]), str(table.full[-1])) if table.full else ("", "")),
         *(str(newest.release), newest.measures.outcome, newest.measures.nodes, newest.measures.delegated_nodes, ""),
     ]

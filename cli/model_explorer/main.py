@@ -1,4 +1,4 @@
-"""An extension of Google's Model Explorer that opens a model with each operator coloured by where it runs.
+"""An extension of Google's Model Explorer that opens a model with each operator colored by where it runs.
 
 ``model-explorer model.tflite --extensions=delegate_sim_cli.model_explorer`` offers it among the adapters. The environment
 variable DELEGATE_SIM_DELEGATE names the delegate, by default the usual one. It needs the package ai-edge-model-explorer.
@@ -34,19 +34,19 @@ class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no t
     )
 
     def convert(self, model_path: str, settings: dict[str, Any]) -> ModelExplorerGraphs:
-        """Return the graphs of a model, coloured."""
+        """Return the graphs of a model, with colored operators."""
         graphs = BuiltinTfliteFlatbufferAdapter().convert(model_path, settings)
         (run,) = delegate_sim.analyze(model_path, os.environ.get(_VARIABLE) or None, defaults="benchmark").runs
         layers = node_data(run)
         subgraphs = dict(zip(layers, run.subgraphs, strict=False))
         for graph in [graph for collection in graphs["graphCollections"] for graph in collection.graphs]:
             if graph["id"] in subgraphs:
-                _colour(graph, run, subgraphs[graph["id"]], layers[graph["id"]]["results"])
+                _color(graph, run, subgraphs[graph["id"]], layers[graph["id"]]["results"])
         return graphs
 
 
-def _colour(graph: dict[str, Any], run: Run, subgraph: SubgraphRun, results: Mapping[str, Any]) -> None:
-    """Colour the operators of a graph, and say what was found."""
+def _color(graph: dict[str, Any], run: Run, subgraph: SubgraphRun, results: Mapping[str, Any]) -> None:
+    """Color the operators of a graph, and attach the reasons of those that stay on the CPU."""
     for node in graph["nodes"]:
         if node["id"] not in results:
             continue

@@ -64,20 +64,20 @@ class _Text:
         self.has_several_subgraphs = max(len(side.run.subgraphs) for side in (comparison.a, comparison.b)) > 1
 
     def lines(self) -> Iterator[Line]:
-        found = self.comparison
-        yield from self._side("A", found.a, found.b)
-        yield from self._side("B", found.b, found.a)
+        comparison = self.comparison
+        yield from self._side("A", comparison.a, comparison.b)
+        yield from self._side("B", comparison.b, comparison.a)
         yield from self._numbers()
         yield from self._inputs()
-        a, b = words_of(found.a.run.delegate.name), words_of(found.b.run.delegate.name)
-        yield from self._section(f"{a.taken.capitalize()} in A, {b.left} in B", found.to_cpu, lambda node: _reasons(node.b))
+        a, b = words_of(comparison.a.run.delegate.name), words_of(comparison.b.run.delegate.name)
+        yield from self._section(f"{a.taken.capitalize()} in A, {b.left} in B", comparison.to_cpu, lambda node: _reasons(node.b))
         yield from self._section(
-            f"{_capital(a.left)} in A, {b.taken} in B", found.to_delegate, lambda node: _bare(_reasons(node.a))
+            f"{_capital(a.left)} in A, {b.taken} in B", comparison.to_delegate, lambda node: _bare(_reasons(node.a))
         )
-        yield from self._section("Only in A", found.only_in_a, lambda node: _bare(_placed(node.a)))
-        yield from self._section("Only in B", found.only_in_b, lambda node: _placed(node.b))
-        yield from self._section(_left_for_other_reasons(a, b), found.reasons_changed, _both)
-        if not (found.to_cpu or found.to_delegate or found.only_in_a or found.only_in_b):
+        yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a)))
+        yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b))
+        yield from self._section(_left_for_other_reasons(a, b), comparison.reasons_changed, _both)
+        if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
             yield Line("No node moves: each runs in the same place on both sides.")
 
@@ -147,15 +147,15 @@ class _Text:
             yield from self._hint(hint, "    ")
         variants = sorted(group.variants.items(), key=lambda variant: -len(variant[1]))
         shown = variants if self.verbose else variants[:_VARIANTS_SHOWN]
-        for (subgraph, op, found), nodes in shown:
-            yield from self._variant(subgraph, op, found, nodes)
+        for (subgraph, op, detail), nodes in shown:
+            yield from self._variant(subgraph, op, detail, nodes)
         yield from self._more(sum([len(nodes) for _, nodes in variants[len(shown) :]]), "node", "    ")
 
-    def _variant(self, subgraph: int, op: str, found: str, nodes: Sequence[ComparedNode]) -> Iterator[Line]:
+    def _variant(self, subgraph: int, op: str, detail: str, nodes: Sequence[ComparedNode]) -> Iterator[Line]:
         where = f"subgraph {subgraph}, " if self.has_several_subgraphs else ""
         label = f", {name(nodes[0].name)}" if len(nodes) == 1 and nodes[0].name else ""
         text = f"{where}{name(op)}: {counted(len(nodes), 'node')} [{self._indices(nodes)}]{label}"
-        yield from self._paragraph(f"{text}, {message(found)}" if found else text, "    ")
+        yield from self._paragraph(f"{text}, {message(detail)}" if detail else text, "    ")
         changes = sorted(changes_text.alike([change for node in nodes for change in node.changes]), key=len, reverse=True)
         shown = changes if self.verbose else changes[:_CHANGES_SHOWN]
         for members in shown:
@@ -177,8 +177,8 @@ class _Text:
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
             return ""
-        found = dict.fromkeys([reason.found for reason in states[0].reasons])
-        return "; ".join([text for text in found if text != node.op and text not in self.refusals])
+        details = dict.fromkeys([reason.found for reason in states[0].reasons])
+        return "; ".join([text for text in details if text != node.op and text not in self.refusals])
 
     def _hint(self, hint: str, indent: str) -> Iterator[Line]:
         if hint:

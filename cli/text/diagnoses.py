@@ -18,14 +18,14 @@ _NUMBERS = (2, 3, 4, 5)
 _MODEL_WIDTH = 40
 
 
-def overview_lines(found: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
+def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
     """Return a table with a row for each model and delegate: what is delegated, the first cause, and what would be without it.
 
     Paths of models that cannot be read get a row that says so. Columns that do not fit become a
     table of their own.
     """
     yield Line("Now, and without the first cause", _HEADING)
-    rows = [_HEADER, *[_row(diagnosis) for diagnosis in found]]
+    rows = [_HEADER, *[_row(diagnosis) for diagnosis in diagnoses]]
     rows += [(cut(name(PurePath(path).name), _MODEL_WIDTH), "", "unreadable", *[""] * 5) for path in unreadable]
     yield from map(Line, table(rows, _NUMBERS, width, 6, keys=2))
 

@@ -178,7 +178,7 @@ def _split_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any] | None:
     return {
         "written": None if fixed is None else fixed.second_path,
         "operators": [_op(node) for node in plan.split.nodes],
-        "between": [{"name": each.name, "type": each.type, "shape": list(each.shape)} for each in plan.split.between],
+        "between": [{"name": tensor.name, "type": tensor.type, "shape": list(tensor.shape)} for tensor in plan.split.between],
     }
 
 

@@ -17,29 +17,29 @@ _BAD = "bold red"
 _SHOWN = 8
 
 
-def difference_lines(found: Difference, width: int, verbose: bool) -> Iterator[Line]:
+def difference_lines(difference: Difference, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text: whether they compute the same, the error of each output, and latency."""
-    inputs = counted(found.samples, "input")
-    if found.is_same:
-        yield Line(f"Every bit is the same: {counted(len(found.outputs), 'output')}, on {inputs}", _HEADING)
-    elif found.problem:
-        yield from paragraph(f"Outputs cannot be compared: {name(found.problem)}", width, style=_BAD)
+    inputs = counted(difference.samples, "input")
+    if difference.is_same:
+        yield Line(f"Every bit is the same: {counted(len(difference.outputs), 'output')}, on {inputs}", _HEADING)
+    elif difference.problem:
+        yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=_BAD)
     else:
-        yield Line(f"Outputs differ by at most {_share(found.relative)} of their range, on {inputs}", _HEADING)
-    shown = found.outputs if verbose else found.outputs[:_SHOWN]
+        yield Line(f"Outputs differ by at most {_share(difference.relative)} of their range, on {inputs}", _HEADING)
+    shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
     rows = [("output", "elements", "differ", "mean error", "greatest", "of range"), *map(_row, shown)]
     yield from (Line(line) for line in table(rows, (1, 2, 3, 4, 5), width, 3))
-    if len(shown) < len(found.outputs):
-        yield Line(f"  ... and {counted(len(found.outputs) - len(shown), 'more output')} (--verbose lists all)")
-    if found.tensors:
-        yield from (Line(line, style) for line, style in _between(found.tensors, width, verbose))
-    first, second = (1000 * seconds for seconds in found.seconds)
+    if len(shown) < len(difference.outputs):
+        yield Line(f"  ... and {counted(len(difference.outputs) - len(shown), 'more output')} (--verbose lists all)")
+    if difference.tensors:
+        yield from (Line(line, style) for line, style in _between(difference.tensors, width, verbose))
+    first, second = (1000 * seconds for seconds in difference.seconds)
     text = f"Latency on this CPU, one thread, without a delegate: {first:.3g} ms before, {second:.3g} ms after"
     yield from paragraph(text, width)
 
 
 def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> Iterator[tuple[str, str]]:
-    differing = [each for each in tensors if not each.is_same]
+    differing = [tensor for tensor in tensors if not tensor.is_same]
     text = f"Between nodes: {counted(len(tensors), 'tensor')} compared, "
     text += f"{len(differing):,} differ" if differing else "every bit the same"
     yield from ((line, "") for line in wrapped(text, width))
@@ -48,16 +48,16 @@ def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> 
         yield from ((line, "") for line in table(rows, (1, 2, 3, 4, 5), width, 3))
 
 
-def _row(each: TensorDifference) -> tuple[str, ...]:
-    if each.problem:
-        return name(each.name), "", "", "", "", each.problem
+def _row(tensor: TensorDifference) -> tuple[str, ...]:
+    if tensor.problem:
+        return name(tensor.name), "", "", "", "", tensor.problem
     return (
-        name(each.name),
-        f"{each.elements:,}",
-        f"{each.bits:,}",
-        f"{each.mean:.3g}",
-        f"{each.greatest:.3g}",
-        _share(each.relative),
+        name(tensor.name),
+        f"{tensor.elements:,}",
+        f"{tensor.bits:,}",
+        f"{tensor.mean:.3g}",
+        f"{tensor.greatest:.3g}",
+        _share(tensor.relative),
     )
 
 

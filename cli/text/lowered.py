@@ -24,7 +24,7 @@ _REFUSED = "bold red"
 
 
 def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[LoweredModel], width: int) -> Iterator[Line]:
-    """Return the text of what is built of each partition."""
+    """Return the text of the model that a delegate builds from each partition."""
     text = f"{target.delegate.name} on {target.release}: {options_text(target.delegate.options, target.options)}"
     yield from paragraph(message(text), width, "", "    ", style=_HEADING)
     by_index = {graph.index: graph for graph in graphs}

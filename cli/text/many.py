@@ -70,7 +70,7 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
 
 
 def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:
-    """Return what is wrong with those of several models that cannot be read, below what is said of the others."""
+    """Return the error messages of the models that cannot be read, to be shown below the answers about the other models."""
     if messages:
         yield from [] if is_first else [Line("")]
         yield Line(f"Without an answer: {counted(len(messages), 'model')}", _BAD)
@@ -84,18 +84,20 @@ def many_hint() -> Iterator[Line]:
     yield Line("Each in detail: --verbose, or one model at a time", _HINT)
 
 
-def compared_row(found: Comparison) -> Sequence[str]:
+def compared_row(comparison: Comparison) -> Sequence[str]:
     """Return the numbers of both sides, once where they agree, and how many nodes move."""
-    a, b = (_side(side) for side in (found.a, found.b))
+    a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
-    return [*steps, f"{len(found.to_delegate):,}", f"{len(found.to_cpu):,}"]
+    return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]
 
 
-def searched_row(found: Search) -> Sequence[str]:
+def searched_row(search: Search) -> Sequence[str]:
     """Return the first set of causes that a search found, and what is left without it; without all causes if there is none."""
-    cost, number = (found.ways[0].cost, f"{len(found.ways[0].causes):,}") if found.ways else (found.without_all, "not reached")
+    cost, number = (
+        (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
+    )
     measures = cost.measures
-    removed = ", ".join([name(cause.name) for cause in found.ways[0].causes]) if found.ways else "all"
+    removed = ", ".join([name(cause.name) for cause in search.ways[0].causes]) if search.ways else "all"
     delegated = share(measures.delegated_nodes, measures.nodes)
     return [
         number,
@@ -107,13 +109,13 @@ def searched_row(found: Search) -> Sequence[str]:
     ]
 
 
-def released_row(found: ReleaseTable) -> Sequence[str]:
+def released_row(releases: ReleaseTable) -> Sequence[str]:
     """Return the first release of each family that loads a model, those that delegate all of it, and what the newest does."""
-    loading = " or ".join([str(first.release) for first in found.first_loading.values() if first is not None]) or "none known"
-    full = f"{found.full[0]} to {found.full[-1]}" if found.full else "never"
-    newest = found.rows[-1].measures
+    loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
+    full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
+    newest = releases.rows[-1].measures
     delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome in TAKEN else newest.outcome
-    return [found.delegate.name, loading, full, delegated]
+    return [releases.delegate.name, loading, full, delegated]
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:

@@ -21,7 +21,7 @@ from .platforms import platform_lines, platforms_entry
 SCHEMA = "delegate-sim/releases/1"
 
 FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
-"""What the families of releases are called."""
+"""The name of each family of releases."""
 
 _HEADING = "bold"
 _COLUMNS = ("releases", "loads", "{taken}", "partitions", "moved")
@@ -59,11 +59,11 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
     """Return the notes on releases; a note that several share is given once."""
-    found: dict[str, list[ReleaseRow]] = {}
+    rows_by_note: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
-            found.setdefault(note.replace(str(row.release), _PLACE, 1), []).append(row)
-    return [note.replace(_PLACE, span_text(span), 1) for note, span in found.items()]
+            rows_by_note.setdefault(note.replace(str(row.release), _PLACE, 1), []).append(row)
+    return [note.replace(_PLACE, span_text(span), 1) for note, span in rows_by_note.items()]
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:
@@ -173,8 +173,8 @@ def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
     """Name what a release does not load; a file that contradicts itself is loaded by none."""
-    operators = [f"{name(each.op)} version {each.version}" for each in unloaded]
-    return item_list([*operators, *[f"tensors of type {name(each)}" for each in types]], 80) or "the file"
+    operators = [f"{name(operator.op)} version {operator.version}" for operator in unloaded]
+    return item_list([*operators, *[f"tensors of type {name(type_name)}" for type_name in types]], 80) or "the file"
 
 
 def releases_entry(table: ReleaseTable) -> dict[str, Any]:

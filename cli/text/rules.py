@@ -21,7 +21,7 @@ SCHEMA = "delegate-sim/rules/2"
 CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 
 OTHERS = "any other operator"
-"""What stands for the operators that have no rule of their own, where a delegate takes these."""
+"""The heading for operators without a rule of their own, if the delegate accepts such operators."""
 
 _MALFORMED = (
     f" What meets them all is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results without which its "

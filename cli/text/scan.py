@@ -14,11 +14,11 @@ from .elements.paragraphs import paragraph
 from .elements.tables import table
 
 
-def scan_lines(found: Scanned, output: str, models: int, width: int) -> Iterator[Line]:
+def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[Line]:
     """Return a row for each target, what could not be read, and where everything is."""
-    totals = found.totals
-    anew = f"{found.judged:,} judged now, {found.unchanged:,} unchanged"
-    if found.is_interrupted:
+    totals = scan.totals
+    anew = f"{scan.judged:,} judged now, {scan.unchanged:,} unchanged"
+    if scan.is_interrupted:
         stopped = f"Stopped with {totals.models:,} of {counted(models, 'model')} ({anew}); the same command goes on from here"
         yield Line(stopped, "bold red")
     else:
@@ -30,8 +30,8 @@ def scan_lines(found: Scanned, output: str, models: int, width: int) -> Iterator
     yield from _error_lines(totals, width)
     files = output if output.endswith(".sqlite") else f"{output} and {causes_path(output)}"
     yield Line("")
-    yield Line(f"{counted(totals.rows, 'row')} and {counted(found.causes, 'cause')} in {message(files)}")
-    if found.causes:
+    yield Line(f"{counted(totals.rows, 'row')} and {counted(scan.causes, 'cause')} in {message(files)}")
+    if scan.causes:
         yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)} --view top-causes", "cyan")
 
 

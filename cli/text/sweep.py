@@ -23,33 +23,33 @@ _RIGHT = (0, 3, 4, 5)
 _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 
-def sweep_lines(found: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
+def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
     """Return the text; ``shown`` are numbers of rows whose code is shown besides that of the best."""
-    for text in (verdict(found), *answers(found)):
+    for text in (verdict(sweep), *answers(sweep)):
         yield from paragraph(text, width, style=_HEADING)
-    if best_rows(found):
+    if best_rows(sweep):
         told = f"{WRITING}{CODE_BELOW if with_code else ''}."
         yield from paragraph(told, width, style=_HINT)
-    for text in (converters_text(found), calibration_text(found)):
+    for text in (converters_text(sweep), calibration_text(sweep)):
         yield from paragraph(text, width)
-    models = found.models
+    models = sweep.models
     if models:
         yield Line("")
-        rows = [CONVERSION_TITLES, *[conversion_cells(found, row) for row in models]]
+        rows = [CONVERSION_TITLES, *[conversion_cells(sweep, row) for row in models]]
         yield from map(Line, table(rows, _RIGHT, width, 6))
         yield Line("")
         yield from paragraph(LEGEND, width, style=_HINT)
-        for target in found.targets:
+        for target in sweep.targets:
             yield Line("")
-            yield from paragraph(target_title(found, target), width, style=_HEADING)
-            yield from map(Line, table([target_titles(target), *target_rows(found, target)], _RIGHT_OF_TARGET, width, 5))
-    yield from _failed_lines(found, width)
-    yield from _unknown_lines(found, width)
-    numbers = {row.number: row for row in found.rows}
-    coded = [*(best_rows(found) if with_code else ()), *[numbers[number] for number in shown]]
+            yield from paragraph(target_title(sweep, target), width, style=_HEADING)
+            yield from map(Line, table([target_titles(target), *target_rows(sweep, target)], _RIGHT_OF_TARGET, width, 5))
+    yield from _failed_lines(sweep, width)
+    yield from _unknown_lines(sweep, width)
+    numbers = {row.number: row for row in sweep.rows}
+    coded = [*(best_rows(sweep) if with_code else ()), *[numbers[number] for number in shown]]
     for row in dict.fromkeys(coded):
         yield Line("")
-        yield from paragraph(code_title(found, row), width, style=_HEADING)
+        yield from paragraph(code_title(sweep, row), width, style=_HEADING)
         # Not indented, so that it can be pasted.
         yield from (Line(printable(line)) for line in row.conversion.code.splitlines())
 
@@ -60,38 +60,38 @@ LEGEND = (
 )
 
 
-def verdict(found: Swept) -> str:
+def verdict(sweep: Swept) -> str:
     """Return what was done in a line."""
-    failed = len(found.rows) - len(found.models)
-    text = f"{message(found.source.text)}: {counted(len(found.rows), 'conversion')} tried"
+    failed = len(sweep.rows) - len(sweep.models)
+    text = f"{message(sweep.source.text)}: {counted(len(sweep.rows), 'conversion')} tried"
     text += f", {failed:,} without a model" if failed else ""
-    return f"{text}; interrupted" if found.is_interrupted else text
+    return f"{text}; interrupted" if sweep.is_interrupted else text
 
 
 WRITING = "--best-for TARGET -o FILE writes the best model"
 CODE_BELOW = "; the code that makes each stands at the end"
 
 
-def answers(found: Swept) -> Iterator[str]:
+def answers(sweep: Swept) -> Iterator[str]:
     """Return a line for each target: which row is best there, and how the target takes it."""
-    for target in found.targets if found.models else ():
-        best = found.best_for(target.label)
-        told = f"{target.label}: {_best_text(found, target)}"
-        yield told if best is None or not _takes(found, target, best) else f"{told}, {_taken_text(found, target, best)}"
+    for target in sweep.targets if sweep.models else ():
+        best = sweep.best_for(target.label)
+        told = f"{target.label}: {_best_text(sweep, target)}"
+        yield told if best is None or not _takes(sweep, target, best) else f"{told}, {_taken_text(sweep, target, best)}"
 
 
-def _best_text(found: Swept, target: SweepTarget) -> str:
-    best = found.best_for(target.label)
+def _best_text(sweep: Swept, target: SweepTarget) -> str:
+    best = sweep.best_for(target.label)
     if best is None:
         return "none of the models runs"
-    if not _takes(found, target, best):
+    if not _takes(sweep, target, best):
         return f"nothing of any conversion is {words_of(target.target.delegate.name).taken}"
     return f"best is row {best.number}, {message(best.name)}"
 
 
-def _taken_text(found: Swept, target: SweepTarget, row: SweepRow) -> str:
+def _taken_text(sweep: Swept, target: SweepTarget, row: SweepRow) -> str:
     """Return the share of multiply-adds that a target takes, or that of nodes where there are none, and the kernels."""
-    cost = row.costs[found.targets.index(target)]
+    cost = row.costs[sweep.targets.index(target)]
     measures, words = cost.measures, words_of(target.target.delegate.name)
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
     if cost.total_multiply_adds:
@@ -99,24 +99,29 @@ def _taken_text(found: Swept, target: SweepTarget, row: SweepRow) -> str:
     return f"with {part} {words.taken}, {counted(measures.delegate_kernels, 'kernel')}"
 
 
-def converters_text(found: Swept) -> str:
+def converters_text(sweep: Swept) -> str:
     """Return the converters with their versions."""
-    used = [each for row in found.rows for each in (row.conversion.route.converter, row.conversion.route.quantizer) if each]
-    names = dict.fromkeys([f"{each.name} {each.version or 'is missing'}" for each in used])
+    used = [
+        converter
+        for row in sweep.rows
+        for converter in (row.conversion.route.converter, row.conversion.route.quantizer)
+        if converter
+    ]
+    names = dict.fromkeys([f"{converter.name} {converter.version or 'is missing'}" for converter in used])
     return f"converters: {message(', '.join(names))}"
 
 
-def calibration_text(found: Swept) -> str:
-    """Say what quantisers measured ranges with."""
-    return f"calibrated with {message(found.asked.calibration.words)}"
+def calibration_text(sweep: Swept) -> str:
+    """Return the data that quantizers calibrated with."""
+    return f"calibrated with {message(sweep.asked.calibration.words)}"
 
 
-def conversion_cells(found: Swept, row: SweepRow) -> tuple[str, ...]:
+def conversion_cells(sweep: Swept, row: SweepRow) -> tuple[str, ...]:
     """Return what a conversion is; versions are told where a converter is there in several."""
     made = row.conversion
     seconds = f"{made.seconds:.1f}{' (kept)' if made.is_kept else ''}"
     origin = f"same file as row {row.same_as}" if row.same_as is not None else origin_text(row)
-    versions = {each.conversion.route.version for each in found.rows if each.conversion.route.name == made.route.name}
+    versions = {other.conversion.route.version for other in sweep.rows if other.conversion.route.name == made.route.name}
     converter = f"{made.route.name} {made.route.version}" if len(versions) > 1 else made.route.name
     return (
         _number(row),
@@ -143,9 +148,9 @@ def difference_text(row: SweepRow) -> str:
     return "none" if not error else f"{100 * error:.2g} %" if error < 0.1 else f"{100 * error:,.0f} %"
 
 
-def target_title(found: Swept, target: SweepTarget) -> str:
+def target_title(sweep: Swept, target: SweepTarget) -> str:
     """Return a target with the row that suits it best."""
-    return f"{target.label} on {target.target.release}: {_best_text(found, target)}"
+    return f"{target.label} on {target.target.release}: {_best_text(sweep, target)}"
 
 
 def target_titles(target: SweepTarget) -> tuple[str, ...]:
@@ -154,14 +159,14 @@ def target_titles(target: SweepTarget) -> tuple[str, ...]:
     return ("row", "settings", "outcome", words.taken, "multiply-adds", "kernels", "border bytes")
 
 
-def target_rows(found: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
+def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
     """Return how a target takes each model; what has the same file as an earlier one is left out."""
-    place = found.targets.index(target)
-    return [target_cells(row, row.costs[place]) for row in found.models if row.same_as is None]
+    place = sweep.targets.index(target)
+    return [target_cells(row, row.costs[place]) for row in sweep.models if row.same_as is None]
 
 
-def _takes(found: Swept, target: SweepTarget, row: SweepRow) -> bool:
-    return row.costs[found.targets.index(target)].measures.is_delegated
+def _takes(sweep: Swept, target: SweepTarget, row: SweepRow) -> bool:
+    return row.costs[sweep.targets.index(target)].measures.is_delegated
 
 
 def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
@@ -178,38 +183,38 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
     )
 
 
-def best_rows(found: Swept) -> list[SweepRow]:
-    """Return the rows that suit a target best and of which it takes something, each once."""
-    best = [(target, found.best_for(target.label)) for target in found.targets]
-    return list(dict.fromkeys([row for target, row in best if row is not None and _takes(found, target, row)]))
+def best_rows(sweep: Swept) -> list[SweepRow]:
+    """Return, without duplicates, the best row for each target that takes at least one node of it."""
+    best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
+    return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
 
 
-def code_title(found: Swept, row: SweepRow) -> str:
+def code_title(sweep: Swept, row: SweepRow) -> str:
     """Say which row code makes, and for what that is best."""
-    labels = [each.label for each in found.targets if found.best_for(each.label) == row and _takes(found, each, row)]
+    labels = [target.label for target in sweep.targets if sweep.best_for(target.label) == row and _takes(sweep, target, row)]
     best = f", best for {', '.join(labels)}" if labels else ""
     return f"Row {row.number}{best}: {message(row.name)}"
 
 
-def failed_rows(found: Swept) -> Iterator[str]:
+def failed_rows(sweep: Swept) -> Iterator[str]:
     """Return a line for each conversion without a model."""
-    for row in found.rows:
+    for row in sweep.rows:
         if not row.is_model:
             yield f"row {row.number}, {message(row.name)}: {message(row.failure)}"
 
 
-def unknown_differences(found: Swept) -> Iterator[str]:
+def unknown_differences(sweep: Swept) -> Iterator[str]:
     """Return a line for each reason for which differences are not known, with the rows."""
     rows: dict[str, list[str]] = {}
-    for row in found.models:
+    for row in sweep.models:
         if row.no_difference:
             rows.setdefault(row.no_difference, []).append(str(row.number))
     for reason, numbers in rows.items():
         yield f"row {', '.join(numbers)}: {message(reason)}"
 
 
-def _failed_lines(found: Swept, width: int) -> Iterator[Line]:
-    failed = list(failed_rows(found))
+def _failed_lines(sweep: Swept, width: int) -> Iterator[Line]:
+    failed = list(failed_rows(sweep))
     if failed:
         yield Line("")
         yield Line(f"Without a model: {counted(len(failed), 'conversion')}", _BAD)
@@ -217,8 +222,8 @@ def _failed_lines(found: Swept, width: int) -> Iterator[Line]:
             yield from paragraph(text, width, "  ", "    ")
 
 
-def _unknown_lines(found: Swept, width: int) -> Iterator[Line]:
-    unknown = list(unknown_differences(found))
+def _unknown_lines(sweep: Swept, width: int) -> Iterator[Line]:
+    unknown = list(unknown_differences(sweep))
     if unknown:
         yield Line("")
         yield Line("Difference not known", _HEADING)

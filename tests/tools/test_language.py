@@ -53,6 +53,7 @@ def test_problems_of_a_module():
         '"""Whether analyses are quantized; whatever exercises, promises, premises and surprises raise."""',
         "class Row:\n    found: str\n    needed: str\n",
         "def find(found, each):\n    return found or each\n",
+        '@click.command("doctor")\ndef command():\n    """Say what licences allow, as far as they do."""\n',
         "centered = precise = advise = exercise = 1",
     ],
 )

@@ -11,7 +11,7 @@ from delegate_sim.runtime.interpreter import option_values
 
 from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
-from ...outputs import GITHUB, ReportFile, summarise, write_files
+from ...outputs import GITHUB, ReportFile, summarize, write_files
 from ...text.analysis.view import HEADING, MANY, View
 from .analysis import AnalysisJob
 
@@ -45,7 +45,7 @@ def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: O
         write_lines(documents.unanswered())
     write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
     if GITHUB in forms:
-        summarise(documents.results())
+        summarize(documents.results())
     if output is None and not streams:
         write(documents.whole(form), form)
     return models.exit_code

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from delegate_sim.diagnosis.advice.node_advice import Advice
 
 _NODES_ADVISED = 1000
-"""How many nodes a model may have for hints as precise as those of a diagnosis: those of a larger one take seconds."""
+"""The most nodes of a model that gets hints as precise as those of a diagnosis; on a larger model they take seconds."""
 
 
 def advice_on(report: Report, run: Run, view: View) -> Advice | None:
@@ -22,7 +22,7 @@ def advice_on(report: Report, run: Run, view: View) -> Advice | None:
 
     Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
     """
-    is_one_of_several = report.is_chain and sum([not each.by_default for each in report.runs]) > 1
+    is_one_of_several = report.is_chain and sum([not delegate_run.by_default for delegate_run in report.runs]) > 1
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     if view.advise is None or is_one_of_several or run.by_default or nodes > _NODES_ADVISED:
         return None

@@ -46,15 +46,15 @@ def _table(runs: Sequence[Run], verbose: bool) -> Iterator[Line]:
 
 
 def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
-    found = disagreements(runs)
-    if not found:
+    results = disagreements(runs)
+    if not results:
         yield Line("They agree on every node.")
         return
-    yield Line(f"They disagree on {counted(len(found), 'node')}", _HEADING)
+    yield Line(f"They disagree on {counted(len(results), 'node')}", _HEADING)
     groups: dict[tuple[int, str, tuple[str, ...]], list[Disagreement]] = {}
-    for one in found:
-        words = tuple(_state(reasons, run) for reasons, run in zip(one.reasons, runs, strict=True))
-        groups.setdefault((one.subgraph, one.node.op, words), []).append(one)
+    for result in results:
+        words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))
+        groups.setdefault((result.subgraph, result.node.op, words), []).append(result)
     several = len(runs[0].subgraphs) > 1
     shown = list(groups.items()) if verbose else list(groups.items())[:_GROUPS_SHOWN]
     labels = max(len(run.delegate.name) for run in runs)

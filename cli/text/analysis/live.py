@@ -17,44 +17,46 @@ _BAD = "bold red"
 REPORT_HINT = "please report this: --live-report FILE writes what to send (no weights, no names)"
 
 
-def live_verdict(found: LiveResult) -> str:
+def live_verdict(result: LiveResult) -> str:
     """Return what came of it in a few words."""
-    if not found.is_run:
+    if not result.is_run:
         return "not run"
-    if not found.is_compared:
+    if not result.is_compared:
         return "run, nothing to compare"
-    return "as simulated" if found.is_equal else "differs"
+    return "as simulated" if result.is_equal else "differs"
 
 
 def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Iterator[Line]:
     """Return what each delegate did with a model."""
-    for number, each in enumerate(results):
+    for number, result in enumerate(results):
         if number:
             yield Line("")
-        if not each.is_run:
-            text = f"{each.name}, live: it cannot be run here, as it needs {each.decision.lacks}"
+        if not result.is_run:
+            text = f"{result.name}, live: it cannot be run here, as it needs {result.decision.lacks}"
             yield from paragraph(message(text), view.width, "", "  ", style=_BAD)
             continue
-        yield Line(f"{each.name}, live ({message(each.software)}): {_headline(each)}", _BAD if each.differences else HEADING)
-        yield from [Line(f"  {message(line)}") for line in each.decision.lines]
-        notes = [*each.differences, *([REPORT_HINT] if each.differences else [])]
-        if each.decision.end and not each.differences:
-            notes.append(f"after that {each.decision.end}" if each.decision.lines else each.decision.end)
-        if not each.is_compared:
-            notes += _selection(model, each, view)
+        yield Line(
+            f"{result.name}, live ({message(result.software)}): {_headline(result)}", _BAD if result.differences else HEADING
+        )
+        yield from [Line(f"  {message(line)}") for line in result.decision.lines]
+        notes = [*result.differences, *([REPORT_HINT] if result.differences else [])]
+        if result.decision.end and not result.differences:
+            notes.append(f"after that {result.decision.end}" if result.decision.lines else result.decision.end)
+        if not result.is_compared:
+            notes += _selection(model, result, view)
         for note in notes:
             yield from paragraph(message(note), view.width, "  - ", "    ")
 
 
-def _headline(found: LiveResult) -> str:
-    if not found.is_compared:
+def _headline(result: LiveResult) -> str:
+    if not result.is_compared:
         return "closed code of the vendor decides, so there is no simulation to compare it with"
-    return "the real code decides as simulated" if found.is_equal else "the real code differs from the simulation"
+    return "the real code decides as simulated" if result.is_equal else "the real code differs from the simulation"
 
 
-def _selection(model: Model, found: LiveResult, view: View) -> Iterator[str]:
-    """Say what was selected and what was left, by operator, as far as nodes can be told."""
-    partitions = found.decision.partitions
+def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
+    """Return which operators were selected and which were left, if the nodes can be identified."""
+    partitions = result.decision.partitions
     if partitions is None:
         return
     places = {node.place for partition in partitions for node in partition}

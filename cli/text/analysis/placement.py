@@ -17,7 +17,7 @@ _HEADING = "bold"
 
 
 def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
-    """Return, for each subgraph and place, how many nodes run there, which, and of which operators."""
+    """Return, for each subgraph and place, the nodes that run there: their number, indices and operators."""
     yield Line("Where nodes run", _HEADING)
     places = [*dict.fromkeys(run.delegate.name for run in runs), COMPILED, CPU]
     labels = max(map(len, [*places[:-2], CPU]))

@@ -269,7 +269,7 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What a reason says, without what was found."""
+    """The part of a reason that does not depend on the node: code, condition and hint."""
 
     code: str
     needed: str
@@ -296,7 +296,7 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
     yield Line(f"{where}: {counted(total, 'node')}, by reason", HEADING)
     for variants in sorted(groups, key=lambda variants: -_size(variants)):
         demands = list(dict.fromkeys([demands for variant in variants for demands in variant.demands]))
-        joined = [_joined([each[position] for each in demands]) for position in range(len(demands[0]))]
+        joined = [_joined([alternative[position] for alternative in demands]) for position in range(len(demands[0]))]
         for demand in joined:
             yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
         hints = _hints(run.graph.index, variants, joined, advice)
@@ -349,9 +349,9 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
     for (op, reasons), indices in nodes.items():
         demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
         key = tuple((demand.code, without_numbers(demand.needed), without_numbers(demand.hint)) for demand in demands)
-        found = _found(op, reasons, refusal)
-        variant = groups.setdefault(key, {}).setdefault((op, without_numbers(found)), _Group(op, [], [], []))
-        variant.found.append(found)
+        detail = _found(op, reasons, refusal)
+        variant = groups.setdefault(key, {}).setdefault((op, without_numbers(detail)), _Group(op, [], [], []))
+        variant.found.append(detail)
         variant.demands.append(demands)
         variant.nodes.extend(indices)
     return [list(variants.values()) for variants in groups.values()]
@@ -360,7 +360,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
     """Join what was found, without what is said elsewhere: the operator and why all delegation was undone."""
     known = {op, shortened(refusal.message) if refusal else ""}
-    return "; ".join([found for found in dict.fromkeys([reason.found for reason in reasons]) if found not in known])
+    return "; ".join([text for text in dict.fromkeys([reason.found for reason in reasons]) if text not in known])
 
 
 def _size(variants: Iterable[_Group]) -> int:
@@ -372,10 +372,10 @@ def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line
     words = [with_ranges(variant.found)] if variant.found[0] else []
     if demands_differ:
         own = list(dict.fromkeys(variant.demands))
-        needed = [_joined([each[position] for each in own]).needed for position in range(len(own[0]))]
+        needed = [_joined([alternative[position] for alternative in own]).needed for position in range(len(own[0]))]
         words.append(f"needs {'; '.join(dict.fromkeys(needed))}")
-    found = "".join([f", {message(text)}" for text in words])
-    text = f"{name(variant.op)}: {counted(len(variant.nodes), 'node')}{found}"
+    details = "".join([f", {message(text)}" for text in words])
+    text = f"{name(variant.op)}: {counted(len(variant.nodes), 'node')}{details}"
     lines = wrapped(text, view.width, "    ", "      ")
     nodes = node_list(sorted(variant.nodes))
     if len(lines[-1]) + len(nodes) + 3 <= view.width:

@@ -23,12 +23,12 @@ _STEPS_SHOWN = 10
 
 def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> Iterator[Line]:
     """Return the steps of each partition, with the device, its operations and the bytes across the step's border."""
-    found = splits_of(run, subgraph)
-    if not found:
+    splits = splits_of(run, subgraph)
+    if not splits:
         return
     yield Line("")
     yield Line("Devices behind the delegate", _HEADING)
-    for number, split in found:
+    for number, split in splits:
         yield from _split(number, split, width, verbose)
 
 

@@ -80,27 +80,30 @@ def _leaves_nodes(result: StackResult) -> bool:
 def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
     """Return a row for each operator, with how many of its nodes run where on each target."""
     counts = [result.places() for result in results]
-    operators = list(dict.fromkeys([op for found in counts for op in found]))
-    operators.sort(key=lambda op: -sum([sum(found.get(op, Counter()).values()) for found in counts]))
-    total = [_summed(found) for found in counts]
+    operators = list(dict.fromkeys([op for places in counts for op in places]))
+    operators.sort(key=lambda op: -sum([sum(places.get(op, Counter()).values()) for places in counts]))
+    total = [_summed(places) for places in counts]
     yield Line("Side by side: where the nodes of each operator run", HEADING)
     rows = [
         ("operator", *[message(_target(result)) for result in results]),
-        ("all", *[_places(each) if result.is_created else "not created" for each, result in zip(total, results, strict=True)]),
-        *[(name(op), *[_places(found.get(op, Counter())) for found in counts]) for op in operators],
+        (
+            "all",
+            *[_places(counter) if result.is_created else "not created" for counter, result in zip(total, results, strict=True)],
+        ),
+        *[(name(op), *[_places(places.get(op, Counter())) for places in counts]) for op in operators],
     ]
     yield from map(Line, table(rows, (), view.width, 2))
-    nodes = {sum(each.values()) for each, result in zip(total, results, strict=True) if result.is_created}
+    nodes = {sum(counter.values()) for counter, result in zip(total, results, strict=True) if result.is_created}
     if nodes:
         yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
 
 
-def _summed(found: dict[str, Counter[str]]) -> Counter[str]:
+def _summed(places: dict[str, Counter[str]]) -> Counter[str]:
     total: Counter[str] = Counter()
-    for each in found.values():
-        total.update(each)
+    for counter in places.values():
+        total.update(counter)
     return total
 
 
-def _places(found: Counter[str]) -> str:
-    return ", ".join([f"{place} {number:,}" for place, number in found.most_common()])
+def _places(counter: Counter[str]) -> str:
+    return ", ".join([f"{place} {number:,}" for place, number in counter.most_common()])

@@ -1,4 +1,4 @@
-"""How a report is shown: settings that the texts of ``analyze`` share."""
+"""Display settings that the texts of ``analyze`` share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANY = 4
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How much to show, and how wide.
+    """The amount of detail and the width of a text.
 
     ``commands`` are the arguments of those that diagnose the model, by delegate; ``advise`` finds out what to change, beyond
     what rules say.

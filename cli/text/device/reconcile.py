@@ -41,34 +41,34 @@ _EVIDENCE = {
 }
 
 
-def reconciliation_lines(found: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
+def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation; long lists of nodes are shortened unless ``verbose``."""
-    other = [note for note in found.notes if OTHER_MODEL in note]
+    other = [note for note in reconciliation.notes if OTHER_MODEL in note]
     for note in other:
         yield from paragraph(message(note), width, "", "  ", style=_BAD)
     if other:
         yield Line("")
-    yield from _setting(found, width)
+    yield from _setting(reconciliation, width)
     yield Line("")
-    yield from _tallies(found, width)
+    yield from _tallies(reconciliation, width)
     yield Line("")
-    yield from _result(found, width)
-    yield from _nodes(found.nodes, width, verbose)
-    yield from _refusals(found, width)
-    notes = [note for note in found.notes if note not in other]
+    yield from _result(reconciliation, width)
+    yield from _nodes(reconciliation.nodes, width, verbose)
+    yield from _refusals(reconciliation, width)
+    notes = [note for note in reconciliation.notes if note not in other]
     if notes:
         yield Line("")
         yield Line("Notes", _HEADING)
         for note in notes:
             yield from paragraph(message(note), width, "  - ", "    ")
-    log = found.log
+    log = reconciliation.log
     if log.unused_count:
         yield Line("")
         yield from unused_lines(log.unused, log.unused_count, log.line_count, width, verbose)
 
 
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
-    """Return what was learnt about the driver."""
+    """Return the lines on the driver profile that was learned."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
     rejections = learning.profile.rejections
@@ -81,19 +81,19 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
         yield from paragraph(message(f"open: {note}"), width, "  ", "    ")
 
 
-def nothing_learnt_lines(path: str) -> Iterator[Line]:
-    """Return that nothing was learnt about the driver, so that there is nothing to write."""
+def nothing_learned_lines(path: str) -> Iterator[Line]:
+    """Return the lines that say that nothing was learned about the driver, so no profile is written."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
     yield Line("  not written: nothing is learnt from a log that is not explained")
 
 
 def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
-    """Return what was learnt about the devices behind the delegate."""
+    """Return the lines on what was learned about the devices behind the delegate."""
     yield Line("")
     yield Line(f"Profile of devices: {message(path)} (for --devices)", _HEADING)
     for device in learning.devices:
-        rejected = ", ".join(dict.fromkeys([each.operation for each in device.rejects]))
+        rejected = ", ".join(dict.fromkeys([rejection.operation for rejection in device.rejects]))
         parts = [f"does not take {rejected}" if rejected else "takes everything that it was asked about"]
         parts += ["fails to compile whatever it is given"] if device.fails_to_compile else []
         parts += [f"fails to compile {', '.join(device.cannot_compile)}"] if device.cannot_compile else []
@@ -105,8 +105,8 @@ def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[
         yield from paragraph(message(f"open: {note}"), width, "  ", "    ")
 
 
-def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
-    setting = found.setting
+def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
+    setting = reconciliation.setting
     known = {key: value for key, value in setting.options.items() if key in setting.known}
     yield Line("Target", _HEADING)
     yield from fact("delegate", setting.delegate.name, width)
@@ -118,9 +118,11 @@ def _setting(found: Reconciliation, width: int) -> Iterator[Line]:
     )
 
 
-def _tallies(found: Reconciliation, width: int) -> Iterator[Line]:
+def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     """The log lines are shown as they were printed, neither wrapped nor styled."""
-    yield from tally_lines(found.device, found.simulated, width, is_plugin=found.setting.delegate.is_plugin)
+    yield from tally_lines(
+        reconciliation.device, reconciliation.simulated, width, is_plugin=reconciliation.setting.delegate.is_plugin
+    )
 
 
 def tally_lines(device: Tally, simulated: Tally, width: int, *, is_plugin: bool) -> Iterator[Line]:
@@ -144,24 +146,24 @@ def _numbers(tally: Tally, is_plugin: bool) -> str:
     return ", ".join([f"{title}: {_UNKNOWN if number is None else f'{number:,}'}" for title, number in values])
 
 
-def _result(found: Reconciliation, width: int) -> Iterator[Line]:
-    if found.status == REPRODUCED:
+def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
+    if reconciliation.status == REPRODUCED:
         yield Line("Reproduced: the simulation reproduces the device", _GOOD)
         return
-    if found.status == NOT_COMPARED:
+    if reconciliation.status == NOT_COMPARED:
         why = "does not say what became of the delegate; it is cut short, or of something else"
-        yield Line(f"Not compared: the log {'is of another delegate' if found.is_foreign else why}", _BAD)
+        yield Line(f"Not compared: the log {'is of another delegate' if reconciliation.is_foreign else why}", _BAD)
         return
-    if found.status == UNEXPLAINED or found.account is None:
+    if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
         yield Line("Unexplained: the device did something else, and none of the explanations tried accounts for it", _BAD)
     else:
-        certain = "" if found.account.is_certain else " (one of several possible explanations)"
+        certain = "" if reconciliation.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", _GOOD)
-        yield from paragraph(message(found.account.text), width, "  ", "  ")
-    for difference in found.differences:
+        yield from paragraph(message(reconciliation.account.text), width, "  ", "  ")
+    for difference in reconciliation.differences:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
-    if found.feature_levels and found.account is not None and found.account.kind != "options":
-        levels = ", ".join(map(str, found.feature_levels))
+    if reconciliation.feature_levels and reconciliation.account is not None and reconciliation.account.kind != "options":
+        levels = ", ".join(map(str, reconciliation.feature_levels))
         text = f"feature level {levels} would lead to the same result without a driver that rejects anything"
         yield from paragraph(text, width, "  ", "    ")
 
@@ -192,28 +194,30 @@ def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line
     yield Line("No node ran on the CPU")
 
 
-def _refusals(found: Reconciliation, width: int) -> Iterator[Line]:
-    if found.refusals:
+def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
+    if reconciliation.refusals:
         yield Line("")
         yield Line("Refusals that differ", _HEADING)
-    for refusal in found.refusals:
+    for refusal in reconciliation.refusals:
         counts = f"{refusal.on_device:,} on the device, {refusal.simulated:,} simulated"
         text = f"{name(refusal.op)} version {refusal.version}: {counts}"
         yield from paragraph(text, width, "  ", "    ")
-    if found.listed_refusals:
+    if reconciliation.listed_refusals:
         yield Line("")
         yield Line("Operators that the delegate lists as refused", _HEADING)
-    for listed in found.listed_refusals:
+    for listed in reconciliation.listed_refusals:
         yield from listed_lines(listed, width)
-    devices = ", ".join([f"{name(device)} for {counted(count, 'operation')}" for device, count in chosen_devices(found.log)])
+    devices = ", ".join(
+        [f"{name(device)} for {counted(count, 'operation')}" for device, count in chosen_devices(reconciliation.log)]
+    )
     if devices:
         yield Line("")
         yield from paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
-    for compilation in found.log.runtime.compilations:
+    for compilation in reconciliation.log.runtime.compilations:
         yield from paragraph(message(f"The runtime compiled {compilation_text(compilation)}"), width, "", "  ")
-    yield from error_lines(found.errors, width)
+    yield from error_lines(reconciliation.errors, width)
     yield Line("")
-    yield from paragraph(f"Evidence: {_EVIDENCE[found.evidence]}", width, "", "  ")
+    yield from paragraph(f"Evidence: {_EVIDENCE[reconciliation.evidence]}", width, "", "  ")
 
 
 def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:

@@ -31,27 +31,27 @@ _STEPS = {
 }
 
 
-def stack_reconciliation_lines(found: StackReconciliation, width: int, verbose: bool) -> Iterator[Line]:
+def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation of several accelerators."""
-    other = [note for step in found.steps for note in step.notes if OTHER_MODEL in note]
+    other = [note for step in reconciliation.steps for note in step.notes if OTHER_MODEL in note]
     for note in other:
         yield from paragraph(message(note), width, "", "  ", style=_BAD)
     if other:
         yield Line("")
-    text, style = _RESULTS[found.status]
+    text, style = _RESULTS[reconciliation.status]
     yield Line(text, style)
-    if found.explanation:
-        yield from paragraph(found.explanation, width, "  ", "  ")
-    for step in found.steps:
+    if reconciliation.explanation:
+        yield from paragraph(reconciliation.explanation, width, "  ", "  ")
+    for step in reconciliation.steps:
         yield Line("")
         yield from _step(step, width)
-    yield from error_lines(found.errors, width)
-    if found.notes:
+    yield from error_lines(reconciliation.errors, width)
+    if reconciliation.notes:
         yield Line("")
         yield Line("Notes", _HEADING)
-    for note in found.notes:
+    for note in reconciliation.notes:
         yield from paragraph(message(note), width, "  - ", "    ")
-    log = found.log
+    log = reconciliation.log
     if log.unused_count:
         yield Line("")
         yield from unused_lines(log.unused, log.unused_count, log.line_count, width, verbose)

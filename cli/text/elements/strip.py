@@ -26,12 +26,12 @@ def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Li
         return
     glyphs = _BLOCKS if can_write("".join(_BLOCKS.values())) else _ASCII
     room = width - _INDENT
-    found, size = cells([(span.state, len(span.nodes)) for span in spans], room * _ROWS)
-    for start in range(0, len(found), room):
-        row = found[start : start + room]
+    states, size = cells([(span.state, len(span.nodes)) for span in spans], room * _ROWS)
+    for start in range(0, len(states), room):
+        row = states[start : start + room]
         yield Line(" " * _INDENT + "".join([glyphs[state] for state in row]), "", tuple(_parts(row)))
     words = [
-        f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(found), legend_texts(delegate, _used(found)), strict=True)
+        f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(states), legend_texts(delegate, _used(states)), strict=True)
     ]
     scale = "a cell is a node" if size == 1 else f"a cell is {counted(size, 'node')}"
     for line in wrapped(f"{'  '.join(words)}  ({scale}, in running order)", width, " " * _INDENT):
@@ -40,8 +40,8 @@ def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Li
 
 def strip_text(lengths: Lengths, room: int) -> tuple[str, int]:
     """Return the strip as text of at most so many characters, and how many nodes each stands for."""
-    found, size = cells(lengths, room)
-    return "".join([_BLOCKS[state] for state in found]), size
+    states, size = cells(lengths, room)
+    return "".join([_BLOCKS[state] for state in states]), size
 
 
 def legend_texts(delegate: str, states: Iterable[str]) -> list[tuple[str, str]]:
@@ -49,8 +49,8 @@ def legend_texts(delegate: str, states: Iterable[str]) -> list[tuple[str, str]]:
     return [(_BLOCKS[state], _WORDS.get(state, delegate)) for state in states]
 
 
-def _used(found: Sequence[str]) -> list[str]:
-    return [state for state in STATES_AND_MIXED if state in found]
+def _used(states: Sequence[str]) -> list[str]:
+    return [state for state in STATES_AND_MIXED if state in states]
 
 
 def _parts(row: Sequence[str]) -> Iterator[tuple[int, int, str]]:

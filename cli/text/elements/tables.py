@@ -9,7 +9,7 @@ from ...console.layout import cut
 TableRow = Sequence[str]
 
 _NARROWEST_TEXT = 16
-"""What has to be seen at least of a text at the end of a line."""
+"""The fewest characters that a text at the end of a line may be cut to."""
 
 
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, split: int, keys: int = 1) -> list[str]:
