@@ -27,7 +27,7 @@ from .rules import RULES
 from .target import COREML_2, COREML_3, CoreMlTarget
 
 DEFAULT_MINIMUM = 2
-"""Default minimum of nodes per partition (``kMinNodesPerCoreMlDelegate``)."""
+"""The default minimum number of nodes in a partition (``kMinNodesPerCoreMlDelegate``)."""
 NO_LIMIT = (1 << 31) - 1
 
 DEVICES_WITH_NEURAL_ENGINE = "devices_with_neural_engine"
@@ -43,7 +43,7 @@ _DEVICES = {
 
 
 def devices(value: Any) -> str:
-    """Parse the devices to create the delegate on: a name, ours or upstream's, or upstream's number."""
+    """Parse the devices on which the delegate is created: our name, upstream's name or upstream's number."""
     name = str(value).strip().lower()
     if isinstance(value, bool) or name not in _DEVICES:
         raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")
@@ -96,7 +96,7 @@ class CoreMlDelegate(Delegate):
     history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Judge every node, and take all accepted ones or the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Decide about every node, and take all supported nodes or only the largest partitions (``FP16GraphPartitionHelper``)."""
         target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
@@ -119,11 +119,11 @@ class CoreMlDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the Core ML model of one partition."""
+        """Return the failure to build the Core ML model of one partition; None if the build succeeds."""
         return build_partition(decision.graph, subset, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code: some operators require Core ML 3."""
+        """Yield options that avoid refusals with this code; RESHAPE, for example, requires Core ML 2."""
         if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
             yield {"coreml_version": COREML_2}
         yield from super().remedies(code, options)
@@ -139,7 +139,10 @@ def _limit(options: OptionValues) -> int:
 
 
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
-    """Warn of accepted nodes with an omitted bias: the kernel reads memory before the array of tensors."""
+    """Return a warning about delegated nodes with an omitted bias.
+
+    For such a node, the kernel reads memory before the array of tensors.
+    """
     graph = decision.graph
     nodes = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
     if not nodes:
@@ -151,7 +154,10 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
-    """Warn of accepted paddings with a computed value: the kernel reads its memory before it is computed."""
+    """Return a warning about delegated paddings with a value that is computed at run time.
+
+    The kernel reads the memory of this value before the value is computed.
+    """
     graph = decision.graph
     indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
     if not indices:

@@ -1,4 +1,4 @@
-"""Failures to initialize the kernel of a partition: codes and wording."""
+"""Failures to initialize the kernel of a partition: problem codes and wording."""
 
 from __future__ import annotations
 
@@ -52,6 +52,6 @@ WORDINGS: Mapping[str, FailureWording] = {
         is_crash=True,
     ),
 }
-"""The wording of each failure."""
+"""The wording of each failure, by problem code."""
 
 kernel_failure = functools.partial(decision.kernel_failure, WORDINGS)

@@ -1,4 +1,4 @@
-"""Conditions for initializing the delegate's kernel of one partition.
+"""The conditions under which the kernel of a partition can be initialized.
 
 Source: ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and the checks in
 ``RegisterInputs`` and ``RegisterOutputs`` of the layers (``delegates/coreml/builders``). Core ML is assumed to compile the model.
@@ -18,7 +18,7 @@ from .failures import kernel_failure
 MAX_RANK = 4
 
 _BOUNDARY_RANK_IS_CHECKED = parse_release("litert-2.2.0")
-"""Since this release, the kernel fails if tensors with more dimensions go in or out; before, it ignores that."""
+"""The first release in which the kernel fails if a boundary tensor has more than ``MAX_RANK`` dimensions."""
 
 _ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
 _INPUT_COUNTS = {
@@ -45,11 +45,11 @@ _INPUT_COUNTS = {
 _PADDING = ("PAD", "PADV2", "MIRROR_PAD")
 _ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
 _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
-"""Operators whose other operands become part of the layer."""
+"""Operators that read only their first operand at run time; their other operands become part of the layer."""
 
 
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:
-    """Return the failure of initializing a partition's kernel; None if it succeeds."""
+    """Return the failure to initialize a partition's kernel; None if the kernel can be initialized."""
     read: set[int] = set()
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
@@ -70,7 +70,7 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
 
 
 def _miscounted(node: NodeView) -> KernelFailure | None:
-    """Return the failure of a wrong number of operands or results (``RegisterInputs``, ``RegisterOutputs``)."""
+    """Return a failure if a node has a wrong number of operands or results (``RegisterInputs``, ``RegisterOutputs``)."""
     inputs, outputs = len(node.node.inputs), len(node.node.outputs)
     allowed = _INPUT_COUNTS.get(node.op)
     if allowed is not None and inputs not in allowed:
@@ -86,7 +86,7 @@ def _count_failure(node: NodeView, side: str, count: int, allowed: Iterable[int]
 
 
 def layer_inputs(node: NodeView) -> Iterator[int]:
-    """Yield the tensors that the layer reads at run time; the others become part of it, or are unused."""
+    """Yield the tensors that the layer reads at run time. Other operands become part of the layer, or are unused."""
     inputs = node.node.inputs
     if node.op in _FIRST_OPERAND_ONLY:
         yield node.node.input(0)
@@ -106,7 +106,7 @@ def is_constant_number(node: NodeView, position: int) -> bool:
 
 
 def has_computed_value(node: NodeView) -> bool:
-    """Return whether a node is a padding by a runtime value, which the kernel reads when it is created."""
+    """Return whether a node pads with a runtime value. The kernel reads this value when the kernel is created."""
     return _reads_value(node) and node.node.input(2) >= 0 and not node.input(2).is_constant
 
 

@@ -1,4 +1,4 @@
-"""The kinds of problem that Core ML's rules report, with the delegate's wording where it differs."""
+"""The kinds of problem that Core ML's rules report, with the delegate's own wording where needed."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ KINDS = (
     ),
     COREML_VERSION,
 )
-"""Every kind of problem in the rules, with Core ML's wording."""
+"""Every kind of problem in the rules, with the delegate's wording."""

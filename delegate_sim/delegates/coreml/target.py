@@ -11,7 +11,7 @@ COREML_3 = 3
 
 
 class CoreMlTarget(NamedTuple):
-    """The Core ML version of created models, and the release of the runtime."""
+    """A target: the Core ML version of the created models, and the release of the runtime."""
 
     coreml_version: int = COREML_3
     release: Release = NEWEST

@@ -32,7 +32,7 @@ _LAST_INDEX = (1 << 31) - 1
 
 
 def backend(value: Any) -> str:
-    """Parse the name of a backend, also in benchmark_model's spelling; by default, OpenCL is tried first."""
+    """Parse the name of a backend, which may be in benchmark_model's spelling. By default, the delegate tries OpenCL first."""
     name = text(value)
     if name is None:
         return "opencl"
@@ -126,11 +126,11 @@ class GpuDelegate(Delegate):
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """Kernel names, Apple's included: its delegate chooses the same nodes."""
+        """The names of the delegate's kernels, including the kernel of Apple's Metal delegate, which chooses the same nodes."""
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Judge every node, and take all accepted ones or the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Decide about every node, and take all supported nodes or only the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
@@ -151,10 +151,10 @@ class GpuDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the delegate's own model of one partition; return its failure.
+        """Return the failure to build the delegate's own model of one partition; None if the build succeeds.
 
-        The build follows the newest sources. The rules of older releases are measured, but not whether their builds fail: there
-        the failure is only predicted.
+        The build follows the newest sources. For older releases, the rules were measured but not the builds, so a failure is only
+        a prediction.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
@@ -162,7 +162,7 @@ class GpuDelegate(Delegate):
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code: no limit on partitions, or on the range of nodes."""
+        """Yield options that avoid refusals with this code, by lifting the limit on partitions or on node indices."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
@@ -178,7 +178,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 def _within_range(
     verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
 ) -> tuple[tuple[int, ...], dict[int, Reason]]:
-    """Return the supported nodes from the first to the last node to delegate, and the reasons for leaving out the others."""
+    """Return the supported nodes within the range to delegate, and the reasons for leaving out the other supported nodes."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
     outside = [index for index in supported if not first <= index <= last]

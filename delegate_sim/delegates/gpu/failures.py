@@ -1,4 +1,4 @@
-"""Failures to build the delegate's own model of a partition: codes and wording."""
+"""Failures to build the delegate's own model of a partition: problem codes and wording."""
 
 from __future__ import annotations
 
@@ -280,11 +280,11 @@ _WORDINGS = (
 )
 
 WORDINGS: Mapping[str, FailureWording] = {wording.kind.name: wording for wording in _WORDINGS}
-"""The wording of each failure, by its code."""
+"""The wording of each failure, by problem code."""
 
 
 def is_crash(code: str) -> bool:
-    """Return whether the failure ends the process."""
+    """Return whether the failure with this code ends the process."""
     return WORDINGS[code].is_crash
 
 

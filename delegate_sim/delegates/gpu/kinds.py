@@ -1,4 +1,4 @@
-"""The kinds of problem that the GPU delegate's rules report, with its wording where it differs."""
+"""The kinds of problem that the GPU delegate's rules report, with the delegate's own wording where needed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks that both GPU delegates, the older one and ML Drift, share through one function of the runtime.
+"""Checks that ML Drift and the older GPU delegate share through one function of the runtime.
 
-Source: ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``). Each family of operators has a module with
-its operators' checks, in order; each delegate adds the checks of its own parsers.
+Source: ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``). There is one module for each family of
+operators, with the checks in order. Each delegate adds the checks of its own parsers.
 """

@@ -22,7 +22,7 @@ ADD_OPERANDS, ADD_N, MUL_OPERANDS = case(
 
 
 def is_broadcastable(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Return whether shapes are equal from the last dimension on, or 1 (``CheckIsBroadcastable``)."""
+    """Return whether sizes, compared from the last dimension on, are equal or 1 (``CheckIsBroadcastable``)."""
     pairs = zip(reversed(first), reversed(second), strict=False)
     return all(one == other or 1 in (one, other) for one, other in pairs)
 
@@ -54,9 +54,9 @@ PLAIN_BROADCAST = _broadcast(
     "operands of one rank, one of rank 0 or 1, [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
     _fits_older_delegate,
 )
-"""The check without the flag for enhanced broadcast, which the older delegate does not set."""
+"""The broadcast check of the older delegate, which does not set the flag ``kEnhancedBroadcast``."""
 ENHANCED_BROADCAST = _broadcast("operands whose sizes are equal or 1, from the last dimension on", is_broadcastable)
-"""The check with the flag ``kEnhancedBroadcast``, which ML Drift sets."""
+"""The broadcast check of ML Drift, which sets the flag ``kEnhancedBroadcast``."""
 
 # Selection
 
@@ -73,7 +73,7 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
 
 
 def selected_value(position: int) -> Check[object]:
-    """Require that a value between which SELECT chooses has the output's shape, or is a scalar."""
+    """Require that one of the values that SELECT chooses from has the output's shape or is a scalar."""
     return check(
         BROADCAST,
         f"input {position} of the output's shape, or a scalar",

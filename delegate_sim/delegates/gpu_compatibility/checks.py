@@ -1,4 +1,4 @@
-"""Checks of ``CheckGpuDelegateCompatibility`` that several operators share, and its messages."""
+"""Checks of ``CheckGpuDelegateCompatibility`` that several operators share, and their messages."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 outpu
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The actual value of a failed check, in our words, and the runtime's log message."""
+    """The result of a failed check: the actual value in our words, and the runtime's log message."""
 
     found: str
     said: str
 
 
 def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], hint: str = "") -> Check[object]:
-    """Return a check whose finder also gives the runtime's message."""
+    """Return a check whose finder also returns the runtime's message."""
 
     def find(node: NodeView) -> str | None:
         problem = finder(node)
@@ -47,17 +47,17 @@ def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], h
 
 
 def case(*checks: Check[T], source: Source = COMPATIBILITY) -> tuple[Check[T], ...]:
-    """Return the checks of an operator; those without a source get a function of ``gpu_compatibility.cc``."""
+    """Return the checks of an operator; ``source`` is the source of checks that do not have a source yet."""
     return tuple([check if check.source else check.from_source(source) for check in checks])
 
 
 def saying(message: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:
-    """Return the checks with the same message."""
+    """Return the checks with this message of the runtime."""
     return tuple([check.saying(message) for check in checks])
 
 
 def joined(shape: Iterable[int]) -> str:
-    """Return a shape in the form of the runtime's messages."""
+    """Return a shape as the runtime's messages format it."""
     return f"[{','.join(map(str, shape))}]"
 
 
@@ -88,7 +88,7 @@ def expected_outputs(expected: int, count: int) -> str:
 
 
 def runtime_operands(runtime: int, outputs: int) -> Check[object]:
-    """Require these numbers of runtime operands and of results (``CheckInputsOutputs``)."""
+    """Require exact numbers of runtime operands and results (``CheckInputsOutputs``)."""
     needed = f"{counted(runtime, 'runtime input')} and {counted(outputs, 'output')}"
     demand = asked(kinds.OPERAND_COUNT, needed, lambda node: _other_runtime_operands(node, runtime, outputs))
     return demand.from_source(COMPATIBILITY.with_symbol("CheckInputsOutputs"))
@@ -105,7 +105,7 @@ _CONSTANTS_TOO = COMPATIBILITY.with_symbol("CheckInputsConstsOutputs")
 
 
 def operands(runtime: int, constant: int, outputs: int) -> Check[object]:
-    """Require these numbers of runtime operands, constants and results (``CheckInputsConstsOutputs``)."""
+    """Require exact numbers of runtime operands, constants and results (``CheckInputsConstsOutputs``)."""
 
     def find(node: NodeView) -> Found | None:
         count = constant_input_count(node)
@@ -118,12 +118,12 @@ def operands(runtime: int, constant: int, outputs: int) -> Check[object]:
 
 
 def one_or_two_operands() -> Check[object]:
-    """Require two runtime operands, or one with a constant (``CheckInputsConstsOutputs``)."""
+    """Require two runtime operands, or one runtime operand and one constant (``CheckInputsConstsOutputs``)."""
     return operand_pairs(((2, 0), (1, 1)), TWO_OPERANDS)
 
 
 def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[object]:
-    """Require one of several numbers of runtime operands and constants (``CheckInputsConstsOutputs``)."""
+    """Require one of several pairs of counts: runtime operands and constants (``CheckInputsConstsOutputs``)."""
 
     def find(node: NodeView) -> str | None:
         runtime, constant, outputs = runtime_input_count(node), constant_input_count(node), len(node.node.outputs)
@@ -136,7 +136,7 @@ def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[obje
 
 
 def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
-    """Return a check of operand counts as one of an operand's presence (``CheckTensorIsAvailable``)."""
+    """Return a check of operand counts with the source and message of a presence check (``CheckTensorIsAvailable``)."""
 
     def say(node: NodeView) -> str:
         return f"Requested index goes beyond array size: {position} vs {len(node.node.inputs)}"
@@ -145,7 +145,7 @@ def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
 
 
 def convolution_operands() -> tuple[Check[object], Check[object]]:
-    """Require an input, and weights that are constant or computed (``CheckConvolutionInputOutput``)."""
+    """Require an input and weights, either of them constant or not (``CheckConvolutionInputOutput``)."""
     return (
         _convolution_operands(0, "at most 2 runtime inputs").before_release("litert-2.1.6"),
         _convolution_operands(1, "1 or 2 runtime inputs").from_release("litert-2.1.6"),
@@ -206,7 +206,7 @@ KNOWN_ACTIVATION = (
     .from_source(COMPATIBILITY.with_symbol("IsActivationSupported"))
     .saying("TfLiteFusedActivation.kTfLiteActSignBit")
 )
-"""Require any fused activation but SIGN_BIT."""
+"""Require any fused activation except SIGN_BIT."""
 
 
 def _axes(node: NodeView) -> Found | None:

@@ -18,9 +18,10 @@ def _wrong_counts_both(node: NodeView) -> str | None:
 
 
 def _one_hot_axis(node: NodeView) -> str | None:
-    """Return an axis other than the indices' last size, which the runtime uses in place of their rank.
+    """Return the axis unless it is -1 or equals the last size of the indices.
 
-    Before LiteRT 2.1.6 it read that size of scalars too, from unknown memory.
+    The runtime uses this size in place of the rank of the indices. Before LiteRT 2.1.6, it did so for scalars too and read
+    unknown memory.
     """
     axis, shape = node.options.axis, node.input(0).shape
     return None if axis == -1 or (shape and axis == shape[-1]) else f"axis {axis} with indices of shape {list(shape)}"

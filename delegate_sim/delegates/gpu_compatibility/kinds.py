@@ -1,4 +1,4 @@
-"""Kinds of problem that the rules of both GPU delegates report with the same wording."""
+"""Kinds of problem that both GPU delegates report with the same wording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties of a node that the rules of the GPU delegates, and the models that they build, depend on."""
+"""Properties of nodes that affect the rules of the GPU delegates or the models that these delegates build."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
 """Fused activations that the GPU supports (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot store SIGMOID."""
 
 _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT", "SIGMOID")
-"""Activations by the values of ``TfLiteFusedActivation``."""
+"""The names of activations, in the order of the values of ``TfLiteFusedActivation``."""
 
 
 def runtime_input_count(node: NodeView) -> int:
@@ -32,7 +32,7 @@ class PoolParameters:
 
 
 def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
-    """Return the ``TfLitePoolParams`` of MediaPipe's custom operators; None without custom options."""
+    """Return the ``TfLitePoolParams`` of MediaPipe's custom operators; None if there are no custom options."""
     words = _custom_words(node, 6)
     if words is None:
         return None
@@ -43,13 +43,16 @@ def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
 
 
 def custom_strides(node: NodeView) -> tuple[int, int] | None:
-    """Return the height and width of a custom operator's strides (``TfLiteTransposeConvParams``); None without options."""
+    """Return the height and width of a custom operator's strides (``TfLiteTransposeConvParams``).
+
+    Returns None if there are no custom options.
+    """
     words = _custom_words(node, 3)
     return None if words is None else (words[2], words[1])
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """Return the first 32-bit words of the custom options; missing ones read as 0."""
+    """Return the first 32-bit words of the custom options, with 0 for missing words; None if there are no custom options."""
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options
@@ -58,9 +61,9 @@ def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
 
 
 def is_full_lstm(node: NodeView) -> bool:
-    """Return whether an LSTM's options give it one operand for each gate (``kTfLiteLSTMFullKernel``)."""
+    """Return whether an LSTM has the full form, with one operand for each gate (``kTfLiteLSTMFullKernel``)."""
     return node.op == "LSTM" and node.options.kernel_type != 1
 
 
 OUTPUT_STATE, CELL_STATE = 18, 19
-"""The state operands of a full LSTM, to which it writes."""
+"""The positions of a full LSTM's state operands, which the LSTM also writes."""

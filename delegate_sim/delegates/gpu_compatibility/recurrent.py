@@ -11,7 +11,7 @@ from .questions import is_full_lstm
 
 
 def is_basic(node: NodeView) -> bool:
-    """Return whether an LSTM has joint weights."""
+    """Return whether an LSTM has the basic form, with joint weights."""
     return not is_full_lstm(node)
 
 

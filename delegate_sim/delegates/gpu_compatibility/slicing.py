@@ -13,4 +13,4 @@ SLICE_MASKS = (
     ),
     operand_count(at_least(4)).saying("STRIDED_SLICE requires 4 inputs."),
 )
-"""The first checks of STRIDED_SLICE; ML Drift's own parser has the same, with the same messages."""
+"""The first checks of STRIDED_SLICE. ML Drift's own parser repeats these checks with the same messages."""

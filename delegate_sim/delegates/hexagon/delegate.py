@@ -1,7 +1,8 @@
 """The Hexagon delegate's handling of a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
-It is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), which accepts dynamic tensors only with the
-experimental option for varying batch sizes. That option is not simulated, nor are the graphs that its kernels build for the DSP.
+As a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), it accepts dynamic tensors only with an
+experimental option for varying batch sizes. Neither this option nor the graphs that the delegate's kernels build for the DSP are
+simulated.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from .rules import RULES
 from .target import HexagonTarget
 
 DEFAULT_PARTITIONS = 4
-"""Default limit of partitions (``kMaxHexagonGraphs``)."""
+"""The default limit on the number of partitions (``kMaxHexagonGraphs``)."""
 MOST_PARTITIONS = 16
-"""Highest limit of partitions (``kMaxMaxHexagonGraphs``)."""
+"""The highest limit on the number of partitions (``kMaxMaxHexagonGraphs``)."""
 DEFAULT_MINIMUM = 2
-"""Default minimum of nodes per partition (``kMinNodesPerHexagonGraph``)."""
+"""The default minimum number of nodes in a partition (``kMinNodesPerHexagonGraph``)."""
 
 OPTIONS = (
     Option(
@@ -54,12 +55,12 @@ class HexagonDelegate(Delegate):
     history = ReleaseHistory("tf-2.14")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Judge every node, and take the largest partitions."""
+        """Decide about every node, and take the largest partitions."""
         complete = take_supported(graph, RULES, HexagonTarget(release))
         decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
         if graph.index > 0:
             return decision
-        # A line that is printed once in a process is printed for the first subgraph.
+        # The delegate prints this line once per process, for the first subgraph.
         return replace(
             decision,
             warnings=(*_capping_warning(options), *decision.warnings),

@@ -1,4 +1,4 @@
-"""The kinds of problem that the Hexagon delegate's rules report, with its wording where it differs."""
+"""The kinds of problem that the Hexagon delegate's rules report, with the delegate's own wording where needed."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ KINDS = (
         advice="Change the layer in the model, for example by padding the filter with zeros.",
     ),
 )
-"""Every kind of problem in the rules, with the DSP's wording."""
+"""Every kind of problem in the rules, with the delegate's wording."""

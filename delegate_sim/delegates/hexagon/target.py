@@ -8,6 +8,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class HexagonTarget(NamedTuple):
-    """The release of the runtime on which the rules depend."""
+    """The target of the rules, which is only the release of the runtime."""
 
     release: Release = NEWEST

@@ -1,7 +1,7 @@
-"""Problems with a node that end the process while ML Drift builds its model, after the rules accepted the node.
+"""Problems of a node that stop ML Drift from building its model although the rules accepted the node.
 
-Beside its rules, each family has ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, known only on WebGPU;
-the latter were found with the binary of LiteRT 2.3.
+Each family module may define ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, which are known only on
+WebGPU. The WebGPU problems were found with the binary of LiteRT 2.3.
 
 Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) and ``ObjectReader``
 (``ml_drift_delegate/tflite/object_reader.cc``), whose checks end the process.
@@ -26,21 +26,21 @@ class BuildProblem:
 
 
 BuildProblems = Mapping[str, Callable[[NodeView], Iterator[BuildProblem]]]
-"""Functions that find problems, by operator."""
+"""Functions that find build problems, by operator."""
 
 _ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "INT32")
-"""Types of the constants that become nodes of the model (``ObjectReader::AddConstInput``)."""
+"""The types of constants that can become nodes of ML Drift's model (``ObjectReader::AddConstInput``)."""
 
 
 def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant input that the parser reads as a runtime value."""
+    """Yield a problem for each of these inputs that is constant, because the parser reads it as a runtime value."""
     for position in positions:
         if node.input(position).is_constant:
             yield BuildProblem(CONSTANT_READ.name, node.input(position))
 
 
 def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant input of a type that cannot become a node of the model."""
+    """Yield a problem for each constant input whose type cannot become a node of ML Drift's model."""
     for position in positions:
         if node.input(position).is_constant and node.input(position).type not in _ADDED_TYPES:
             yield BuildProblem(CONSTANT_TYPE.name, node.input(position))

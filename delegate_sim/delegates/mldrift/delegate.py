@@ -112,7 +112,7 @@ class MlDriftAccelerator(Accelerator):
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return a failure if nodes are left over although the hint, or a missing CPU, does not allow it."""
+        """Return a failure if nodes are left to the CPU although the hint or the list of accelerators rules this out."""
         delegated = set(decision.nodes)
         left = [index for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
@@ -158,7 +158,7 @@ class MlDriftDelegate(Delegate):
         return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Yield a note if a release is simulated with the rules of another, measured one."""
+        """Yield a note if a release is simulated with the rules of another, measured release."""
         return release_notes(release)
 
     def kernel_name_for(self, options: OptionValues) -> str:
@@ -166,11 +166,11 @@ class MlDriftDelegate(Delegate):
         return _KERNELS[options["backend"]]
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return True with the hint, since the runtime then applies the delegate before it prepares CPU kernels."""
+        """Return whether the hint is set; the runtime then applies the delegate before it prepares CPU kernels."""
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Judge every node, and take all accepted ones or the largest partition (``FP16GraphPartitionHelper``).
+        """Decide about every node, and take all supported nodes or only the largest partition (``FP16GraphPartitionHelper``).
 
         LiteRT's binaries are linked with LLVM's C++ library, whose unstable sort chooses among partitions of equal size.
         """
@@ -194,7 +194,7 @@ class MlDriftDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure of building ML Drift's own model of one partition; None if none is known."""
+        """Return the failure to build ML Drift's own model of one partition; None if no failure is known."""
         failure = build_failure(decision.graph, subset, options["backend"], release)
         if failure is None:
             return None
@@ -204,7 +204,7 @@ class MlDriftDelegate(Delegate):
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    """Return the message for each refused node; DEQUANTIZE nodes that widen float16 constants have none."""
+    """Return the message for each refused node; the message is empty for a DEQUANTIZE that widens a float16 constant."""
     return {
         index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
         for index, verdict in verdicts.items()
@@ -213,7 +213,7 @@ def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
-    """Yield the subgraphs of accepted composites' decompositions, which no longer run."""
+    """Yield the decomposition subgraphs of delegated composites, which no longer run."""
     composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
     for node in composites:
         if not node.node.is_custom and composite_name(node):

@@ -1,4 +1,4 @@
-"""Failures of models whose nodes were accepted: codes and wording."""
+"""Failures of models whose nodes were accepted: problem codes and wording."""
 
 from __future__ import annotations
 
@@ -154,12 +154,12 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph that is not a single kernel, as the hint promises; ``left`` are the remaining nodes."""
+    """Return the failure of a subgraph that is not one kernel as the hint promises; ``left`` are the nodes on the CPU."""
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a model that needs the CPU for the remaining nodes ``left``."""
+    """Return the failure of a model that needs the CPU for the nodes ``left``."""
     failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
     return replace(failure, is_later=True)

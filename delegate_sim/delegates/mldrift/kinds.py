@@ -1,4 +1,4 @@
-"""Kinds of problem of ML Drift, with its wording."""
+"""The kinds of problem that ML Drift's rules report, with ML Drift's own wording where needed."""
 
 from __future__ import annotations
 

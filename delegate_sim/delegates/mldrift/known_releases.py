@@ -1,4 +1,4 @@
-"""Known releases of ML Drift: it ships as binaries, so a release is known only if its binary was run."""
+"""Known releases of ML Drift. It ships as binaries, so only the releases whose binaries were run are known."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
 
 
 def rules_of(release: Release) -> Release:
-    """Return the measured release whose rules apply to a release: the last one before it, or the oldest."""
+    """Return the measured release whose rules apply: the newest one up to ``release``, or else the oldest one."""
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
 def release_notes(release: Release) -> Iterator[str]:
-    """Yield a note if a release is simulated with the rules of another one."""
+    """Yield a note if a release is simulated with the rules of another release."""
     note = release_note(release)
     if note is not None:
         yield note
@@ -36,8 +36,8 @@ def release_notes(release: Release) -> Iterator[str]:
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
     """Return the checks that exist in some measured release, with ranges that start and end at measured releases.
 
-    The checks shared with the older GPU delegate are dated by the runtime's sources. A change between two measured releases is
-    only known for the later one.
+    The sources of the runtime date the checks that ML Drift shares with the older GPU delegate. If a check changed between two
+    measured releases, the change counts from the later release.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 
@@ -50,7 +50,7 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
-    """Return the first measured release that is not before a release; None if there is none."""
+    """Return the first measured release from ``release`` on; None if that includes all measured releases."""
     if release is None or OLDEST.is_at_least(release):
         return None
     return next(measured for measured in MEASURED if measured.is_at_least(release))

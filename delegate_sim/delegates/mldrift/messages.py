@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from ...graph.graph import Graph
 
 _DELEGATE = 51
-"""The builtin code of another delegate's kernel in the graph."""
+"""The builtin code of a node that another delegate's kernel replaced."""
 HEADING = "Following operations are not supported by GPU delegate:"
 LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will run on the CPU\."
 
 
 def refusal_lines(graph: Graph, messages: Mapping[int, str], delegated: int) -> tuple[str, ...]:
-    """Return the lines about a subgraph: each operator with each reason once, and the numbers of nodes on both sides.
+    """Return the log lines about a subgraph: each operator with each reason once, then the numbers of nodes on GPU and CPU.
 
-    ``messages`` has one for each refused node, ``delegated`` is the number of replaced nodes. Nothing is printed if no node was
-    refused, or if all nodes are replaced anyway.
+    ``messages`` has a message for each refused node. ``delegated`` is the number of replaced nodes. ML Drift prints nothing if it
+    refused no node, or if it replaces all nodes anyway.
     """
     total = len(graph.execution_plan)
     if not messages or delegated >= total:

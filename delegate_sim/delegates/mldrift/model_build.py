@@ -1,7 +1,7 @@
-"""Failures while ML Drift builds its own model of the delegated nodes: the process ends, and nothing is restored.
+"""Failures while ML Drift builds its own model of the delegated nodes. The process ends, and nothing is restored.
 
-Problems of single operators are beside their rules (see ``build_problems.py``). The list is incomplete: shaders are compiled by
-drivers.
+Problems of single operators are defined next to the operators' rules (see ``build_problems.py``). The list is incomplete, because
+drivers compile the shaders.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .rules.checks import integers
 from .shapes import axes_of
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""Position of the axis input, by operator; parts with an empty axis have no kernels."""
+"""The position of the axis operand, by operator. A part that is empty along this axis has no kernel."""
 _CHANNELS_AXIS = 3
 
 
 def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) -> KernelFailure | None:
-    """Return the first failure while the model of a partition is built; None if none is known."""
+    """Return the first failure to build the model of a partition; None if no failure is known."""
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
             failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
@@ -54,7 +54,10 @@ def _problems_of_operator(node: NodeView, table: str) -> Iterator[BuildProblem]:
 
 
 def _is_divided_by(node: NodeView, result: Tensor) -> bool:
-    """Return whether a result has zero batches, rows or columns, which work sizes are divided by; zero channels are fine."""
+    """Return whether a result has zero batches, rows or columns.
+
+    ML Drift divides work sizes by these numbers, but not by the number of channels.
+    """
     if 0 not in result.shape:
         return False
     sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))

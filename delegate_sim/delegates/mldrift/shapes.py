@@ -1,4 +1,4 @@
-"""ML Drift's reading of shapes as batch, height, width and channels."""
+"""ML Drift's mapping of shapes to batch, height, width and channels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Bhwc(NamedTuple):
-    """Sizes or positions by axis (``BHWC``)."""
+    """Sizes or positions, one for each axis (``BHWC``)."""
 
     b: int
     h: int
@@ -18,21 +18,24 @@ class Bhwc(NamedTuple):
 
 
 _AXES = {0: (), 1: (0,), 2: (0, 3), 3: (0, 2, 3)}
-"""The axes of the dimensions of a tensor, by its rank."""
+"""The axis of each dimension of a tensor, by the tensor's rank."""
 
 
 def axes_of(rank: int) -> tuple[int, ...]:
-    """Return the axis of each of the first dimensions (``ExtractAxisFromIndex``)."""
+    """Return the axis of each dimension, for up to four dimensions (``ExtractAxisFromIndex``)."""
     return _AXES.get(rank, (0, 1, 2, 3))
 
 
 def bhwc(shape: tuple[int, ...]) -> Bhwc:
-    """Return a shape by axis; missing axes are 1, and a fifth dimension is ignored (``ExtractTensorShape``)."""
+    """Return a shape as sizes by axis (``ExtractTensorShape``).
+
+    The size of an axis without a dimension is 1, and a fifth dimension is ignored.
+    """
     return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
 
 
 def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
-    """Return sizes or positions with some axes replaced."""
+    """Return ``base`` with the values of some axes replaced."""
     result = list(base)
     for axis, value in zip(axes, values, strict=False):
         result[axis] = value

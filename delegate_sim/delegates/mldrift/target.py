@@ -1,4 +1,4 @@
-"""The target that the acceptance rules depend on: only the release; no backend or option changes a verdict.
+"""The target of the acceptance rules, which is only the release: no backend or option changes a verdict.
 
 Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``).
 """
@@ -11,6 +11,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class MlDriftTarget(NamedTuple):
-    """The release whose rules apply, one of those measured."""
+    """The measured release whose rules apply."""
 
     release: Release = NEWEST

@@ -1,7 +1,7 @@
 """The TIM-VX delegate's handling of a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
-It delegates every supported node, sees graphs as they are in the file, and does not limit partitions. Its kernels always
-initialize and prepare: they build their network only when they are first invoked.
+The delegate takes every supported node, sees graphs as they are in the file, and does not limit partitions. Its kernels always
+initialize and prepare, because they build their network only when they are first invoked.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class VxDelegate(Delegate):
     log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return True."""
+        """Return True: the delegate sees graphs as they are in the file."""
         return True
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Judge every node, and delegate all supported ones."""
+        """Decide about every node, and take all supported nodes."""
         decision = take_supported(graph, self.rules_for(options), VxTarget(release))
         warnings = tuple(cache_warnings(decision, options))
         if graph.index == 0:
@@ -54,7 +54,7 @@ class VxDelegate(Delegate):
         return replace(decision, warnings=warnings)
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
-        """Warn of results whose size is known only at run time."""
+        """Return a warning about a tensor whose size is known only at run time."""
         dynamic = prepared().dynamic if decision.nodes else None
         return () if dynamic is None else (dynamic_warning(decision.graph, dynamic, decision.nodes),)
 

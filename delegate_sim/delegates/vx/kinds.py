@@ -1,4 +1,4 @@
-"""The kinds of problem that the TIM-VX delegate's rules report, with its wording where it differs."""
+"""The kinds of problem that the TIM-VX delegate's rules report, with the delegate's own wording where needed."""
 
 from __future__ import annotations
 
@@ -64,4 +64,4 @@ KINDS = (
         "DEQUANTIZE.",
     ),
 )
-"""Every kind of problem in the rules, with the NPU's wording."""
+"""Every kind of problem in the rules, with the delegate's wording."""

@@ -33,15 +33,15 @@ class NxpVxDelegate(VxDelegate):
     rules = NXP_RULES[NEWEST_RELEASE]
     rule_options = ("release",)
     log = LogTraits()
-    """A log does not distinguish this variant from upstream, which is assumed unless this one is requested."""
+    """Empty, because logs cannot tell this variant from VeriSilicon's delegate. Logs are read as VeriSilicon's by default."""
 
     @property
     def rule_books(self) -> tuple[RuleBook[VxTarget], ...]:
-        """Return the rules of each release, newest first."""
+        """The rules of each release, newest first."""
         return tuple(NXP_RULES.values())
 
     def rules_for(self, options: OptionValues) -> RuleBook[VxTarget]:
-        """Return the rules of the release."""
+        """Return the rules of the release that the options name."""
         return NXP_RULES[options["release"]]
 
 

@@ -1,4 +1,4 @@
-"""Warnings of VX runs: options without effect, and failures after the delegate was applied.
+"""Warnings about running the VX delegate: options without effect, and failures after the delegate was applied.
 
 Source: ``Delegate::Create``, ``Delegate::Init`` and ``Delegate::Invoke`` (``delegate_main.cc`` of
 VeriSilicon/tflite-vx-delegate), and ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``).
@@ -13,11 +13,11 @@ from ..decision import Decision
 from ..options import Option, OptionValues
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
-"""Options that the delegate parses and never uses."""
+"""Options that the delegate parses but never uses."""
 
 
 def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterator[str]:
-    """Yield warnings of changed options that have no effect."""
+    """Yield warnings about changed options that have no effect."""
     changed = {option.name for option in declared if options[option.name] != option.default}
     for name in NEVER_USED:
         if name in changed:
@@ -31,7 +31,7 @@ def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterat
 
 
 def cache_warnings(decision: Decision, options: OptionValues) -> Iterator[str]:
-    """Warn of kernels of a subgraph that cannot use the cache file."""
+    """Yield a warning if a subgraph has several kernels, because only the first kernel can use the cache file."""
     kernels = len(decision.candidates)
     if decision.nodes and options["allowed_cache_mode"] and options["cache_file_path"] and kernels > 1:
         yield (
@@ -41,7 +41,7 @@ def cache_warnings(decision: Decision, options: OptionValues) -> Iterator[str]:
 
 
 def dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
-    """Warn of dynamic shapes: a kernel is built once, when first invoked, and does not resize its results."""
+    """Return a warning about dynamic shapes: a kernel is built when first invoked, and never resizes its results."""
     tensor = graph.tensors[dynamic.tensor]
     where = f"subgraph {graph.index}: the size of tensor {dynamic.tensor} ({tensor.name})"
     if dynamic.node is not None:

@@ -1,8 +1,8 @@
 """Checks of the Core ML rules beyond the shared vocabulary (``delegates/coreml``).
 
 The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some of its functions return an
-error status, which counts as "supported"; others use the operand all the same, and crash. A rule requires such an operand with
-``given``.
+error status, which counts as "supported". Other functions crash because they use the operand anyway; rules then require the
+operand with ``given``.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ NO_SIGN_BIT = refused_if(
 def coreml_rule(
     *checks: Check[CoreMlTarget], source: tuple[Source, ...] = (), version: int = 1, data: int = 0
 ) -> OpRule[CoreMlTarget]:
-    """Return the rule of an operator: its version, the type of its data (the operand at this position), its own checks.
+    """Return the rule of an operator: checks of its version and of the type of operand ``data``, then its own checks.
 
-    ``source`` is the source of its own checks, if it is not that of the others.
+    ``source`` is the source of the operator's own checks, if they are not in the common source.
     """
     common = (
         max_version(version).from_source(_VERSIONS),
@@ -45,5 +45,5 @@ def coreml_rule(
 
 
 def builder(file: str, symbol: str) -> Source:
-    """Return a place among the sources of the layers."""
+    """Return a source location in the code that builds Core ML's layers."""
     return Source(LITERT, f"tflite/delegates/coreml/builders/{file}", symbol)

@@ -13,13 +13,13 @@ _WEIGHTS, _BIAS = operand(1, "weight matrix"), operand(2, "bias")
 
 
 def _several_rows(node: NodeView) -> str | None:
-    """Return the rows if there is more than one; a scalar does not count as a row."""
+    """Return the input's shape if the input has more than one row. A scalar does not count as a row."""
     source = node.input(0)
     return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
 
 
 def _names_no_missing_bias(node: NodeView) -> bool:
-    """Return whether the activation is checked: with an omitted bias, the delegate accepts the node before."""
+    """Return whether the delegate checks the activation; it accepts a node with an omitted bias before this check."""
     return not has_missing_bias(node)
 
 

@@ -10,7 +10,10 @@ from .checks import builder, coreml_rule
 
 
 def _axes_beyond_area(node: NodeView) -> str | None:
-    """Return axes other than height and width. Upstream reads them even if they are computed, but here they are known."""
+    """Return the axes unless all of them are height or width.
+
+    Upstream also reads axes that are computed at run time; here, only known axes are checked.
+    """
     axes = node.value(node.input(1))
     values = [] if axes is None else axes.tolist()
     return None if all((axis + 4) % 4 in (1, 2) for axis in values) else f"axes {values}"

@@ -18,7 +18,7 @@ def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
 
 
 def _rank_in_options(node: NodeView) -> str | None:
-    """Return an unsupported rank of the shape in the options, which only counts if there is no shape operand."""
+    """Return an unsupported rank of the shape in the options. These options only count if there is no shape operand."""
     if len(node.node.inputs) != 1:
         return None
     count = len(node.options.new_shape)

@@ -24,14 +24,14 @@ __all__ = ["build_partition"]
 
 
 def _parser_of(view: NodeView) -> Parser:
-    """Return the parser of an operator; parsers are defined beside the rules."""
+    """Return the parser of an operator; parsers are defined next to the rules."""
     family = "custom" if view.node.is_custom else FAMILY_OF[view.op]
     parsers: Mapping[str, Parser] = import_module(f"..rules.{family}", __package__).PARSERS
     return parsers[view.op]
 
 
 def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
-    """Build the model of one partition of accepted nodes; return the failure, None if it succeeds."""
+    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds."""
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
@@ -65,7 +65,10 @@ def _add_boundary(model: GpuModel, values: Values, graph: Graph, subset: Subset)
 
 
 def _update_variables(reader: NodeReader) -> None:
-    """Let the two states of a full LSTM write their variables (``CopyVariableTensorOutputs``); no other operator does."""
+    """Update the variables for the two states of a full LSTM (``CopyVariableTensorOutputs``).
+
+    No other operator may read variables.
+    """
     view = reader.view
     states = [CELL_STATE, OUTPUT_STATE] if is_full_lstm(view) else []
     for position, tensor in enumerate(view.inputs):

@@ -1,4 +1,4 @@
-"""The parts of the delegate's own model of a partition whose building can fail.
+"""The parts of the delegate's own model of a partition that can fail to build.
 
 Source: ``GraphFloat32`` (``delegates/gpu/common/model.cc``).
 """
@@ -10,16 +10,16 @@ from typing import Any
 from ....model.model import Tensor
 
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
-"""An operation that rounds floats as quantized tensors would, since all tensors are float on the GPU."""
+"""An operation that rounds floats as quantized tensors would, because all tensors are float on the GPU."""
 GATE_SUM = "LSTM_GATE_SUM"
 """The ADD in each gate of an LSTM, which upstream creates without attributes."""
 
 Shape = tuple[int, int, int, int]
-"""Batch, height, width and channels."""
+"""The sizes of batch, height, width and channels."""
 
 
 class BuildError(Exception):
-    """Raised by a failed step: the code, the tensor and node at fault, and the values for the wording."""
+    """A failed step of the build: the problem code, the tensor and node at fault, and the values for the wording."""
 
     def __init__(self, code: str, tensor: Tensor | None = None, node: int | None = None, **found: Any) -> None:
         super().__init__(code)
@@ -30,7 +30,7 @@ class BuildError(Exception):
 
 
 class Value:
-    """A value that operations read or write. ``tensor`` is the graph's tensor, None for an intermediate value."""
+    """A value that operations read or write. ``tensor`` is the graph's tensor; None for an intermediate value."""
 
     __slots__ = ("consumers", "is_quantized", "producer", "shape", "tensor")
 
@@ -40,11 +40,11 @@ class Value:
         self.is_quantized = is_quantized
         self.producer: Operation | None = None
         self.consumers: dict[Operation, None] = {}
-        """Ordered; a dictionary, since there may be very many."""
+        """The operations that read the value, in order. They are dictionary keys, since there may be very many."""
 
 
 class Operation:
-    """One operation, by the delegate's name for it. ``node`` is the index of the original node."""
+    """One operation. ``kind`` is the delegate's name of the operation, and ``node`` the index of the original node."""
 
     __slots__ = ("_places", "attributes", "inputs", "kind", "node", "outputs")
 
@@ -57,7 +57,7 @@ class Operation:
         self._places: dict[Value, int] = {}
 
     def reads(self, value: Value) -> bool:
-        """Return whether a value is an operand; no value is an operand twice."""
+        """Return whether a value is one of the operands. A value is never an operand twice."""
         return value in self._places
 
     def read(self, value: Value) -> None:
@@ -71,13 +71,13 @@ class Operation:
         self.inputs[place] = new
 
     def input(self, position: int) -> Value:
-        """Return the operand at a position; raises BuildError if it is missing."""
+        """Return the operand at a position; raises BuildError if there is no such operand."""
         if position >= len(self.inputs):
             raise BuildError("gpu-build-missing-operand", node=self.node)
         return self.inputs[position]
 
     def output(self, position: int) -> Value:
-        """Return the result at a position; raises BuildError if it is missing."""
+        """Return the result at a position; raises BuildError if there is no such result."""
         if position >= len(self.outputs):
             raise BuildError("gpu-build-output-count", node=self.node, found=len(self.outputs))
         return self.outputs[position]
@@ -97,7 +97,7 @@ class GpuModel:
         return operation
 
     def is_output(self, value: Value) -> bool:
-        """Return whether nothing reads the value, or it leaves the partition (``IsGraphOutput``)."""
+        """Return whether a value leaves the partition or has no consumers (``IsGraphOutput``)."""
         return not value.consumers or value in self.known_outputs
 
 
@@ -124,7 +124,7 @@ def consume(operation: Operation, value: Value) -> None:
 
 
 def replace_input(operation: Operation, old: Value, new: Value) -> None:
-    """Replace an operand by a value that the operation must not read yet (``ReplaceInput``)."""
+    """Replace an operand by a value that the operation does not read yet (``ReplaceInput``)."""
     operation.read_instead(old, new)
     new.consumers[operation] = None
     del old.consumers[operation]

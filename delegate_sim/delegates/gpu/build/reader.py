@@ -1,7 +1,7 @@
-"""Access of the parsers to a node's operands.
+"""The parsers' access to a node's operands.
 
-Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` beside it. Some
-reads in the original access missing memory and crash the process; here they are failures of their own.
+Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` in the same
+folder. Some upstream reads access missing memory and crash the process. Here, such a read is a failure with its own code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produ
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
-"""Types of constants that are converted to float with their scale and zero point."""
+"""The types of constants that the delegate converts to float with their scale and zero point."""
 
 
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """The element type to read a constant as, and the stored types that allow it (``CreateVectorCopyData``)."""
+    """An element type that constants are read as, and the stored types that can be read so (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
@@ -45,7 +45,10 @@ _INT32_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout for constants: its name, and a function from a shape to sizes, None if it does not fit (``SetAllDimensions``)."""
+    """A layout of constants (``SetAllDimensions``).
+
+    ``sizes`` returns the sizes of a shape in this layout, or None if the shape does not fit.
+    """
 
     name: str
     sizes: Callable[[tuple[int, ...]], tuple[int, ...] | None]
@@ -97,14 +100,14 @@ def gpu_axis(tensor: Tensor, index: int) -> int:
 
 
 def with_size(shape: Shape, axis: int, size: int) -> Shape:
-    """Return a shape with another size along one axis."""
+    """Return a shape with a different size along one axis."""
     changed = list(shape)
     changed[axis] = size
     return changed[0], changed[1], changed[2], changed[3]
 
 
 class Values:
-    """The values of a partition's runtime tensors, created when first read."""
+    """The values of a partition's runtime tensors. Each value is created when it is first read."""
 
     def __init__(self, graph: Graph, allow_quant_ops: bool, release: Release = NEWEST) -> None:
         self.graph = graph
@@ -120,7 +123,7 @@ class Values:
         return value
 
     def update(self, index: int, operation: Operation) -> None:
-        """Let an operation write a variable for later operations (``AddUpdate``)."""
+        """Let an operation write a variable, so that later operations read the new value (``AddUpdate``)."""
         old = self.of(index)
         self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
         produce(operation, new)
@@ -139,7 +142,7 @@ class Values:
 
 
 def _check_quantization(tensor: Tensor) -> None:
-    """Raise BuildError for an unsupported quantization (``PopulateQuantParams``)."""
+    """Raise BuildError if a tensor has an unsupported quantization (``PopulateQuantParams``)."""
     if tensor.quantization is None or not tensor.quantization.is_affine:
         raise BuildError("gpu-build-quantization", tensor, found="without scale and zero point")
     if tensor.is_per_channel:
@@ -147,7 +150,7 @@ def _check_quantization(tensor: Tensor) -> None:
 
 
 class NodeReader:
-    """One node of the partition, and the model that its parser adds operations to."""
+    """A reader of one node of the partition. The node's parser uses it to add operations to the model."""
 
     __slots__ = ("model", "values", "view")
 
@@ -182,14 +185,14 @@ class NodeReader:
             self.add_output(operation, position)
 
     def add_one_to_one(self, kind: str) -> Operation:
-        """Add an operation from the first operand to all results."""
+        """Add an operation that reads the first operand and writes all results."""
         operation = self.add(kind)
         self.add_input(operation, 0)
         self.add_outputs(operation)
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Add an intermediate result of this shape to an operation, and a RESHAPE to the node's result."""
+        """Add an intermediate result of this shape to an operation, and a RESHAPE from it to the node's result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
@@ -197,7 +200,7 @@ class NodeReader:
         self.add_output(reshape, position)
 
     def add_identity(self, position: int) -> None:
-        """Add a RESHAPE of an operand to the shape of the first result."""
+        """Add a RESHAPE from an operand to the shape of the first result."""
         operation = self.add("RESHAPE")
         self.add_input(operation, position)
         self.add_outputs(operation)
@@ -215,7 +218,7 @@ class NodeReader:
         return self.view.input(position).is_constant
 
     def read(self, position: int, layout: Layout, elements: Elements = FLOAT_VALUES) -> tuple[int, ...]:
-        """Read a constant and return its sizes in a layout (``ReadTensor``)."""
+        """Read a constant, and return its sizes in a layout (``ReadTensor``)."""
         tensor = self.view.input(position)
         if tensor.index < 0:
             raise BuildError("gpu-build-missing-operand")
@@ -226,7 +229,7 @@ class NodeReader:
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. An unreadable one counts as missing, unless reading it crashes."""
+        """Read a bias. An unreadable bias counts as missing, unless reading it crashes."""
         try:
             self.read(position, LINEAR)
         except BuildError as error:
@@ -243,7 +246,7 @@ class NodeReader:
         return elements
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
-        """Check a fused activation (``MaybeFuseActivation``); its operation is not added, since it cannot fail."""
+        """Check a fused activation (``MaybeFuseActivation``). Its operation cannot fail, so it is not added."""
         if len(operation.outputs) != 1:
             raise BuildError("gpu-build-output-count", found=len(operation.outputs))
         function = activation or fused_activation(self.view)
@@ -252,7 +255,7 @@ class NodeReader:
 
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
-    """Raise BuildError for an unsupported type (``CreateVectorCopyData``), also of sparse constants."""
+    """Raise BuildError if a tensor cannot be read as a constant of these elements (``CreateVectorCopyData``)."""
     types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
     is_whole = elements is not INT32_VALUES or tensor.byte_size % _INT32_BYTES == 0
     if tensor.type not in types or not is_whole:
@@ -264,9 +267,9 @@ def _check_elements(tensor: Tensor, elements: Elements) -> None:
 
 
 Parser = Callable[[NodeReader], None]
-"""A function that adds a node to the model; beside its rules, each family has ``PARSERS`` for its operators."""
+"""A function that adds a node to the model. Each family module has a table ``PARSERS`` for its operators."""
 
 
 def parse_one_to_one(reader: NodeReader) -> None:
-    """Parse an operator that only needs its first operand and its results."""
+    """Parse an operator that needs only its first operand and its results."""
     reader.add_one_to_one(reader.view.op)

@@ -1,8 +1,9 @@
-"""Simplification of the delegate's model; only the transformations that can fail.
+"""The simplification of the delegate's model, limited to the transformations that can fail.
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
-transformations beside it. Those that merge two consecutive operations (padding, additions and multiplications with convolutions,
-trivial upsampling and joining) cannot fail. They run after those that can, or do not affect them.
+transformations in the same folder. Transformations that merge two consecutive operations (padding, additions and multiplications
+with convolutions, trivial upsampling and joining) cannot fail. They are left out here, because they run after the other
+transformations or do not affect them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
 
 
 def _round_quantized_values(model: GpuModel) -> None:
-    """Add an operation that rounds each quantized value with readers (``AddQuantAdjustments``)."""
+    """Add a rounding operation after each quantized value that has consumers (``AddQuantAdjustments``)."""
     for operation in tuple(model.operations):
         if operation.kind == QUANTIZE_AND_DEQUANTIZE:
             continue
@@ -74,12 +75,15 @@ _IDENTITIES = {"RESHAPE": _is_identity_reshape, "SLICE": _is_identity_slice}
 
 
 def is_identity(operation: Operation) -> bool:
-    """Return whether an operation changes nothing; it is then removed unless its result leaves the partition."""
+    """Return whether an operation changes nothing. Such an operation is removed unless its result leaves the partition."""
     return operation.kind in _IDENTITIES and _IDENTITIES[operation.kind](operation)
 
 
 def _remove_keeping_input(operation: Operation) -> None:
-    """Let an operation's consumers read its operand, which they must not read yet (``RemoveSimpleNodeKeepInput``)."""
+    """Remove an operation, and let its consumers read its operand instead (``RemoveSimpleNodeKeepInput``).
+
+    Raises BuildError if a consumer already reads this operand.
+    """
     if len(operation.outputs) != 1:
         raise BuildError("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
     source, result = operation.input(0), operation.output(0)
@@ -91,7 +95,7 @@ def _remove_keeping_input(operation: Operation) -> None:
 
 
 def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> None:
-    """Check that joined zeros have no other consumer (``MakePaddingFromZerosConcat``)."""
+    """Check that zeros joined to a value have no consumer other than the CONCAT (``MakePaddingFromZerosConcat``)."""
     if len(operation.inputs) != 2:
         return
     for value in operation.inputs:
@@ -113,7 +117,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
 
 
 def _merge_densify(operation: Operation) -> None:
-    """Check that only the convolution reads unpacked weights (``MergeDensify``)."""
+    """Check that unpacked weights have no consumer other than the convolution (``MergeDensify``)."""
     if len(operation.inputs) != 2:
         return
     producer = operation.input(1).producer
@@ -128,7 +132,7 @@ def _merge_densify(operation: Operation) -> None:
 
 
 def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
-    """Raise BuildError if an operation has other consumers (``RemovePrecedingNode``)."""
+    """Raise BuildError if an operation has consumers other than this one (``RemovePrecedingNode``)."""
     for value in operation.outputs:
         if any(reader is not consumer for reader in value.consumers):
             raise BuildError("gpu-build-shared-constant", value.tensor, operation.node)

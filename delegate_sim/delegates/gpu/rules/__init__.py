@@ -1,9 +1,10 @@
 """Rules of the GPU delegate: the checks of each operator, in the delegate's order.
 
-Source: ``NewOperationParser``, each parser's ``IsSupported`` and, around them, ``GetOpsToReplace``
+Source: ``NewOperationParser``, each parser's ``IsSupported`` and their caller ``GetOpsToReplace``
 (``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
-That function also has operators without a parser, which the delegate never accepts. Its check that a node has builtin options
-always passes: the runtime allocates them.
+
+``CheckGpuDelegateCompatibility`` also covers operators without a parser, which the delegate never accepts. Its check that a node
+has builtin options always passes, because the runtime allocates these options.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ _LEFT_OUT = Unknown(
 
 
 def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
-    """Return the reason for an operator that the options leave out (``NewOperationParser``).
+    """Return the reason to refuse an operator that the options leave out (``NewOperationParser``).
 
-    All custom operators have the name CUSTOM.
+    The name CUSTOM stands for all custom operators.
     """
     name = "CUSTOM" if node.node.is_custom else node.op
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None

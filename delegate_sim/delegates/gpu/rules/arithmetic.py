@@ -26,7 +26,7 @@ _BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVAT
 
 
 def _each_smaller(node: NodeView) -> str | None:
-    """Return the shapes of operands that broadcast each other, as in the outer product of [n, 1] and [1, n]."""
+    """Return the shapes if each operand is broadcast along some dimension, as in the outer product of [n, 1] and [1, n]."""
     first, second = node.input(0).shape, node.input(1).shape
     if len(first) != len(second):
         return None
@@ -72,7 +72,7 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
 
 
 def _selected_value(position: int) -> tuple[Check[object], ...]:
-    """Return the checks of one of the two values between which SELECT chooses."""
+    """Return the checks of one of the two values that SELECT chooses from."""
     value = operand(position)
 
     def is_matrix(node: NodeView, is_constant: bool) -> bool:
@@ -172,7 +172,7 @@ def parse_one_operand(reader: NodeReader) -> None:
 
 
 def parse_two_operands(reader: NodeReader) -> None:
-    """Parse a binary operator; one operand may be constant (``ElementwiseOperationParser``)."""
+    """Parse a binary operator; either operand may be constant, but not both (``ElementwiseOperationParser``)."""
     operation = reader.add(reader.view.op)
     if _has_operands(reader, runtime=2, constant=0):
         _add_runtime_operands(reader, operation)
@@ -185,7 +185,7 @@ def parse_two_operands(reader: NodeReader) -> None:
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
-    """Return whether the numbers of operands match; omitted ones count as constant (``VerifyInputsConstsOutputs``)."""
+    """Return whether the numbers of operands match; an omitted operand counts as constant (``VerifyInputsConstsOutputs``)."""
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
 
@@ -197,7 +197,7 @@ def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
-    """Read both operands. Upstream puts the larger one first for ADD and MUL, which cannot cause a failure."""
+    """Read both operands. For ADD and MUL, upstream puts the larger operand first, which cannot cause a failure."""
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
         reader.add_input(operation, 0)

@@ -1,7 +1,7 @@
 """Checks of the GPU rules beyond the shared vocabulary and ``gpu_compatibility``.
 
 Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check, so the
-order of a rule's checks decides which reason is given.
+order of a rule's checks decides which reason is reported.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def gpu_rule(
     inputs: tuple[str, ...] = (),
     outputs: tuple[str, ...] = (),
 ) -> OpRule[GpuTarget]:
-    """Return the rule of an operator: the version, its own checks, and those of all tensors.
+    """Return the rule of an operator: the check of its version, its own checks, and the checks of all tensors.
 
-    The class ``parser`` checks first, then the functions ``cases`` of ``gpu_compatibility.cc``, if any. Checks without a source
-    belong to the last one. Tensors may have the types ``inputs`` and ``outputs`` besides the usual ones.
+    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. Checks without a
+    source come from the last of these. ``inputs`` and ``outputs`` are types that tensors may have besides the usual types.
     """
     parser_source = SOURCE.with_symbol(f"{parser}::IsSupported")
     sources = (parser_source, *cases)
@@ -50,7 +50,7 @@ def gpu_rule(
 
 
 def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[object], Check[GpuTarget]]:
-    """Return the checks of all tensors; only the types of tensors in the arena are checked (``IsAllAllowedTensors``)."""
+    """Return the checks of all tensors of one side (``IsAllAllowedTensors``). Types are checked only for tensors in the arena."""
     is_output = side == "output"
     float_types = frozenset((*FLOAT, *further_types))
     all_types = float_types.union(QUANT8)
@@ -77,11 +77,11 @@ def _quant_ops_are_off(_: NodeView, target: GpuTarget) -> str | None:
 ALLOW_QUANT_OPS = check_for_target(
     kinds.QUANTIZATION, "allow_quant_ops", _quant_ops_are_off, "set allow_quant_ops, or convert a float model"
 ).from_source(_NEW_PARSER)
-"""Require that quantized nodes are accepted: some operators only then have a parser."""
+"""Require the option ``allow_quant_ops``, without which some operators have no parser."""
 
 
 def single_reader(which: Operand) -> Check[object]:
-    """Require one node that writes a tensor, and one that reads it (``GetTensorInfo``)."""
+    """Require that exactly one node writes a tensor and exactly one node reads it (``GetTensorInfo``)."""
 
     def find(node: NodeView) -> str | None:
         index = which.tensor(node).index

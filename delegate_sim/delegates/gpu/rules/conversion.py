@@ -22,7 +22,7 @@ from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule
 _CAST_PARSER = "CastOperationParser"
 _IN_CAST_PARSER = SOURCE.with_symbol(f"{_CAST_PARSER}::IsSupported")
 _COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
-"""Comparisons and logical operators (``IsLogicalCode``, ``model_builder.cc``)."""
+"""The operators that upstream treats as comparisons (``IsLogicalCode``, ``model_builder.cc``)."""
 
 
 def _is_bool_to_float(node: NodeView) -> bool:
@@ -35,7 +35,7 @@ def _float_consumers(node: NodeView) -> str | None:
 
 
 def _is_not_of_comparison(node: NodeView) -> bool:
-    """Return whether further checks apply: a CAST of a comparison's result to float has none."""
+    """Return whether further checks of a CAST apply: they do not if it casts a comparison's result to float."""
     if not _is_bool_to_float(node):
         return True
     producers = node.graph.writers.get(node.node.input(0))
@@ -55,7 +55,7 @@ def _cast_types(node: NodeView) -> str | None:
 
 
 def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
-    """Return the rule with the check that quantized nodes are accepted."""
+    """Return the rule with an additional check of ``allow_quant_ops``."""
     return replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
 
 

@@ -28,7 +28,10 @@ RULES = {
 
 
 def parse_conv_2d(reader: NodeReader) -> None:
-    """Parse CONV_2D (``Conv2DOperationParser``); the SPLIT, convolutions and CONCAT of groups count as one operation."""
+    """Parse CONV_2D (``Conv2DOperationParser``).
+
+    A grouped convolution counts as one operation here; upstream adds a SPLIT, convolutions and a CONCAT.
+    """
     view = reader.view
     channels = bhwc(view.input(0))[3]
     has_runtime_weights = runtime_input_count(view) != 1

@@ -1,4 +1,4 @@
-"""MediaPipe's custom operators, which have parsers of their own."""
+"""MediaPipe's custom operators, which have their own parsers."""
 
 from __future__ import annotations
 

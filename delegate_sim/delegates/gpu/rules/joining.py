@@ -24,7 +24,7 @@ _INT32_BYTES = 4
 
 
 def _joined_values(reader: NodeReader) -> list[Value]:
-    """Return the operands of a CONCAT, with constants as values of their own."""
+    """Return the operands of a CONCAT; constant operands are added to the model as values."""
     values = []
     for position in range(len(reader.view.node.inputs)):
         if reader.is_constant(position):
@@ -36,7 +36,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
 
 
 def parse_concatenation(reader: NodeReader) -> None:
-    """Parse CONCATENATION; an operand that occurs twice is copied (``ConcatenationOperationParser``)."""
+    """Parse CONCATENATION (``ConcatenationOperationParser``). If an operand occurs twice, the second occurrence is a copy."""
     values = _joined_values(reader)
     joined: set[Value] = set()
     for position, value in enumerate(values):
@@ -55,7 +55,7 @@ def parse_concatenation(reader: NodeReader) -> None:
 
 
 def _joined_axis(values: Sequence[Value], result: Shape) -> int:
-    """Return the first axis along which an operand and the result differ in size; the batch if there is none."""
+    """Return the first axis along which some operand and the result differ in size; the batch axis if there is none."""
     for value in values:
         for axis in (_HEIGHT, _WIDTH, _CHANNELS):
             if value.shape[axis] != result[axis]:
@@ -85,7 +85,7 @@ def parse_pack(reader: NodeReader) -> None:
 
 
 def parse_unpack(reader: NodeReader) -> None:
-    """Parse UNPACK as a SPLIT with reshaped results (``UnpackOperationParser``)."""
+    """Parse UNPACK as a SPLIT whose results are reshaped (``UnpackOperationParser``)."""
     options = reader.view.options
     if options.num == 1:
         reader.add_identity(0)

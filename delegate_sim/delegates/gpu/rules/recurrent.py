@@ -25,12 +25,12 @@ _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
 
 _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
-"""Since this release, the basic form requires that 4 divides the last size of its fourth result."""
+"""The first release in which the last size of the basic form's fourth result must be a multiple of 4."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Gate:
-    """The operands of one gate, by their positions."""
+    """The positions of the operands of one gate."""
 
     input_weights: int
     recurrent_weights: int
@@ -46,7 +46,7 @@ _OUTPUT_GATE = _Gate(4, 8, 11, 15, 23)
 
 
 def parse_lstm(reader: NodeReader) -> None:
-    """Parse an LSTM in one of its two forms."""
+    """Parse an LSTM, which has one of two forms."""
     if is_full_lstm(reader.view):
         _parse_full(reader)
     else:
@@ -54,7 +54,7 @@ def parse_lstm(reader: NodeReader) -> None:
 
 
 def _parse_basic(reader: NodeReader) -> None:
-    """Parse the basic form: CONCAT, FULLY_CONNECTED and the cell (``ParseBasic``)."""
+    """Parse the basic form of an LSTM as CONCAT, FULLY_CONNECTED and a cell operation (``ParseBasic``)."""
     reader.read(2, HW)
     reader.read_bias(3)
     node = reader.view.node
@@ -73,7 +73,7 @@ def _parse_basic(reader: NodeReader) -> None:
 
 
 def _parse_full(reader: NodeReader) -> None:
-    """Parse the full form (``ParseLSTMAttributes``)."""
+    """Parse the full form of an LSTM (``ParseLSTMAttributes``)."""
     cell_state = reader.value(CELL_STATE)
     if cell_state.shape[0] != 1:
         raise BuildError("gpu-build-shape", reader.view.input(CELL_STATE), needed="a batch of 1")
@@ -114,7 +114,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
 
 
 def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
-    """Read weights and bias; 8-bit weights with one scale are copied as they are (``GetFullyConnectedNode``)."""
+    """Read weights and a bias (``GetFullyConnectedNode``). 8-bit weights with one scale are copied unchanged."""
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
         raise BuildError("gpu-build-unscaled-constant", weights)

@@ -30,21 +30,21 @@ _RANKS = (
 
 NO_ACTIVATION = activation(("NONE",))
 RELU_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1"))
-"""Require no fused activation or RELU (``IsActivationReluOrNone``)."""
+"""Require RELU, RELU6, RELU_N1_TO_1 or no fused activation (``IsActivationReluOrNone``)."""
 
 
 UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_most(4)
 
 
 def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
-    """Return the rule of an operator: ranks of all tensors, the version, and its own checks."""
+    """Return the rule of an operator: checks of the ranks of all tensors and of the version, then the operator's own checks."""
     return OpRule((*_RANKS, version(version_in).from_source(_VERSIONS), *checks))
 
 
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:
-    """Require operands of these types, one type tuple each, or omitted ones (``InputsWithCorrectTypes``).
+    """Require operands of these types, given as one tuple of types for each operand (``InputsWithCorrectTypes``).
 
-    The last ``optional`` ones may be missing altogether.
+    Any operand may be omitted. The node may also end before the last ``optional`` operands.
     """
     counts = exactly(*range(len(types) - optional, len(types) + 1))
     operand_checks = [where_given(operand(position), typed(operand(position), allowed)) for position, allowed in enumerate(types)]
@@ -52,7 +52,7 @@ def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], .
 
 
 def all_inputs_quant8() -> tuple[Check[object], Check[object]]:
-    """Require at least one operand and one result, and 8-bit types of all operands."""
+    """Require at least one operand and one result, and that every operand has an 8-bit type."""
 
     def find_count(node: NodeView) -> str | None:
         counts = len(node.node.inputs), len(node.node.outputs)

@@ -2,8 +2,8 @@
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and ``GetOpsToReplaceWithOptions``
 (``ml_drift_delegate/tflite/model_builder.cc``), and ``CheckGpuDelegateCompatibility``
-(``tools/versioning/gpu_compatibility.cc``). Additions of LiteRT 2.3 and the rules before 2.2 are not in public source; they were
-found by running the binaries.
+(``tools/versioning/gpu_compatibility.cc``). There is no public source for the additions of LiteRT 2.3 and the rules before LiteRT
+2.2. They were found by running the binaries.
 """
 
 from __future__ import annotations

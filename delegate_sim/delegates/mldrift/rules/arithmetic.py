@@ -128,7 +128,7 @@ _BROADCAST: Checks = (
 
 @functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
-    """Return the checks that apply if both operands are computed at run time."""
+    """Return the checks that apply if both operands are computed at run time; with ``may_be_one``, they may be one tensor."""
     own = (
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
@@ -169,7 +169,7 @@ def _unusable(node: NodeView) -> str | None:
 
 
 def _one_constant() -> Check[object]:
-    """Require a constant that can be read as float or, with one element, as INT32."""
+    """Require a constant that can be read as float; a constant with one element may also be INT32."""
     needed = "a constant not sparse and, with one element, of float, INT32 or quantised type, else of rank at most 4"
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 
@@ -190,7 +190,7 @@ def _problem_of(name: str, tensor: Tensor) -> Found | None:
 
 
 def _two_constants(name: str) -> Checks:
-    """Require two constants of one type, and of the output's rank; ``name`` is ML Drift's name of the operator."""
+    """Require two constants of the same type, both of the output's rank; ``name`` is ML Drift's name of the operator."""
 
     def unusable(node: NodeView) -> Found | None:
         return _problem_of(name, node.input(0)) or _problem_of(name, node.input(1))
@@ -220,7 +220,7 @@ def _has_other_numbers(node: NodeView) -> bool:
 
 
 def _constant_operands(name: str) -> Checks:
-    """Return the checks that apply if one operand is constant or, since LiteRT 2.3, both are."""
+    """Return the checks that apply if one operand is constant or, since LiteRT 2.3, if both are constant."""
     return (
         *where(_has_other_numbers, "for another number of runtime inputs", *exact_inputs(1, 1, 1), _one_constant()),
         *where(
@@ -244,7 +244,7 @@ def binary(
     may_be_one: bool = False,
     last: Checks = (),
 ) -> OpRule[Any]:
-    """Return the rule of a binary operator; ``name`` is used in the messages about two constants."""
+    """Return the rule of a binary operator; ``name`` appears in the messages about two constants."""
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
     return parsed_by(
@@ -347,7 +347,7 @@ RULES = {
 
 
 def unread_operands(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for constant operands of unread types; constants with one element are no nodes of the model."""
+    """Yield a problem for each constant operand of an unreadable type, except for constants with one element."""
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 

@@ -4,8 +4,8 @@ Sources: ``TFLiteOperationParser::ValidateSupport`` and the functions ``PreCheck
 (``ml_drift_delegate/tflite/operation_parser.cc`` and ``operation_parser.h``), and ``GetOpsToReplaceWithOptions`` and
 ``IsAllAllowedTensors`` (``ml_drift_delegate/tflite/model_builder.cc``).
 
-ML Drift stops at the first failed check, so checks are listed in its order. Each check also has ML Drift's log message. A check
-that differs between releases has a range of releases; a check that moved is listed at both places.
+ML Drift stops at the first failed check, so checks are listed in ML Drift's order. Each check also has ML Drift's log message. A
+check that differs between releases has a range of releases; a check that moved is listed at both places.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to releases before this one, leaving out those that only later releases have."""
+    """Restrict checks to releases before ``release``, dropping checks that only later releases have."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
     return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to this release and later ones, leaving out those that only earlier releases have."""
+    """Restrict checks to ``release`` and later releases, dropping checks that only earlier releases have."""
     start = parse_release(release)
     counting = [check for check in checks if not _ends_by(check, start)]
     return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
@@ -68,7 +68,7 @@ def _starts_at(check: Check[object], release: Release) -> bool:
 
 
 def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDriftTarget], Found | None]) -> Check[Any]:
-    """Return a check whose finder also depends on the release, and also returns ML Drift's message."""
+    """Return a check whose finder also receives the target, and also returns ML Drift's message."""
 
     def find(node: NodeView, target: MlDriftTarget) -> str | None:
         problem = finder(node, target)
@@ -82,14 +82,14 @@ def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDrif
 
 
 def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> Check[Any]:
-    """Return a check with one message before a release and another since then."""
+    """Return a check whose message changed in ``release`` from ``older`` to ``newer``."""
     start = parse_release(release)
     return replace(one, said=lambda _, target: newer if target.release.is_at_least(start) else older)
 
 
 @functools.cache
 def version_up_to(limit: int, *, older: int | None = None) -> Checks:
-    """Require at most this operator version (``CheckMaxSupportedOpVersion``); ``older`` is the limit before LiteRT 2.2."""
+    """Require an operator version of at most ``limit`` (``CheckMaxSupportedOpVersion``), or ``older`` before LiteRT 2.2."""
     if older is not None:
         return (*before(SINCE_2_2, *version_up_to(older)), *since(SINCE_2_2, *version_up_to(limit)))
 
@@ -108,7 +108,7 @@ ONE_OR_TWO_RUNTIME_INPUTS = check(kinds.OPERAND_COUNT, "1 or 2 runtime inputs", 
 
 
 def inputs_at_least(fewest: int) -> Check[object]:
-    """Require at least this many inputs, omitted ones included."""
+    """Require at least this many inputs, including omitted inputs."""
 
     def find(node: NodeView) -> Found | None:
         count = len(node.node.inputs)
@@ -119,7 +119,7 @@ def inputs_at_least(fewest: int) -> Check[object]:
 
 
 def inputs_at_most(most: int) -> Check[object]:
-    """Require at most this many inputs, omitted ones included."""
+    """Require at most this many inputs, including omitted inputs."""
 
     def find(node: NodeView) -> Found | None:
         count = len(node.node.inputs)
@@ -131,14 +131,14 @@ def inputs_at_most(most: int) -> Check[object]:
 
 @functools.cache
 def results(expected: int) -> Check[object]:
-    """Require this many outputs."""
+    """Require exactly this many outputs."""
     demand = operand_count(outputs=expected).saying(lambda node: expected_outputs(expected, len(node.node.outputs)))
     return demand.from_source(PARSER)
 
 
 @functools.cache
 def runtime_inputs(expected: int) -> Check[object]:
-    """Require this many inputs that are computed at run time."""
+    """Require exactly this many inputs that are computed at run time."""
 
     def find(node: NodeView) -> Found | None:
         count = runtime_input_count(node)
@@ -148,13 +148,13 @@ def runtime_inputs(expected: int) -> Check[object]:
 
 
 def other_input_count(node: NodeView) -> int:
-    """Count the inputs that are not computed at run time, omitted ones included (``GetNumberOfConstInputsForNode``)."""
+    """Return the number of constant or omitted inputs (``GetNumberOfConstInputsForNode``)."""
     return len(node.node.inputs) - runtime_input_count(node)
 
 
 @functools.cache
 def other_inputs(expected: int) -> Check[object]:
-    """Require this many inputs that are not computed at run time, omitted ones included."""
+    """Require exactly this many constant or omitted inputs."""
 
     def find(node: NodeView) -> Found | None:
         count = other_input_count(node)
@@ -190,7 +190,7 @@ FUSED: Checks = (ONE_RESULT, FUSABLE)
 
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
-"""Highest rank that is read, before LiteRT 2.2 and since; for tensors as a whole, 4 is the limit in both."""
+"""The highest rank that ML Drift reads before LiteRT 2.2, and since LiteRT 2.2. ``_MAX_RANK`` is an additional limit."""
 
 
 @functools.cache
@@ -261,11 +261,13 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 
 
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
-"""Require that all results can be read (``PreCheckOutputs``)."""
+"""Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""``RESULTS`` by release: most parsers check results last before LiteRT 2.1.5, and earlier since then."""
+"""``RESULTS`` for newer and for older releases. Before LiteRT 2.1.5, most parsers check results last; newer parsers do so
+earlier.
+"""
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
-"""Require that the first result can be read (``PreCheckReadValueByTensorIdx``)."""
+"""Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""
 RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])
 """Require a supported rank of the first result (``PreCheckTensorShape``)."""
 
@@ -278,7 +280,7 @@ def ranked(position: int) -> Checks:
 
 @functools.cache
 def one_scale(position: int) -> Check[object]:
-    """Require one scale of an operand if it is quantized to 8 bits (the last part of ``PreCheckReadValueByTensorIdx``)."""
+    """Require a single scale if an operand is quantized to 8 bits (the last part of ``PreCheckReadValueByTensorIdx``)."""
     return _scaled(f"input {position}", lambda node: (node.input(position),))
 
 
@@ -314,11 +316,11 @@ def runtime_or_constant(position: int) -> Checks:
 
 
 ALL_RUNTIME_OR_CONSTANT: Checks = _in_releases(None)
-"""The check of ``runtime_or_constant`` for all inputs."""
+"""Require that every input is a runtime value or a readable constant, as ``runtime_or_constant`` does for one input."""
 
 
 def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
-    """Require a rank from 1 to 4 (``PreCheckTfLiteShape``)."""
+    """Require tensors of rank 1 to 4 (``PreCheckTfLiteShape``)."""
 
     def find(node: NodeView) -> Found | None:
         tensor = next((tensor for tensor in tensors_of(node) if not 1 <= tensor.rank <= 4), None)
@@ -331,7 +333,10 @@ def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
 
 
 def has_data(tensor: Tensor) -> bool:
-    """Return whether a tensor's bytes are known when delegates are applied: constants, and values that Prepare computed."""
+    """Return whether a tensor's bytes are known when delegates are applied.
+
+    This is the case for constants, and for values that the runtime computes in Prepare.
+    """
     return tensor.is_constant or tensor.value is not None
 
 
@@ -342,7 +347,7 @@ def _byte_count(tensor: Tensor) -> int:
 
 
 ShapeFinder = Callable[[tuple[int, ...]], str | None]
-"""A function that returns ML Drift's message about an unsupported shape, or None."""
+"""A function that returns ML Drift's message about an unsupported shape, or None if the shape is supported."""
 
 
 def _scalar(shape: tuple[int, ...]) -> str | None:
@@ -380,7 +385,7 @@ _SHAPES: dict[str, tuple[str, ShapeFinder, str]] = {
 
 
 def shape_of_constant(position: int, shape: str) -> Check[object]:
-    """Require a certain shape of an operand, such as ``linear`` or ``matrix`` (``CheckAllDimensions``)."""
+    """Require that an operand has a certain shape, such as ``linear`` or ``matrix`` (``CheckAllDimensions``)."""
     words, problem, overload = _SHAPES[shape]
 
     def find(node: NodeView) -> Found | None:
@@ -410,7 +415,7 @@ _AS_FLOATS = ("FLOAT32", "FLOAT16", "INT4", "INT8", "UINT8", "INT32")
 
 
 def float_constant(position: int, shape: str) -> Checks:
-    """Require a constant that can be read as floats and has a certain shape, such as ``linear`` (``PreCheckReadTensor``)."""
+    """Require a constant of a certain shape, such as ``linear``, that can be read as floats (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         type_name = node.input(position).type
@@ -428,7 +433,7 @@ def float_constant(position: int, shape: str) -> Checks:
 
 
 def integer_constant(position: int, shape: str) -> Checks:
-    """Require a constant with 4 bytes per element and a certain shape, such as ``linear`` (``PreCheckReadTensor``)."""
+    """Require a constant of a certain shape, such as ``linear``, with 4 bytes per element (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         tensor = node.input(position)
@@ -445,7 +450,7 @@ def integer_constant(position: int, shape: str) -> Checks:
 
 
 def integers(node: NodeView, position: int) -> list[int]:
-    """Return the bytes of a constant as 32-bit integers, as ML Drift reads it whatever its type; empty if it has none."""
+    """Return a constant's bytes as 32-bit integers, as ML Drift reads all types; empty if the value is unknown."""
     value = node.value(node.input(position))
     return [] if value is None else StoredNumbers.read("<i4", value.tobytes()).tolist()
 
@@ -454,7 +459,7 @@ def integers(node: NodeView, position: int) -> list[int]:
 
 
 def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[NodeView], Sequence[int]]) -> Check[object]:
-    """Require that axes are among those of a tensor, whose rank is 1 to 4 (``PreCheckAxisFromIndex``)."""
+    """Require axes that exist in a tensor of rank 1 to 4 (``PreCheckAxisFromIndex``)."""
 
     def find(node: NodeView) -> Found | None:
         rank = tensor_of(node).rank
@@ -472,7 +477,7 @@ def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[
 INPUT_AXES: Check[object] = axes(
     "the input", lambda node: node.input(0), lambda node: integers(node, 1)[: node.input(1).element_count]
 )
-"""Require that the axes in operand 1 are among those of operand 0."""
+"""Require that the axes in operand 1 exist in operand 0."""
 
 # Quantized weights
 
@@ -480,7 +485,7 @@ _WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
 
 
 def quantized_weights(position: int) -> Check[object]:
-    """Require weights of 8, 4 or 2 bits, shaped as a matrix (``PreCheckReadQuantizedValueByTensorIdx``)."""
+    """Require weights of 8, 4 or 2 bits in the shape of a matrix (``PreCheckReadQuantizedValueByTensorIdx``)."""
 
     def find(node: NodeView) -> Found | None:
         weights = node.input(position)
@@ -514,7 +519,7 @@ ANY_NUMBERS = (*SIGNED, *UNSIGNED, "BOOL", "BFLOAT16")
 USUAL_INPUTS = ("FLOAT32", "FLOAT16", "BOOL", "INT2", "INT4", "INT8", "UINT8")
 _USUAL_OUTPUTS = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 _PACKED = ("INT2", "INT4")
-"""Types that inputs may have since LiteRT 2.2."""
+"""Types that inputs may have only since LiteRT 2.2."""
 
 
 def _unique(types: Iterable[str]) -> tuple[str, ...]:
@@ -531,12 +536,15 @@ def _has_other_type(tensor: Tensor, types: Sequence[str]) -> bool:
 
 
 _Since = tuple[str | None, tuple[str, ...]]
-"""The first release with these types, None for the first known one, and the types allowed since then."""
+"""A release (None for the oldest known release), and the types that are allowed from this release on."""
 
 
 @functools.cache
 def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
-    """Check the rank and, of tensors in the arena, the type of each input or output in order (``IsAllAllowedTensors``)."""
+    """Return checks of all inputs, or of all outputs: their rank and, if a tensor is in the arena, its type.
+
+    Source: ``IsAllAllowedTensors``, which checks the tensors one after another.
+    """
     side = "output" if is_output else "input"
     starts = [(None if release is None else parse_release(release), types) for release, types in reversed(allowed)]
 
@@ -572,7 +580,7 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
 
 
 def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
-    """Return the checks of all tensors of a composite or custom operator; the arguments are types beyond the usual ones."""
+    """Return checks of every tensor of a composite or custom operator; ``inputs`` and ``outputs`` are additional types."""
     return (
         *_side((None, _unique(USUAL_INPUTS + inputs)), is_output=False),
         *_side((None, _unique(_USUAL_OUTPUTS + outputs)), is_output=True),
@@ -580,12 +588,18 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 
 
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
-    """Return the checks of all tensors of a builtin operator; with further types, ``also`` for both sides."""
+    """Return checks of every tensor of a builtin operator.
+
+    ``inputs`` and ``outputs`` are additional types for one side; ``also`` are additional types for both sides.
+    """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 
 
 def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
-    """Return the checks of all tensors of a builtin operator of these types; ``newer`` are input types of later releases."""
+    """Return checks that every tensor of a builtin operator has one of these types.
+
+    ``newer`` gives the input types that are allowed since later releases.
+    """
     inputs = _unique(inputs)
     older = tuple([name for name in inputs if name not in _PACKED])
     dated: tuple[_Since, ...] = ((None, inputs),) if older == inputs else ((None, older), (SINCE_2_2, inputs))
@@ -596,9 +610,9 @@ USUAL_TENSORS: Checks = tensors()
 
 
 def parsed_by(parser: str, *checks: Check[Any], all_tensors: Checks = USUAL_TENSORS) -> OpRule[Any]:
-    """Return the rule of an operator with its parser class; checks without a source are those of its ``IsSupported``.
+    """Return the rule of an operator. Checks without a source come from the ``IsSupported`` function of ``parser``.
 
-    ``all_tensors`` come last: ``GetOpsToReplaceWithOptions`` checks the ranks and types of all tensors after the parser.
+    ``all_tensors`` come last because ``GetOpsToReplaceWithOptions`` checks the ranks and types of all tensors after the parser.
     """
     place = SOURCE.with_symbol(f"{parser}::IsSupported")
     own = [check if check.source else check.from_source(place) for check in as_measured(*checks)]

@@ -107,13 +107,16 @@ def _unscaled_result(node: NodeView) -> Found | None:
 
 
 def _element_bits(name: str) -> int:
-    """Return the bits of an element (``GetSizeOfType``): 0 for unknown types, 8 for smaller ones."""
+    """Return the size of an element in bits (``GetSizeOfType``): 0 for unknown types, and at least 8 for all other types."""
     bits = schema.BITS_PER_ELEMENT.get(name, 0)
     return max(bits, 8) if bits else 0
 
 
 def _reshaped_bits(node: NodeView) -> Found | None:
-    """Return a refusal unless the last dimension takes up the ratio of the element sizes (``BITCAST``)."""
+    """Return a refusal of a BITCAST whose shapes do not match its element sizes.
+
+    The narrower type must have an additional last dimension, equal to the ratio of the element sizes.
+    """
     source, result = node.input(0), node.output(0)
     wide, narrow = (source, result) if _element_bits(source.type) >= _element_bits(result.type) else (result, source)
     description = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
@@ -176,7 +179,10 @@ RULES = {
 
 
 def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for a constant of rank 2 or 3, built without batches (``DequantizeOperationParser::ReadConstTensor``)."""
+    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 with batches.
+
+    ML Drift builds such a constant without batches (``DequantizeOperationParser::ReadConstTensor``).
+    """
     source = node.input(0)
     if source.type == "INT4" and not source.is_constant:
         yield BuildProblem(CONSTANT_TYPE.name, source)

@@ -1,6 +1,7 @@
-"""Custom operators, and the composites that ML Drift lowers itself.
+"""Custom operators, and composites that ML Drift lowers itself.
 
-Some names are both, with one parser. An application must register those custom operators for which the runtime has no stub.
+Some names are used for both a custom operator and a composite, which share one parser. The runtime has stubs for some of the
+custom operators; an application must register the remaining custom operators.
 """
 
 from __future__ import annotations

@@ -42,7 +42,10 @@ def _axis_is_hidden(first: Bhwc, other: Bhwc, axis: int) -> bool:
 
 
 def _no_axis(node: NodeView) -> str | None:
-    """Return a refusal if inputs differ from the first in three axes, which leaves no axis to join along (``GetAxis``)."""
+    """Return a refusal if the shapes of the inputs leave no axis to join along (``GetAxis``).
+
+    An axis is ruled out if some input differs from the first input in all three other axes.
+    """
     if not node.node.inputs:
         return None
     first, *others = [bhwc(tensor.shape) for tensor in node.inputs]
@@ -177,7 +180,7 @@ def _unread_packed(node: NodeView) -> Iterator[BuildProblem]:
 
 
 def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for a split into one part, which reads the axis in place of the data."""
+    """Yield a problem for constant data. A split into one part reads the axis operand in place of the data."""
     return constants_read(node, 1 if _is_split(node) else 0)
 
 

@@ -119,11 +119,11 @@ def _unusable_weights(node: NodeView) -> Iterator[BuildProblem]:
 
 
 _FEW_ROWS = 8
-"""Up to this many rows, a matrix product has a kernel that ignores batches."""
+"""The largest number of rows for which a matrix product has a kernel that ignores batches."""
 
 
 def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for a product with quantized weights: its result has rows as batches unless it is reshaped."""
+    """Yield a problem for a product with quantized weights that turns many rows into batches."""
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:

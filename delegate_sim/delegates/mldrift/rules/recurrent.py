@@ -1,4 +1,4 @@
-"""LSTM cells; LiteRT's loader refuses their variables, so these rules only apply to models without them."""
+"""LSTM cells. LiteRT's loader refuses variable tensors, so these rules only apply to models without variable tensors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _has_operand(position: int) -> Callable[[NodeView], bool]:
 
 
 def _needs_floats(position: int) -> Callable[[NodeView], bool]:
-    """Return a condition that holds unless the weights are INT8 with one scale, which are used as they are."""
+    """Return a condition that is false for INT8 weights with one scale, which ML Drift uses without conversion."""
     return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
 
 
@@ -40,7 +40,10 @@ def _weights(position: int) -> Checks:
 
 
 def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
-    """Return the checks of a gate (``CheckBuildLstmGate``); coefficients are required even without normalization."""
+    """Return the checks of a gate (``CheckBuildLstmGate``).
+
+    The normalization coefficients are required even if the cell is not normalized.
+    """
     peephole_checks: Checks = ()
     if peephole is not None:
         peephole_checks = where(_has_operand(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))

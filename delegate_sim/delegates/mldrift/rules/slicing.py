@@ -1,4 +1,4 @@
-"""Slices that are read or written; ML Drift computes the bounds of those that are read and compares them with the output."""
+"""Operators that read or write slices. ML Drift computes the bounds of a slice to read, and compares its size with the output."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def _unlike_rank(node: NodeView) -> Found | None:
 
 
 def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
-    """Return where a SLICE starts and ends; a size of -1 means to the end, and a negative end counts from there."""
+    """Return the start and the end of a SLICE.
+
+    A size of -1 extends the slice to the end of the input, and a negative end counts from the end of the input.
+    """
     rank, source = node.input(0).rank, bhwc(node.input(0).shape)
     starts, sizes = tuple(integers(node, 1)), tuple(integers(node, 2))
     named = _WITHOUT_BATCH if rank == 4 and len(starts) == 3 else axes_of(rank)
@@ -69,7 +72,7 @@ def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
 
 
 def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
-    """Return bounds in which negative values count from the end (``UpdateIfNegative``)."""
+    """Return bounds in which negative values are counted from the end of the input (``UpdateIfNegative``)."""
     return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
 
 
@@ -123,23 +126,26 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
 
 
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
-    """Return the axes that a mask is about, by the rank of the input whatever the number of starts (``UpdateMask``)."""
+    """Return for each axis whether its bit is set in a mask (``UpdateMask``).
+
+    The bits stand for the dimensions of the input, whatever the number of starts.
+    """
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of this many values, with the batch (``ReadBhwc``)."""
+    """Return the axes that this many values belong to if the first value is for the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of this many values, without the batch (``ReadHwc``)."""
+    """Return the axes that this many values belong to if no value is for the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
 def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
-    """Return where a STRIDED_SLICE starts and ends, and its strides. Nothing is clamped to the input."""
+    """Return the start, the end and the strides of a STRIDED_SLICE, without clamping to the input."""
     source, rank = bhwc(node.input(0).shape), node.input(0).rank
     named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
     begin, end, strides = (
@@ -164,7 +170,7 @@ def _negative_strides(node: NodeView) -> str | None:
 
 
 def _divided(length: int, stride: int) -> int:
-    """Return the quotient rounded up, with C++'s division, which rounds towards zero (``DivideRoundUp``)."""
+    """Return the quotient rounded up (``DivideRoundUp``), based on C++'s division, which rounds towards zero."""
     quotient = abs(length) // stride
     quotient = quotient if length >= 0 else -quotient
     return quotient if length == quotient * stride else quotient + 1
@@ -216,7 +222,7 @@ def _other_update_rank(node: NodeView) -> Found | None:
 
 
 def _mapped(node: NodeView, position: int) -> Bhwc:
-    """Return a shape with dimensions mapped to the last axes (``MapAxis``)."""
+    """Return an operand's shape with its dimensions mapped to the last axes (``MapAxis``)."""
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
 
@@ -232,7 +238,7 @@ def _too_large(node: NodeView) -> Found | None:
 
 
 def _mappable(position: int | None, name: str) -> Check[object]:
-    """Require a rank from 1 to 4 (``CanMapAxis``)."""
+    """Require an operand, or the output if ``position`` is None, of rank 1 to 4 (``CanMapAxis``)."""
 
     def find(node: NodeView) -> str | None:
         rank = (node.output(0) if position is None else node.input(position)).rank

@@ -37,7 +37,7 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a finder that compares an operand's type: the first for a minimum, its own for a maximum, as the runtime does."""
+    """Return a finder of operands whose shape differs from operand 1, unless operand ``scalar`` has one element."""
 
     def find(node: NodeView) -> str | None:
         shape, operand_shape = node.input(compared).shape, node.input(1).shape

@@ -54,9 +54,9 @@ def _difference_types(node: NodeView) -> str | None:
 
 
 def _difference_scales(node: NodeView) -> str | None:
-    """Return the scales unless the first input and the output have exactly one.
+    """Return the number of scales unless the first input and the output have exactly one scale each.
 
-    Upstream does not check the pointer to the quantization parameters; a tensor without them crashes it.
+    Upstream does not check the pointer to the quantization parameters, so a tensor without such parameters crashes it.
     """
     if node.input(0).type == "FLOAT32":
         return None

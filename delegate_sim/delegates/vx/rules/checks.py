@@ -3,7 +3,7 @@
 Source: ``OpMapperBase::IsSupported``, which checks every operator, and the common parts of several mappers' ``IsOpSupported``
 (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first failed check.
 
-An omitted operand passes every check of all operands; upstream reads memory before the array of tensors for it.
+Checks of all operands skip an omitted operand. Upstream reads memory before the array of tensors in this case.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
 
 
 TensorFinder = Callable[[Tensor], str | None]
-"""A function that returns the actual value of a tensor that fails a check, or None."""
+"""A function that describes a tensor if it fails a check, and otherwise returns None."""
 
 EIGHT_BITS = ("INT8", "UINT8")
 MAX_RANK = 6
@@ -47,17 +47,23 @@ class TensorDemand:
 
 
 def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[object], ...]:
-    """Return the checks of each operand (at these positions); all checks of one operand come before the next one."""
+    """Return checks of each operand, or of each operand in ``positions``.
+
+    All checks of one operand come before the checks of the next operand.
+    """
     return tuple(_of_each("input", demand, demands, positions) for demand in demands)
 
 
 def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
-    """Return the checks of each result; all checks of one result come before the next one."""
+    """Return checks of each result. All checks of one result come before the checks of the next result."""
     return tuple(_of_each("output", demand, demands, slice(None)) for demand in demands)
 
 
 def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
-    """Return one check of all tensors, which leaves a node to another check if an earlier tensor fails that one."""
+    """Return one check of all tensors of a side, which passes if an earlier tensor fails any of ``demands``.
+
+    The delegate checks the tensors one after another, so the earlier tensor determines the reason.
+    """
     finder, first = demand.finder, positions.start or 0
 
     def find(node: NodeView) -> str | None:
@@ -79,7 +85,7 @@ def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], p
 
 
 def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDemand:
-    """Return a check that refuses tensors of these types."""
+    """Return a check that refuses tensors of certain types."""
     refused = frozenset(types)
     return TensorDemand(
         kinds.TENSOR_TYPE,
@@ -123,16 +129,16 @@ _COMMON_BUT_INT64 = tuple(one.from_source(SOURCE) for one in (*of_inputs(not_of_
 
 
 def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -> OpRule[VxTarget]:
-    """Return the rule of an operator: the checks of all operators, then its mapper's own checks.
+    """Return the rule of an operator: the checks of all operators, then the own checks of its mapper.
 
-    The source of a mapper without checks is its class, of any other its ``IsOpSupported``.
+    ``mapper`` names the mapper's class if the mapper has no own checks, otherwise its ``IsOpSupported``.
     """
     source = (SOURCE.with_symbol(mapper), SOURCE)
     return OpRule((*(_COMMON_BUT_INT64 if int64_inputs else _COMMON), *checks), source=source)
 
 
 def _is_without_dimensions(node: NodeView) -> bool:
-    """Return whether the rank is 0, which the delegate takes for an unknown shape."""
+    """Return whether the output has rank 0, which the delegate treats as an unknown shape."""
     return not node.output(0).rank
 
 
@@ -145,7 +151,7 @@ SAME_TYPES = same_type(
 
 
 def quantized_8_bits() -> TensorDemand:
-    """Require quantization parameters of 8-bit operands (``kTfLiteNoQuantization``)."""
+    """Require that 8-bit operands have quantization parameters (``kTfLiteNoQuantization``)."""
 
     def find(tensor: Tensor) -> str | None:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS

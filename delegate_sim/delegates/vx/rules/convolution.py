@@ -10,10 +10,10 @@ from .checks import OUTPUT_WITH_DIMENSIONS, SAME_TYPES, vx_rule
 
 
 def _grouped_batch(node: NodeView) -> str | None:
-    """Return the batch of a grouped convolution.
+    """Return the shapes of a grouped convolution whose batch is not 1.
 
-    Upstream reads past the shapes of tensors with fewer than four dimensions. It accepted a node whose tensors both lacked the
-    fourth, and refused one in which only the weights had it.
+    Upstream reads past the end of shapes with fewer than four dimensions. When run, it accepted a node if both tensors lacked the
+    fourth dimension, and refused a node if only the weights had a fourth dimension.
     """
     source, weights = node.input(0).shape, node.input(1).shape
     is_grouped = source[3:4] != weights[3:4]

@@ -7,7 +7,7 @@ from ..kinds import CUSTOM_OPERATOR
 from .checks import vx_rule
 
 COMPILED_NETWORK = "vsi-npu"
-"""A network that was compiled for the NPU beforehand (a network binary graph)."""
+"""A custom operator that contains a network compiled for the NPU beforehand (a network binary graph)."""
 
 RULES = {
     "WRNN_BIDI_SEQGRU": vx_rule(

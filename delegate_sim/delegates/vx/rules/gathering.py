@@ -1,6 +1,6 @@
 """Gathering, scattering, lookups and searches.
 
-The checks of GATHER and GATHER_ND for STRING are left out: no operator takes such inputs.
+The STRING checks of GATHER and GATHER_ND are left out, because every operator refuses STRING inputs anyway.
 """
 
 from __future__ import annotations

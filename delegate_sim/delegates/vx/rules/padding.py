@@ -9,7 +9,7 @@ from .checks import OUTPUT_WITH_DIMENSIONS, vx_rule
 
 
 def _unknown_mirror_mode(node: NodeView) -> bool:
-    """Return whether the mode is unknown, because the node has no options."""
+    """Return whether the mirror mode is missing or unknown."""
     return not node.options.table or node.options.mode not in (0, 1)
 
 

@@ -12,7 +12,7 @@ _RESIZE = vx_rule(
     constant(operand(1, "size")),
     *of_inputs(quantized_8_bits(), positions=slice(0, 1)),
 )
-"""Checks of resizing. The mapper also checks that a constant size has data, which it always has."""
+"""The rule for resizing. The mapper also checks that a constant size has data, which is always the case."""
 
 RULES = {
     "AVERAGE_POOL_2D": _POOL,

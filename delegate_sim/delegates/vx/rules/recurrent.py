@@ -12,15 +12,15 @@ _INPUT_WEIGHTS = operand(1, "input weight matrix")
 _OUTPUT_STATE, _CELL_STATE = operand(18, "output state"), operand(19, "cell state")
 """Operands of UNIDIRECTIONAL_SEQUENCE_LSTM (``kernels/lstm_shared.h``)."""
 _PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
-"""Operands of BIDIRECTIONAL_SEQUENCE_LSTM that upstream checks, those of the forward cell."""
+"""Operands of BIDIRECTIONAL_SEQUENCE_LSTM that upstream checks. They belong to the forward cell."""
 _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
 """Operands of BIDIRECTIONAL_SEQUENCE_RNN.
 
-Upstream reads past the operands of a node that has fewer, so such a node is refused (``rules/malformed.py``).
+Upstream reads past the end of a shorter list of operands, so a node with fewer operands is refused (``rules/malformed.py``).
 """
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantisation")
-"""Require float weights. If they are omitted, upstream reads memory before the tensors; it refused such a node."""
+"""Require float weights. If the weights are omitted, upstream reads memory before the tensors; when run, it refused the node."""
 
 
 def _without_auxiliary_weights(node: NodeView) -> bool:

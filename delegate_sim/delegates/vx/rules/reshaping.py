@@ -1,6 +1,6 @@
 """Reshaping, transposing, and moving blocks between dimensions.
 
-The checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE for INT64 are left out: no operator takes such inputs.
+The INT64 checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE are left out, because both operators refuse INT64 inputs anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _RANK_4 = rank(INPUT, 4)
 
 
 def _spatial_dimensions(node: NodeView) -> str | None:
-    """Return the number of block sizes unless it is 2; upstream reads past a block shape without dimensions."""
+    """Return the shape of the block sizes unless there are two. Upstream reads past the end of a shape without dimensions."""
     shape = node.input(1).shape
     return None if shape[:1] == (2,) else f"a block shape of shape {list(shape)}"
 

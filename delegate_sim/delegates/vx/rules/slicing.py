@@ -16,7 +16,10 @@ _STRIDED_SLICE = (
 
 
 def _sliced_batch(node: NodeView) -> str | None:
-    """Return the batch if it is sliced. Upstream reads past an output shape without dimensions; it refused such a node."""
+    """Return the shapes if the batch is sliced.
+
+    Upstream reads past the end of an output shape without dimensions. When run, it refused such a node.
+    """
     source, result = node.input(0).shape, node.output(0).shape
     return f"input {list(source)} and output {list(result)}" if len(source) > 3 and source[:1] != result[:1] else None
 

@@ -1,4 +1,4 @@
-"""The repositories that the rules were read from: upstream's, and NXP's at two releases of its board support package."""
+"""The repositories that the rules were read from: VeriSilicon's, and NXP's at two releases of its board support package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""NXP's variants of the delegate, as the differences of their ``op_map.cc`` (nxp-imx/tflite-vx-delegate-imx)."""
+"""NXP's variants of the delegate, as changes to VeriSilicon's rules.
+
+Source: ``op_map.cc`` of nxp-imx/tflite-vx-delegate-imx.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ _NO_INT32_IN_INT8 = refused_if(
 
 
 def lf_6_6_3(upstream: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
-    """Return the rules of lf-6.6.3_1.0.0, derived from upstream's."""
+    """Return the rules of lf-6.6.3_1.0.0, derived from VeriSilicon's rules."""
     changes = {
         "BATCH_MATMUL": vx_rule("BatchMatmul::IsOpSupported", NO_INT32_OUTPUT, _NO_INT8_TIMES_FLOAT, NOT_BOTH_ADJOINT),
         "PACK": vx_rule("PackMapper::IsOpSupported", *_PACK),
@@ -86,9 +89,9 @@ def lf_6_6_3(upstream: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
 
 
 def lf_5_15_71(newer: RuleBook[VxTarget]) -> RuleBook[VxTarget]:
-    """Return the rules of lf-5.15.71_2.2.0, derived from those of lf-6.6.3_1.0.0.
+    """Return the rules of lf-5.15.71_2.2.0, derived from the rules of lf-6.6.3_1.0.0.
 
-    BROADCAST_TO, which this release lacks, is also the only operator that accepts INT64 operands in later ones.
+    This release lacks BROADCAST_TO, which is the only operator that accepts INT64 operands in later releases.
     """
     argument = vx_rule("ArgOpMapper::IsOpSupported", _NO_INT32_IN_INT8, ARGUMENT_WITH_DIMENSIONS)
     changes = {
@@ -113,9 +116,9 @@ def _changed(
     without: Collection[str] = (),
     mappers: Mapping[str, str] = MappingProxyType({}),
 ) -> RuleBook[VxTarget]:
-    """Return the rules of a repository, with some changed and some operators removed.
+    """Return the rules of another repository, given the changed rules and the operators that the repository does not have.
 
-    ``mappers`` are the mappers with other names there.
+    ``mappers`` gives the names of mappers that have a different name in the repository.
     """
 
     def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:
@@ -132,7 +135,7 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a rule with its source, and those of its checks, in another repository."""
+    """Return a rule whose sources, including the sources of its checks, are in another repository."""
 
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)

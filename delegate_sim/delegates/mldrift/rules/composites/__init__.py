@@ -1,7 +1,7 @@
 """Rules of composites, and of custom operators with the same names.
 
-Source: ``CustomOperationParserFactory::Create`` (``ml_drift_delegate/delegate/composite/custom_parsers.cc``) and the classes that
-it creates. The additions of LiteRT 2.3 are known only from its binary.
+Source: ``CustomOperationParserFactory::Create`` (``ml_drift_delegate/delegate/composite/custom_parsers.cc``) and the parser
+classes that ``Create`` instantiates. The additions of LiteRT 2.3 are known only from its binary.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ WITH_BOOL = "odml.sdpa_transposed"
 
 
 def composite_name(node: NodeView) -> str:
-    """Return the name of a composite or of a custom operator in the file."""
+    """Return the name of a composite or of a custom operator, as given in the file."""
     return node.op if node.node.is_custom else str(node.options.name or "")
 
 
@@ -237,13 +237,13 @@ TENSORS: Checks = (
 
 
 def composite() -> OpRule[Any]:
-    """Return the rule of composites, for all names."""
+    """Return the rule for composites of any name."""
     checks = (_KNOWN, *_of_every_composite(ALWAYS), *_of_every_composite(ADDED_IN_2_2), *_of_every_composite(ADDED_IN_2_3))
     return OpRule((*as_measured(*checks), *TENSORS), source=(COMPOSITE,))
 
 
 def carried(name: str, release: str | None = None) -> OpRule[Any]:
-    """Return the rule of the custom operator with a composite's name."""
+    """Return the rule of a custom operator with a composite's name; ``release`` is the first release that has the operator."""
     checks = {**ALWAYS, **ADDED_IN_2_2, **ADDED_IN_2_3}[name]
     types = carrier_tensors(("INT32",)) if name in INT32_INPUTS else carrier_tensors()
     if name == WITH_BOOL:

@@ -1,4 +1,4 @@
-"""Attention: as a whole, on transposed operands, and the steps around a cache of keys and values.
+"""Attention operators: complete attention, attention on transposed operands, and steps around a key-value cache.
 
 Source: ``CompositeSdpaParser`` (``ml_drift_delegate/tflite/model_builder.cc``), and the parsers in
 ``ml_drift_delegate/delegate/composite/``.
@@ -79,7 +79,7 @@ ATTENTION: Checks = tuple(
 
 
 def runtime_numbers(numbers: tuple[int, ...], message: str) -> Check[object]:
-    """Require one of these numbers of operands that are computed at run time."""
+    """Require that the number of runtime operands is one of these numbers."""
 
     def find(node: NodeView) -> str | None:
         count = runtime_input_count(node)
@@ -104,7 +104,7 @@ def _has_attributes(node: NodeView) -> bool:
 
 
 def _of_cache(one: Check[object], message: str) -> Check[object]:
-    """Return a check of ``odml.cache_update``, named AddValuesToCache in messages before LiteRT 2.1.5."""
+    """Return a check of ``odml.cache_update``, which messages before LiteRT 2.1.5 call AddValuesToCache."""
     return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {message}", f"odml.cache_update {message}", one)
 
 
@@ -129,7 +129,7 @@ _PARAMETERS = Bhwc(1, 1, 1, 7)
 
 
 def unlike_channels(node: NodeView) -> Found | None:
-    """Return a refusal if two operands have different numbers of channels."""
+    """Return a refusal if the first two operands have different numbers of channels."""
     first, second = _sizes(node, 0).c, _sizes(node, 1).c
     message = "Input tensors' channels must match."
     return None if first == second else Found(f"{first} and {second} channels", message)

@@ -29,14 +29,14 @@ _TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The sizes in the attributes, or those that follow from the shapes if there are no attributes."""
+    """The sizes in the node's attributes, or the sizes inferred from shapes if there are no attributes."""
 
     experts: int
     active: int
     model: int
     hidden: int
     weights: str
-    """The type of the weights; empty for floats."""
+    """The type of the weights; empty for float weights."""
 
 
 def _no_options(node: NodeView) -> bool:

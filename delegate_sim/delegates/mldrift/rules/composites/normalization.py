@@ -1,4 +1,4 @@
-"""Normalizations: over groups of channels, over channels, and by the root of the mean square."""
+"""Normalizations over groups of channels, over all channels, and by the root mean square."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _factor(position: int, name: str) -> Checks:
 
 
 def normalization(all_results: Checks = RESULTS, *, with_bias: bool) -> Checks:
-    """Return the checks of the custom operators with constant scale and bias; ``all_results`` checks the results."""
+    """Return the checks of a custom operator with constant scale and bias; ``all_results`` are the checks of its results."""
     bias = _factor(2, "Bias") if with_bias else ()
     return (*readable(0), *all_results, available(0), *_factor(1, "Scale"), *bias)
 
@@ -59,18 +59,18 @@ _AXES = "_TENSOR_V1_reduction_axes"
 
 
 def is_group_norm(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` normalizes over groups; without a ``sub_type``, whether it names axes."""
+    """Return whether ``odml.group_norm`` normalizes over groups. Without a ``sub_type``, only a node that names axes does so."""
     values = attributes(node)
     return not values.integer("sub_type") if values.has("sub_type") else values.has(_AXES)
 
 
 def is_layer_norm(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` normalizes over channels."""
+    """Return whether ``odml.group_norm`` normalizes over all channels."""
     return not is_group_norm(node)
 
 
 def says_no_axes(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` names no axes; before LiteRT 2.1.5, it then always normalized over channels."""
+    """Return whether ``odml.group_norm`` names no axes. Before LiteRT 2.1.5, such a node always normalizes over all channels."""
     return not says_axes(node)
 
 
@@ -104,7 +104,7 @@ def _reduced(node: NodeView) -> list[int]:
 
 
 def says_axes(node: NodeView) -> bool:
-    """Return whether a composite names the axes that it reduces."""
+    """Return whether a composite names the axes to reduce."""
     return attributes(node).has(_AXES)
 
 
@@ -121,7 +121,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """Return all axes but the batch with a ``sub_type``, else only the last one, as in old files."""
+    """Return the axes to expect: all axes but the batch if there is a ``sub_type``, otherwise the last axis, as in old files."""
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 
