@@ -1,4 +1,4 @@
-"""Tell, without a device, what a TFLite / LiteRT delegate will do to a model.
+"""Predict, without a device, what a TFLite / LiteRT delegate will do to a model.
 
 >>> import delegate_sim
 >>> report = delegate_sim.analyze("model.tflite", delegate="nnapi")  # doctest: +SKIP

@@ -1,6 +1,6 @@
-"""Check the arguments of callers: models, delegates with options, releases, and hypothetical changes.
+"""Check the arguments of public functions: models, delegates with options, releases, and hypothetical changes.
 
-Whatever is wrong raises an error of this package that says what is possible.
+A wrong argument raises one of this package's errors, which names the possible values.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ..runtime.target import Target
 
 ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, memoryview]
-"""A model that was read, the path of its file, or the file's bytes."""
+"""A model that is already loaded, the path of a model file, or the bytes of a model file."""
 NodeLike: TypeAlias = int | tuple[int, int]
-"""A node: its index in the first subgraph, or its subgraph and its index there."""
+"""A node: its index in the first subgraph, or a pair of subgraph index and node index."""
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -31,11 +31,11 @@ _Result = TypeVar("_Result")
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
 _PLACES = (_DELEGATE, _RUNTIME, _DEFAULTS)
 _ASSUMES_REGISTERED, _FORMER_NAME = "assume_ops_registered", "own_resolver"
-"""An argument, and the name that it had before."""
+"""The current name of an argument, and its former name."""
 
 
 def model_of(model: Any) -> Model:
-    """Return a model, read if it is not; raises ModelError."""
+    """Return a model, loading it first if a path or bytes are given. Raises ModelError."""
     from ..model.model import Model
     from ..model.reader import load
 
@@ -47,7 +47,7 @@ def model_of(model: Any) -> Model:
 
 
 def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delegate, OptionValues], str | None]:
-    """Return a delegate with its options, and the release of the runtime given among them; raises OptionError."""
+    """Return a delegate with its options, and the runtime release if the options name one. Raises OptionError."""
     from ..delegates.options import parse_options, without_release
 
     delegate = delegate_of(name)
@@ -56,7 +56,7 @@ def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delega
 
 
 def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
-    """Return delegates in the order in which they are applied, all by one release of the runtime; raises OptionError."""
+    """Return a target for each delegate, in the order of application, all with the same runtime release. Raises OptionError."""
     from ..delegates.registry import DEFAULT_DELEGATE
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
@@ -82,7 +82,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the one release that is named, the default if none is."""
+    """Return the release that is named, or the default release if none is. Raises OptionError for two different releases."""
     from ..releases.catalogue import DEFAULT_RELEASE
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
@@ -92,7 +92,7 @@ def agreed(releases: Sequence[Any]) -> str:
 
 
 def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any = False) -> Target:
-    """Return one target; raises OptionError."""
+    """Return the target of one delegate. Raises OptionError."""
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
@@ -102,7 +102,7 @@ def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_o
 
 
 def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
-    """Return a target for each delegate: one name, or pairs of a name and options; raises OptionError."""
+    """Return a target for each delegate; ``delegates`` is one name, or pairs of a name and options. Raises OptionError."""
     pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)
     if not pairs:
         raise OptionError("no delegate is given")
@@ -110,9 +110,10 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 
 
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
-    """Return a target that differs in what ``changed`` names: the delegate, the runtime, the defaults, or options.
+    """Return the target with the delegate, runtime, defaults and options that ``changed`` sets.
 
-    ``options`` are those given for the target as it is: a delegate takes over those that it has. Raises OptionError.
+    ``options`` are the options given for the original target. Those that the delegate of the new target also has are kept.
+    Raises OptionError.
     """
     given = _mapping(changed, "what changes", [*_PLACES, *[option.name for option in before.delegate.options]])
     delegate = delegate_of(given.get(_DELEGATE, before.delegate.name))
@@ -130,7 +131,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
 
 
 def delegate_of(name: Any) -> Delegate:
-    """Return the delegate of a name, of None the default one; raises OptionError naming the known ones."""
+    """Return the delegate with a name, or the default delegate for None. Raises OptionError, which lists the known names."""
     from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 
     if name is None:
@@ -141,7 +142,7 @@ def delegate_of(name: Any) -> Delegate:
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Let a function raise OptionError, naming its arguments, if it is called with others, without one, or with too many.
+    """Make a function raise OptionError, which lists its parameters, if the arguments of a call do not match its signature.
 
     The former name of an argument is still accepted, with a DeprecationWarning.
     """
@@ -162,7 +163,7 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 
 
 def _rename(named: dict[str, Any]) -> None:
-    """Give the value of the former name to the argument."""
+    """Pass the value given under the former name to the argument's current name."""
     if _ASSUMES_REGISTERED in named:
         raise OptionError(f"{_FORMER_NAME} is the former name of {_ASSUMES_REGISTERED}: give only one of them")
     message = f"{_FORMER_NAME} is called {_ASSUMES_REGISTERED} now; the old name will be removed in the next release"
@@ -171,8 +172,8 @@ def _rename(named: dict[str, Any]) -> None:
 
 
 def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
-    """Say why a function cannot be called with some arguments, None if it can."""
-    import inspect  # which most callers need not wait for
+    """Return why the arguments do not match a function's signature, or None if they do."""
+    import inspect  # slow to import, and only needed for an error
 
     signature = inspect.signature(function)
     try:
@@ -189,7 +190,7 @@ def require_truth(name: str, value: object) -> None:
 
 
 def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> Supposition:
-    """Return what is supposed; raises OptionError for what cannot be. Whether the model has the nodes is not looked at."""
+    """Return the hypothetical changes that the arguments describe, without checking them against a model. Raises OptionError."""
     from ..hypothetical.hypothetical_changes import CONVERSIONS, Supposition
 
     if isinstance(accept, str | int):
@@ -212,7 +213,7 @@ def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conv
 
 
 def paths_of(given: Any, what: str) -> list[str]:
-    """Return one path, or several, as texts; raises OptionError saying what they are for."""
+    """Return one or several paths as a list of strings. Raises OptionError, which says what the paths are for."""
     if isinstance(given, str | os.PathLike):
         given = [given]
     if not isinstance(given, Sequence) or not all(isinstance(path, str | os.PathLike) for path in given):
@@ -221,7 +222,7 @@ def paths_of(given: Any, what: str) -> list[str]:
 
 
 def names_of(given: Any, what: str) -> list[str]:
-    """Return one name, or several; raises OptionError saying what they are for."""
+    """Return one or several names as a list. Raises OptionError, which says what the names are for."""
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
@@ -230,7 +231,7 @@ def names_of(given: Any, what: str) -> list[str]:
 
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
-    """Separate values for operators, by name, from values for single nodes."""
+    """Split values into those of operators, by name, and those of single nodes."""
     from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
 
@@ -256,7 +257,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _mapping(given: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
-    """Return a mapping, empty for None; raises OptionError for anything else."""
+    """Return a mapping unchanged, and an empty one for None. Raises OptionError for any other value."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -265,5 +266,5 @@ def _mapping(given: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
 
 
 def _kind(value: Any) -> str:
-    """Name a value by its type: its text may be endless."""
+    """Describe a value by its type, since its text may be very long."""
     return "None" if value is None else f"a value of type {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""The public functions. Each imports what it needs when called, so that importing the package is fast."""
+"""The public functions. Each function imports its dependencies when it is called, to keep the import of the package fast."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path or from bytes.
 
-    A file over 64 MiB is mapped into memory: it must not shrink while the model is used.
-    Raises ModelError with one line that names the file and what is wrong with it.
+    A file larger than 64 MiB is mapped into memory, and must not shrink while the model is in use.
+    Raises ModelError with a one-line message that names the file and the problem.
     """
     return model_of(source)
 
@@ -59,14 +59,14 @@ def analyze(
     defaults: str = "api",
     assume_ops_registered: bool = False,
 ) -> Report:
-    """Apply a delegate to a model, that of NNAPI unless one is named, and report what the runtime would do.
+    """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
-    ``options`` are the delegate's, under its own names; those not given are taken from ``defaults`` (``api``: the
-    delegate's own, ``benchmark``: what benchmark_model passes). ``runtime`` is the release whose rules and log
-    lines are used, by default the newest; it may also be given among the options as ``release``. A model with an operator that
-    the release does not load is refused, unless the application registers such operators itself
-    (``assume_ops_registered``).
-    Raises ModelError if the model cannot be read, OptionError for an unknown delegate, option, value or runtime.
+    ``options`` are options of the delegate, by the delegate's own names. ``defaults`` selects the values of all other options:
+    ``api`` for the defaults of the delegate's API, ``benchmark`` for the values that benchmark_model passes. ``runtime`` is the
+    release whose rules and log lines are used, by default the newest; it may also be given as the option ``release``.
+    A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
+    application registers such operators itself.
+    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -86,10 +86,11 @@ def simulate(
     defaults: str = "api",
     assume_ops_registered: bool = False,
 ) -> Report:
-    """Apply delegates one after another, each to what those before it left, and report where every node finally runs.
+    """Apply delegates one after another, and report where every node finally runs.
 
-    ``delegates`` are names with options, in the order in which the application applies them. The report has one run for each,
-    and ``placement`` in its dictionary. Raises as ``analyze`` does, and OptionError if there is no delegate.
+    Each delegate sees the nodes that the earlier delegates left. ``delegates`` are pairs of a name and options, in the order in
+    which the application applies them. The report has one run for each delegate, and its dictionary has ``placement``.
+    Raises the same errors as ``analyze``, and OptionError if there is no delegate.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -110,15 +111,15 @@ def compiled_model(
     runtime: str | None = None,
     assume_ops_registered: bool = False,
 ) -> StackResult:
-    """Give a model to LiteRT 2's CompiledModel with some accelerators, and say where each node runs, or that there is none.
+    """Simulate LiteRT 2's CompiledModel with some accelerators: whether it is created, and where each node then runs.
 
     ``accelerators`` are some of ``npu``, ``gpu`` and ``cpu``, by default all; they are applied in this order. With ``npu``,
-    ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``: what the vendor's plugin selects counts as running there,
-    though the vendor's compiler, which is not simulated, has yet to take it. ``options`` go to the plugin and the delegates that
-    have them. The result has ``is_created``, ``notes`` on what CompiledModel does about failures, ``places()``, and the
-    ``report`` of every step.
-    Raises ModelError if the model cannot be read, OptionError for an unknown accelerator, vendor, option, value or runtime, and
-    for a SoC without ``npu`` or the other way round.
+    ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``. Nodes that the vendor's plugin selects count as running
+    on the NPU, although the vendor's compiler, which is not simulated, may still reject them. Each of the ``options`` goes to
+    the plugin and to the delegates that have this option. The result has ``is_created``, ``notes`` on how CompiledModel
+    handles failures, ``places()``, and the ``report`` of every step.
+    Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime,
+    for a SoC without ``npu``, and for ``npu`` without a SoC.
     """
     from ..delegates.options import without_release
     from ..delegates.registry import ACCELERATORS
@@ -150,8 +151,8 @@ def diagnose(
 ) -> Diagnosis:
     """Find what keeps nodes of a model from a delegate, what each cause costs, and what to change.
 
-    Arguments are those of ``analyze``. Refusals that one change would end are one cause; ``findings`` of the result has them in
-    the order in which they are worth ending, each with what would be without it. Raises as ``analyze`` does.
+    Takes the arguments of ``analyze``. Refusals that one change would remove form one cause. The ``findings`` of the result list
+    the causes, biggest gain first, each with the result if it were fixed. Raises the same errors as ``analyze``.
     """
     from ..diagnosis.diagnose import diagnose
 
@@ -171,12 +172,12 @@ def compare(
     defaults: str = "api",
     assume_ops_registered: bool = False,
 ) -> Comparison:
-    """Tell what differs between two models on one target, or between two targets for one model, node by node.
+    """Compare two models on one target, or one model on two targets, node by node.
 
-    A is the model ``a`` on the target that the other arguments describe as for ``analyze``; B is the model ``b``, or ``a`` again,
-    on the same target but for what ``changed`` sets: ``delegate``, ``runtime``, ``defaults``, or options of B's delegate.
-    Nodes are matched by structure: one that was renumbered or renamed is still the same.
-    Raises as ``analyze`` does, and OptionError if nothing differs between A and B.
+    Side A is the model ``a`` on the target that the other arguments describe, as for ``analyze``. Side B is the model ``b``, by
+    default ``a`` again. B's target is A's target with the changes in ``changed``: ``delegate``, ``runtime``, ``defaults``, or
+    options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
+    Raises the same errors as ``analyze``, and OptionError if A and B have the same model and target.
     """
     from ..results.compare.compared_runs import simulated_side
     from ..results.compare.comparison import compare
@@ -206,14 +207,14 @@ def whatif(
     defaults: str = "api",
     assume_ops_registered: bool = False,
 ) -> Comparison:
-    """Tell what would be if something about a model, the delegate or the runtime were otherwise.
+    """Simulate hypothetical changes of a model, the delegate or the runtime, and compare the result with the original.
 
-    A is the model as it is, on the target that the arguments describe as for ``analyze``. B is what is supposed: that the
-    delegate accepts what ``accept`` names (operators, or nodes as index or (subgraph, index)), that operators or nodes have other
-    ``versions``, that the first dimension of every input is ``batch``, that every tensor has the shape which the file gives it
-    (``fix_shapes``), that it is converted without quantization or fully quantized (``conversion``: ``float``, ``int8`` or
-    ``int8-per-tensor``), and that the target is ``changed`` as for ``compare``.
-    Raises as ``analyze`` does, and OptionError if nothing is supposed or the model does not have what is named.
+    Side A is the model as it is, on the target that the arguments describe, as for ``analyze``. Side B has the hypothetical
+    changes. The delegate accepts the operators and nodes in ``accept``; a node is an index or (subgraph, index). Operators or
+    nodes have the given ``versions``. ``batch`` is the first dimension of every input. With ``fix_shapes``, every tensor has
+    the shape that the file gives it. ``conversion`` is ``float`` for a model without quantization, or ``int8`` or
+    ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target, as for ``compare``.
+    Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
     """
     from ..hypothetical.hypothetical_changes import Supposition
     from ..results.compare.compared_runs import simulated_side, supposed_side
@@ -247,14 +248,15 @@ def fix(
 ) -> Fixed:
     """Rewrite a model so that delegates take more of it, and show that it still computes the same.
 
-    ``delegates`` is a name, or pairs of a name and options: one is to be better off, and none worse. Passes are tried against the
-    simulation; ``allow`` is the least exact kind of them (``exact``, ``rounding`` or ``approximate``). ``shapes`` fixes those of
-    inputs, by name. The result's ``plan`` lists the passes. With an ``output`` the file is written there, unless no pass
-    helps, once both models have run (``proves``) on ``samples`` inputs that are made up and on those of .npz files (``data``);
-    ``replace`` lets it replace an existing file. ``split_tail`` writes trailing nodes that stay on the CPU as a second model
-    beside it (``fixed.tail.tflite``), whose inputs are the first one's new outputs.
-    Raises as ``analyze`` does, FixError where the model cannot be rewritten or does not compute the same, MissingPackageError
-    without the extra ``fix``, OSError where the file cannot be written.
+    ``delegates`` is a name, or pairs of a name and options. A pass is kept if the simulation improves for one delegate and gets
+    worse for none. ``allow`` is the least exact kind of pass to try: ``exact``, ``rounding`` or ``approximate``. ``shapes``
+    sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
+    If a pass helps and ``output`` is given, the rewritten model is written to this file. Before that, with ``proves``, both
+    models run on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to
+    replace an existing file. ``split_tail`` writes trailing nodes that stay on the CPU as a second model in the same folder
+    (``fixed.tail.tflite``), whose inputs are the new outputs of the first model.
+    Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same,
+    MissingPackageError without the extra ``fix``, and OSError if the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix
@@ -298,17 +300,20 @@ def sweep(
     defaults: str = "api",
     assume_ops_registered: bool = False,
 ) -> Swept:
-    """Convert a source model in many ways, and tell how every delegate takes what comes of each.
+    """Convert a source model in many ways, and simulate every delegate on each converted model.
 
-    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``; the converters are those of
-    this Python, or of ``pythons``. ``delegates`` is a name, or pairs of a name and options. The search begins with float and with
-    ``settings`` (``int8+dense-per-tensor``), and goes where diagnosis points; ``everything`` tries all that the converters know.
-    ``shapes`` are what inputs are fixed to, ``data`` what quantizers measure ranges with: a .npz file, a folder of images or a
-    function; by default numbers are drawn. The model that is ``best_for`` a target is written to ``output``, which
-    ``replace`` lets replace a file. Limits are seconds and bytes for each step of a conversion. Conversions are kept in the
-    folder ``cache``, by default the user's own. After KeyboardInterrupt the result has the finished rows (``is_interrupted``).
-    Raises as ``analyze`` does, ModelError for a source that is not there or of no known form, FixError where nothing can be
-    written. A conversion that fails is a row with the reason.
+    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are those
+    installed for this Python, or for the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
+    The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the settings
+    that a diagnosis suggests; ``everything`` tries all settings that the converters support.
+    ``shapes`` sets fixed shapes of inputs. ``data`` is the calibration data for quantizers: a .npz file, a folder of images or
+    a function; by default random numbers. The best model for the target ``best_for`` is written to ``output``; ``replace``
+    allows the function to replace an existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step
+    of a conversion. Conversions are cached in the folder ``cache``, by default in the user's own cache folder.
+    After KeyboardInterrupt the result has the finished rows, and ``is_interrupted`` is true. A failed conversion is a row with
+    the reason.
+    Raises the same errors as ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the
+    best model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -355,11 +360,11 @@ def diff(
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     samples: int = 2,
 ) -> Difference:
-    """Run two models with the same interface on this CPU, and tell how their outputs differ, and their latency.
+    """Run two models with the same interface on this CPU, and compare their outputs and their latency.
 
-    They run on ``samples`` inputs that are made up, and on those of .npz files (``data``), on one thread and without a delegate.
-    Raises ModelError if one cannot be read, FixError where their interfaces differ or one does not run, OptionError for inputs
-    that do not fit, MissingPackageError without the extra ``fix``.
+    Both models run on ``samples`` random inputs and on the inputs in .npz files (``data``), on one thread and without a delegate.
+    Raises ModelError if a model cannot be read, FixError if the interfaces differ or a model does not run, OptionError for
+    inputs that do not fit, and MissingPackageError without the extra ``fix``.
     """
     from ..inference.models import compare_models
 
@@ -375,14 +380,15 @@ def check(
     prune: bool = False,
     live: bool = False,
 ) -> Checked:
-    """Hold every model of a configuration to its baseline and budgets on every target.
+    """Check every model of a configuration against its baseline and budgets on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
-    nearest one from the working directory upwards. ``models`` and ``targets`` choose some of those that it names; a folder or a
-    pattern stands for the models below it or that it matches. ``update`` writes the baseline for what was run, ``prune`` drops
-    entries without a model or target. ``live`` also runs the real delegates on this host, where there is one: one that differs,
-    or that cannot be run, is a finding.
-    Raises ConfigurationError or BaselineError naming the file and what is wrong in it; a model that cannot be read is a case
+    nearest such file in the working directory or above. ``models`` and ``targets`` restrict the check to some models and
+    targets of the configuration; a folder stands for the models below it, a pattern for the models that it matches.
+    ``update`` writes the baseline entries of the checked models and targets, and ``prune`` drops entries without a model or
+    target. ``live`` also runs the real delegates that exist for this host; a real delegate that differs or cannot be run is a
+    finding.
+    Raises ConfigurationError or BaselineError, which names the file and the problem. A model that cannot be read is a case
     with the status ``unreadable``.
     """
     from ..bundles.model_files import files_for
@@ -409,13 +415,13 @@ def reconcile(
     defaults: str | None = None,
     run: int | None = None,
 ) -> Reconciliation:
-    """Hold what a device did to a model, according to its log, against the simulation, and account for what differs.
+    """Compare what a device did to a model, according to a log, with the simulation, and explain the differences.
 
-    ``log`` is the path of what benchmark_model, logcat or an application printed, a list of paths of logs of one run, or a log
-    that was read; ``run`` is the run of a log that holds several, counted from 1, the last if not given. The delegate, its
-    options, the runtime and the defaults are taken from the log if it shows them; arguments given here override it. Raises
-    as ``analyze`` does, LogError for a log that cannot be read, ReconcileError for one that is not of the model or does not show
-    which delegate was applied.
+    ``log`` is the path of a log (the output of benchmark_model, logcat or an application), a list of paths of logs of one run,
+    or a log that is already read. If a log holds several runs, ``run`` selects one, counted from 1; by default the last. The
+    delegate, its options, the runtime and the defaults are taken from the log if it shows them; arguments override the log.
+    Raises the same errors as ``analyze``, LogError for a log that cannot be read, and ReconcileError for a log of another model
+    and for a log that does not show which delegate was applied.
     """
     from ..device.compare.reconcile import reconcile
     from ..device.parse.applied_target import setting_of

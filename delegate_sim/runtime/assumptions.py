@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """Assumptions of a what-if question."""
+    """The assumptions under which a model is simulated."""
 
     accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Nodes of each subgraph that count as accepted by every delegate."""
+    """By subgraph, the nodes that count as accepted by every delegate."""
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""
     repaired: frozenset[tuple[int, int]] = frozenset()
-    """Nodes, as subgraph and node, that their CPU kernels do not refuse."""
+    """Nodes, as (subgraph, node), whose CPU kernels are assumed not to refuse them."""
     ended: frozenset[str] = frozenset()
-    """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
+    """Codes for which a compiler plugin would refuse the whole model, but is assumed not to."""
     registered: frozenset[str] = frozenset()
-    """Custom operators that are registered, or run by what is applied before the delegates that are simulated."""
+    """Custom operators that are registered, or that an earlier delegate outside of the simulation runs."""
 
 
 NOTHING_ASSUMED = Assumptions()

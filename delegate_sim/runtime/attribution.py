@@ -1,4 +1,4 @@
-"""Attribute the outcome of nodes that a delegate added to the original nodes (``Decision.origins``)."""
+"""Map results about nodes that a delegate added back to the original nodes (``Decision.origins``)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..rules.rule import Verdict
 
 
 def attributed_decision(graph: Graph, decision: Decision) -> Decision:
-    """Return a decision whose verdicts, partitions and reasons are about nodes of the given graph.
+    """Return a decision whose verdicts, partitions and reasons refer to nodes of the given graph.
 
-    A node that was inlined is supported if all nodes that stem from it are, and has the reasons of all of them. The decision's
-    own graph stays as it is.
+    An inlined node is supported if all nodes that replaced it are supported, and it has the reasons of all these nodes. The
+    graph of the decision itself does not change.
     """
     if not decision.origins:
         return decision
@@ -31,9 +31,9 @@ def attributed_decision(graph: Graph, decision: Decision) -> Decision:
 
 
 def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:
-    """Return partitions of the given graph's nodes and tensors.
+    """Return the partitions in terms of the given graph's nodes and tensors.
 
-    A node that was inlined is listed in each partition that has a part of it; tensors that the delegate added are left out.
+    An inlined node is listed in each partition that holds a part of the node. Tensors that the delegate added are left out.
     """
     if not decision.origins:
         return tuple(subsets)
@@ -51,7 +51,7 @@ def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subse
 
 
 def attributed_failure(graph: Graph, decision: Decision, failure: KernelFailure) -> KernelFailure:
-    """Return a failure that names a node and a tensor of the given graph, if any."""
+    """Return the failure with its node and tensor, if any, mapped to the given graph; an added tensor becomes None."""
     if not decision.origins:
         return failure
     node = None if failure.node is None else decision.origins.get(failure.node, failure.node)

@@ -1,4 +1,4 @@
-"""Compiler plugins, which see the file before the runtime loads it and compile the nodes that they select.
+"""Compiler plugins, which read the model file before the runtime loads it, and compile the nodes that they select.
 
 Source: ``PartitionModel`` (``litert/compiler/plugin/compiler_plugin.cc``); ``litert/runtime/compiled_model.cc``.
 """
@@ -25,9 +25,10 @@ from .target import Target
 
 
 def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[int]], ended: frozenset[str]) -> Run:
-    """Have a plugin select nodes of a model.
+    """Return the run of a compiler plugin that selects nodes of a model.
 
-    ``accepted`` are the nodes of each subgraph that count as selected, ``ended`` codes of failures that are taken not to occur.
+    ``accepted`` are the nodes of each subgraph that count as selected; ``ended`` are codes of failures that are assumed not to
+    occur.
     """
     plugin = target.delegate
     assert isinstance(plugin, CompilerPlugin)
@@ -52,16 +53,17 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
 
 
 class Dispatched(NamedTuple):
-    """A subgraph once the delegate that runs compiled partitions was applied: its plan, and the runtime's line, if any."""
+    """A subgraph after the dispatch delegate: the new plan, and the line that the runtime logs, if any."""
 
     plan: ChangedPlan
     line: str = ""
 
 
 def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tensors: int, number: int) -> Dispatched:
-    """Replace compiled partitions of a subgraph by kernels of the dispatch delegate; several in a row may become one.
+    """Replace the compiled partitions of a subgraph with kernels of the dispatch delegate.
 
-    ``number`` is the subgraph's in the model that the runtime loads.
+    One kernel may replace several consecutive partitions. ``number`` is the index of the subgraph in the model that the runtime
+    loads.
     """
     assert run.decision is not None
     if not run.plan:
@@ -74,7 +76,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
     calls = [index for index in plan if nodes[index].builtin_code == DELEGATE]
     try:
         subsets = partition(graph, calls)
-    except PartitionError:  # nodes that wait for each other: the runtime replaces none of them
+    except PartitionError:  # the nodes form a cycle: the runtime replaces none of them
         return Dispatched(ChangedPlan(nodes, plan, added, outputs))
     line = replacing_line(
         release,
@@ -89,7 +91,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
 
 
 def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
-    """Return the subgraphs with all nodes of the file, those included that the runtime would not add."""
+    """Return the subgraphs with all nodes of the file, including nodes that the runtime would not add to the graph."""
     graphs = file_graphs(model)
     if not accepted and all(len(graph.nodes) == len(model.subgraphs[graph.index].nodes) for graph in graphs):
         return graphs

@@ -38,27 +38,27 @@ from .run import REFUSED, Refusal, Run, SubgraphRun
 from .target import Target
 
 VALIDATION_PREFIX = "VALIDATION:"
-"""Subgraphs with such names hold tests of the model; no delegate is applied to them."""
+"""The name prefix of subgraphs that hold tests of the model; no delegate is applied to these subgraphs."""
 
 
 NOT_APPLIED = frozenset({REFUSED, "restored"})
-"""Outcomes of a delegate after which benchmark_model gives up."""
+"""Outcomes after which benchmark_model stops with an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unprepared:
-    """A kernel that fails when the application allocates tensors, or, behind a dynamic tensor, not before the model runs."""
+    """A kernel that fails when the application allocates tensors, or, after a dynamic tensor, only when the model runs."""
 
     graph: Graph
     node: int
-    """The first node of its partition."""
+    """The first node of the kernel's partition."""
     failure: KernelFailure
     text: str
-    """The words for it in the report."""
+    """The description of the failure in the report."""
 
 
 class DelegateApplication:
-    """One delegate applied to the subgraphs as they are."""
+    """The application of one delegate to the current subgraphs."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class DelegateApplication:
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
-        """Whether a delegate before this one had the runtime allocate tensors, as it then does after this one too."""
+        """Whether an earlier delegate made the runtime allocate tensors; the runtime then also does so after this delegate."""
         self.target = target
         self.delegate = target.delegate
         self.options = target.options
@@ -90,10 +90,10 @@ class DelegateApplication:
         self.skipped: frozenset[int] = frozenset()
         self._has_crashed = False
         self.is_cut_short = False
-        """Whether a subgraph could not be prepared, at which the application gets an error."""
+        """Whether a subgraph could not be prepared, so that the application gets an error."""
 
     def run(self) -> Run:
-        """Apply the delegate; a refusal ends it for all subgraphs."""
+        """Apply the delegate to the subgraphs in order; a refusal ends the application."""
         refusal = self._refused_to_load()
         if refusal is not None:
             self._judge_rest(self.graphs)
@@ -117,7 +117,7 @@ class DelegateApplication:
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
-        """End at a subgraph that cannot be prepared; that is no error of the delegate, which keeps what it has of others."""
+        """End at a subgraph that cannot be prepared; the delegate did not fail, so it keeps the nodes of earlier subgraphs."""
         self.log_lines += failure.lines
         self.is_cut_short = True
         is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
@@ -138,7 +138,7 @@ class DelegateApplication:
         return kernel_refusal(self.graphs[index], failure, failure.message)
 
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
-        """Apply the delegate; before and after, the subgraph is prepared, and those that it calls may be delegated again."""
+        """Apply the delegate to a subgraph, and log the lines of called subgraphs that are delegated again meanwhile."""
         if not self.needs_static:
             return self._apply(graph)
         self.log_lines += self.again.lines(graph)
@@ -202,7 +202,7 @@ class DelegateApplication:
         elif self.delegate.accelerator.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
-            # The plan of such a delegate is first prepared when the application allocates tensors, and nothing restores it.
+            # With such a delegate, only AllocateTensors prepares the plan, and nothing restores the original plan.
             self._tell_stage(failure)
             self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
         else:
@@ -219,7 +219,7 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Ask whether the subgraph may stay as it now is."""
+        """Return why the delegate refuses the partitioned subgraph as a whole, or None if it accepts the subgraph."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure
@@ -235,30 +235,30 @@ class DelegateApplication:
         self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
-        """Note that the nodes are replaced, and yet they will not run on the delegate, or that this is predicted."""
+        """Record that nodes are replaced but will fail on the delegate, or are predicted to fail."""
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """Print what the delegate prints when a stage behind it refuses a call, and name what it would refuse next."""
+        """Log the line that the delegate prints if a stage behind it refuses a call; warn about further calls it would refuse."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
             self.warnings += failure.stage.further
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
-        """Prepare the new plan in order: the delegate's kernels, and CPU kernels whose operands the delegate changed.
+        """Prepare the new plan in order: the delegate's kernels, and the CPU kernels whose operands the delegate changed.
 
-        Returns the first failure, and the first node of the kernel that fails.
+        Returns the first failure and the first node of the failing kernel, or None.
         """
         made = {
             subset: failure
             for subset in subsets
             if subset.is_delegated and (failure := self._kernel_failure(graph, decision, subset)) is not None
         }
-        # All kernels are initialized before any is prepared: if that ends the process, nothing else shows.
+        # All kernels are initialized before any kernel is prepared: a crash during initialization comes before other failures.
         crash = next((subset for subset, failure in made.items() if failure.is_crash), None)
         if crash is not None:
             return made[crash], crash.nodes[0]
@@ -288,12 +288,12 @@ class DelegateApplication:
         return None
 
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
-        # How the delegate would change a node that it does not accept is not known.
+        # It is not known how the delegate would change a node that it does not accept.
         is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
-        """Ask the stage behind the delegate, once all kernels are made."""
+        """Return the failure of the stage behind the delegate and the first node of the failing partition, or None."""
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None
@@ -305,7 +305,7 @@ class DelegateApplication:
     def _with_kernel_line(
         self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset
     ) -> KernelFailure:
-        """Add what the runtime prints of a kernel that cannot be prepared: kernels are numbered behind the graph's nodes."""
+        """Add the runtime's line on a kernel that cannot be prepared; kernels are numbered after the graph's nodes."""
         if self.delegate.accelerator.fails_with_model:
             return failure
         before = subsets[: subsets.index(failed)]
@@ -329,14 +329,14 @@ class DelegateApplication:
         return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
-        """The runtime undoes all delegation, in every subgraph."""
+        """Undo all delegation, in every subgraph, as the runtime does."""
         self._tell_stage(failure)
         self.log_lines += failure.log_lines or (RESTORED_LINE,)
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         return kernel_refusal(graph, failure, failure.message)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """Judge the nodes of subgraphs that the runtime no longer reaches, for the report."""
+        """Check the nodes of subgraphs that the runtime no longer reaches, so that the report has verdicts on these nodes."""
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
@@ -369,10 +369,10 @@ class DelegateApplication:
 
 
 def shown_number(index: int, removed: frozenset[int]) -> int:
-    """Return the index of a subgraph in the model that the runtime loads, from its index in the file."""
+    """Convert the index of a subgraph in the file to its index in the model that the runtime loads."""
     return index - sum([other < index for other in removed])
 
 
 def _is_dynamic(graph: Graph) -> bool:
-    """Whether a tensor is dynamic-sized, and the node that makes it so still runs on the CPU."""
+    """Whether the graph has a dynamic-sized tensor, and the node that makes the tensor dynamic still runs on the CPU."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

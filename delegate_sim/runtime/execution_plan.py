@@ -12,7 +12,7 @@ from ..model.model import Node, Tensor
 
 
 class ChangedPlan(NamedTuple):
-    """A subgraph as delegates left it: nodes, execution plan, outputs, and the tensors that they added behind the file's."""
+    """A subgraph after delegates: nodes, execution plan, outputs, and the tensors that delegates added after the file's."""
 
     nodes: tuple[Node, ...]
     plan: tuple[int, ...]
@@ -21,9 +21,9 @@ class ChangedPlan(NamedTuple):
 
 
 def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_tensors: int) -> ChangedPlan:
-    """Return the graph's plan with a kernel in place of each delegated partition (``ReplaceNodeSubsetsWithDelegateKernels``).
+    """Replace each delegated partition with a kernel, and return the plan (``ReplaceNodeSubsetsWithDelegateKernels``).
 
-    ``given_tensors`` is the number of the file's tensors.
+    ``given_tensors`` is the number of tensors in the file.
     """
     nodes, plan = with_kernels(graph, subsets, kernel_name)
     return ChangedPlan(nodes, plan, graph.tensors[given_tensors:], graph.outputs)

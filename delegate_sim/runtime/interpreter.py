@@ -52,12 +52,12 @@ def simulate_chain(
     assumptions: Assumptions = NOTHING_ASSUMED,
     cache: AnalysisCache | None = None,
 ) -> tuple[Run, ...]:
-    """Apply delegates one after another: each sees the execution plan that those before it left, with their kernels as nodes.
+    """Apply delegates one after another; each sees the execution plan that the earlier delegates left, with kernels as nodes.
 
-    The targets differ in delegate and options only, since one runtime applies them all. ``by_default`` gives the delegate that
-    the runtime applies by itself when tensors are allocated, unless the first subgraph then runs wholly on delegates
-    (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``): only then is it called. benchmark_model does not get
-    that far after a delegate that cannot be applied, nor does anything after one that fails with the model.
+    The targets may differ only in delegate and options, since one runtime applies all delegates. ``by_default`` returns the
+    target of the delegate that the runtime applies by itself when tensors are allocated
+    (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). ``by_default`` is not called if the first subgraph
+    already runs entirely on delegates, if benchmark_model could not apply a delegate, or if the model failed together with a delegate.
     """
     first = targets[0]
     defaults = first.defaults
@@ -108,15 +108,15 @@ class _Chain:
         self._unregistered = custom.unregistered
         self._warnings = tuple(loading_warnings(model, self.loading, custom))
         self._plans: dict[int, ChangedPlan] = {}
-        """Those of the subgraphs that a delegate changed."""
+        """By subgraph, the plans that a delegate changed."""
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
-        """By subgraph and index, the nodes that a delegate's kernel replaces."""
+        """By (subgraph, kernel index), the nodes that the delegate kernel replaces."""
         self._unprepared: list[tuple[int, Unprepared]] = []
-        """The kernels that fail once tensors are allocated, each behind the number of its run."""
+        """The kernels that fail once tensors are allocated, as pairs of run number and kernel."""
         self._compiled: dict[int, frozenset[int]] | None = None
-        """Nodes of each subgraph that a plugin compiled before the runtime loads the model; None if there is no plugin."""
+        """By subgraph, the nodes that a plugin compiled before the runtime loads the model; None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
-        """Subgraphs that a plugin took out of the model."""
+        """Subgraphs that a plugin removed from the model."""
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
 
@@ -152,7 +152,7 @@ class _Chain:
         self.runs.append(run)
 
     def _compile(self, target: Target) -> None:
-        """Have a compiler plugin select nodes of the file, which the runtime then loads without them."""
+        """Let a compiler plugin select nodes of the file; the runtime then loads the model without these nodes."""
         if self.runs:
             raise OptionError(f"{target.delegate.name} compiles parts of the file before delegates are applied: name it first")
         from .compiler_plugins import run_plugin  # few delegates are plugins
@@ -164,11 +164,11 @@ class _Chain:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether LiteRT cannot read the model for a plugin, so that it has no model to apply delegates to either."""
+        """Whether LiteRT fails to read the model for a plugin, so there is no model to apply delegates to."""
         return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Have the runtime replace what a plugin compiled, before it applies the first delegate."""
+        """Let the runtime replace the partitions that a plugin compiled, before it applies the first delegate."""
         if self._compiled is None or self._plans or len(self.runs) != 1:
             return
         from .compiler_plugins import dispatched
@@ -193,16 +193,16 @@ class _Chain:
         return plan_after(graph, run.plan, name, len(self.model.subgraphs[index].tensors))
 
     def is_fully_delegated(self) -> bool:
-        """Whether nothing of the first subgraph is left to the CPU."""
+        """Whether no node of the first subgraph is left to the CPU."""
         self._dispatch()
         first = self._current(self._prepared[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
     def allocate_tensors(self, defaults: str, is_over: bool = False) -> None:
-        """Have the application allocate tensors, where no delegate had the runtime do so: kernels may now refuse nodes.
+        """Let the application allocate tensors, unless a delegate already did; CPU kernels may now refuse nodes.
 
-        What stands behind the first dynamic tensor of the plan that delegates left is not prepared before the model runs.
-        With ``is_over`` the application has given up before.
+        Nodes after the first dynamic tensor of the final plan are only prepared when the model runs. ``is_over`` means that the
+        application has stopped before.
         """
         failure = None if is_over or self._is_allocated() else self._rest_fails()
         if failure is not None:
@@ -225,7 +225,7 @@ class _Chain:
                 self.runs[number] = replace(run, refusal=refusal)
 
     def _is_allocated(self) -> bool:
-        """Whether nothing is left for the application to find out when it allocates tensors."""
+        """Whether nothing more can fail when the application allocates tensors."""
         if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
             return True
         first = self._prepared[0]
@@ -235,7 +235,7 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
-        """Return what delegates took of each subgraph: nodes whose CPU kernels are not asked, and the order that they left."""
+        """Return, by subgraph, the nodes whose CPU kernels are not prepared, the order of the nodes, and the failing kernels."""
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)
@@ -245,7 +245,7 @@ class _Chain:
         return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
 
     def _order(self, subgraph: int) -> tuple[int, ...]:
-        """Return the runtime's nodes in the order of the plan that delegates left; none where they left it as it was."""
+        """Return the original nodes in the order of the final plan; empty if no delegate changed the plan."""
         if subgraph not in self._plans:
             return ()
         order, waiting = list[int](), list(reversed(self._plans[subgraph].plan))
@@ -260,7 +260,7 @@ class _Chain:
 
     @functools.cached_property
     def _prepared(self) -> tuple[Graph, ...]:
-        """The subgraphs, without what a plugin compiled before."""
+        """The prepared subgraphs, without the nodes that a plugin compiled."""
         fixed_shapes, repaired = self.assumptions.fixed_shapes, self.assumptions.repaired
         if self._compiled:
             return prepare_around(self.model, self._compiled, fixed_shapes, self.release, self._unregistered)
@@ -276,7 +276,7 @@ class _Chain:
         return replace(graph, nodes=nodes, execution_plan=plan, tensors=graph.tensors + added, outputs=outputs)
 
     def _take_back(self, failed: Run) -> None:
-        """One delegate that fails undoes those before it (``Interpreter::RemoveAllDelegates``)."""
+        """Undo the earlier delegates after a delegate failed (``Interpreter::RemoveAllDelegates``)."""
         assert failed.refusal is not None
         self._plans.clear()
         self._unprepared.clear()

@@ -1,9 +1,9 @@
-"""Decide whether the runtime loads a model: its operators against those that the release registers.
+"""Decide whether the runtime loads a model: whether a release registers its operators and supports its tensors.
 
-Source: ``core/interpreter_builder.cc``. First ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file
-in order, used by a node or not, and ends at the first builtin operator that it does not find. Then ``ParseTensors`` refuses
-types newer than the release, and tensors that the file contradicts itself about, tensor by tensor of a subgraph. Custom operators
-are looked for when the graph is prepared.
+Source: ``core/interpreter_builder.cc``. First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file
+in order, even codes that no node uses, and stops at the first missing builtin operator. Then ``ParseTensors`` goes through the
+tensors of a subgraph, and refuses types that the release does not know yet and tensors with contradictory data in the file.
+Custom operators are looked up later, when the graph is prepared.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from .unloadable_nodes import InvalidNode, invalid_node
 from .unloadable_tensors import InvalidTensor, invalid_tensors
 
 _MOST_TOLD = 20
-"""Of what a release does not load."""
+"""The most reasons that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """A release's answer to the operators and the types of tensors in a file."""
+    """The operators, tensors and nodes of a file that a release does not load."""
 
     release: Release
     refused: tuple[OperatorCode, ...]
-    """The operators that it does not load, in file order; it ends at the first."""
+    """The operators that the release does not load, in file order; the runtime stops at the first."""
     refused_tensors: tuple[Tensor, ...]
-    """The tensors of types that it does not load, in the first subgraph that has any."""
+    """The tensors whose types the release does not load, in the first subgraph with such tensors."""
     subgraph: int
-    """That subgraph."""
+    """The subgraph of ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
-    """The operators that nothing is known about."""
+    """The operators for which it is not known whether the release loads them."""
     invalid: tuple[InvalidTensor, ...] = ()
-    """The tensors that no release loads, in the first subgraph that has any."""
+    """The tensors that no release loads, in the first subgraph with such tensors."""
     invalid_node: InvalidNode | None = None
-    """The first node that no release loads, unless the runtime ends at a tensor before."""
+    """The first node that no release loads, unless the runtime already stops at a tensor."""
 
     @property
     def refused_types(self) -> tuple[str, ...]:
-        """The types that it does not load, each once."""
+        """The types of ``refused_tensors``, without duplicates."""
         return tuple(dict.fromkeys(tensor.type for tensor in self.refused_tensors))
 
     def is_loaded(self, *, assume_ops_registered: bool) -> bool:
-        """Whether the model loads, in an application that may register operators itself."""
+        """Whether the model loads; ``assume_ops_registered`` assumes that the application registers missing operators."""
         is_refused = self.refused and not assume_ops_registered
         return not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
 
     @property
     def loads(self) -> Loads:
-        """Whether the model loads."""
+        """Whether the model loads in an application that registers no operators itself."""
         if self.refused or self.refused_tensors or self.invalid or self.invalid_node is not None:
             return Loads.NO
         return Loads.UNKNOWN if self.unknown else Loads.YES
@@ -76,7 +76,7 @@ class Loading:
 
     @property
     def reasons(self) -> list[str]:
-        """The operators, types and tensors that the release does not load, in words; the one at which it ends comes first."""
+        """The reasons why the release does not load the model, one for each operator, type, tensor or node."""
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
@@ -86,14 +86,14 @@ class Loading:
 
     @property
     def message(self) -> str:
-        """The same in words, shortened if it is much."""
+        """The reasons as one text, which counts the reasons after the first ``_MOST_TOLD``."""
         reasons = self.reasons
         more = [f"and {len(reasons) - _MOST_TOLD:,} more"] if len(reasons) > _MOST_TOLD else []
         return "; ".join([*reasons[:_MOST_TOLD], *more])
 
 
 def load_on(model: Model, release: Release, cache: AnalysisCache | None = None) -> Loading:
-    """Look up the operators that a file lists, and the types of its tensors."""
+    """Check which operators, tensors and nodes of a model a release loads."""
     shared = cache or AnalysisCache()
     return shared.get("load", (model, release), lambda: _load_on(model, release, shared))
 
@@ -127,7 +127,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return the first later release that loads a model, of its own family and then of the other, where there is one."""
+    """Return, if any, the first later release of the same family that loads a model, then that of the other family."""
     later = [other for other in map(parse_release, KNOWN_RELEASES) if other.order > release.order]
     first: dict[str, Release] = {}
     cache = AnalysisCache()
@@ -138,7 +138,7 @@ def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
 
 
 def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
-    """Return subgraph and index of the first node of the graph that uses an operator of the file, None if none does."""
+    """Return the subgraph and the index of the first node that uses an operator code of the file, or None."""
     for graph in file_graphs(model):
         for node in graph.nodes:
             if (node.builtin_code, node.version, node.op) == (code.builtin_code, code.version, code.op):
@@ -151,18 +151,18 @@ class CustomOperators:
     """The custom operators of a model for which the runtime has no kernel."""
 
     assumed: tuple[str, ...]
-    """Those that the application, or TensorFlow's wheel, is taken to register."""
+    """The operators that the application or TensorFlow's wheel is assumed to register."""
     unregistered: frozenset[str]
-    """Those that nobody registers."""
+    """The operators that nobody registers."""
     assume_ops_registered: bool
-    """Whether the application is assumed to register all that the runtime does not have."""
+    """Whether the application is assumed to register all operators that the runtime lacks."""
 
 
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
-    """Tell which custom operators of a model are registered: by the application, or by LiteRT itself.
+    """Split the custom operators without a kernel into those assumed to be registered and those that nobody registers.
 
-    ``registered`` are those that LiteRT registers besides the ones of the target's delegate. TensorFlow's own wheels apply the
-    Flex delegate before any other: its operators count as registered there.
+    ``registered`` are operators that LiteRT registers in addition to the operators of the target's delegate. TensorFlow's own
+    wheels apply the Flex delegate before any other delegate, so Flex operators count as registered there.
     """
     without_kernel = _without_kernel(model)
     registered = registered | target.delegate.accelerator.registered_operators
@@ -174,13 +174,13 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
 
 
 def _without_kernel(model: Model) -> tuple[str, ...]:
-    """Return the custom operators of a model that the runtime itself has no kernel for."""
+    """Return the custom operators of a model for which the runtime itself has no kernel."""
     ops = [node.op for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
     return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
 
 
 def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) -> Iterator[str]:
-    """Say what is assumed of the operators: that the application registers those that the runtime does not have."""
+    """Return warnings about operators that are assumed to load, and about precompiled parts of the model."""
     for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)
         yield f"{reason}; the model does not load unless the application registers one, which is assumed"

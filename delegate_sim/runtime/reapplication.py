@@ -1,9 +1,10 @@
-"""Subgraphs to which a delegate is applied again when a subgraph that calls them is prepared.
+"""Log lines of a delegate that is applied to a subgraph again when a calling subgraph is prepared.
 
-A delegate without the dynamic-tensors flag leaves a subgraph immutable. Preparing an IF, a WHILE or a composite hands its
-operands over to the inputs of the subgraph that it calls. Those have no data of their own, so that they count as resized even
-with the shape that they had: the runtime takes the delegate back, and applies it once more when it then allocates the tensors.
-All this is printed again; what is delegated stays the same. Only the condition of a WHILE keeps its inputs, and is left alone.
+A delegate without the dynamic-tensors flag leaves a subgraph immutable. Preparing an IF, a WHILE or a composite passes its
+operands to the inputs of the called subgraph. These inputs have no data of their own, so the runtime treats them as resized even
+if their shape stays the same: it undoes the delegate, and applies the delegate again when it allocates the tensors. The runtime
+logs the same lines again, and the same nodes are delegated. Only the condition subgraph of a WHILE keeps its inputs, so the
+delegate is not applied to that subgraph again.
 
 Source: ``Subgraph::ResizeInputTensor``, ``UndoAllDelegates`` and ``RedoAllDelegates`` (``core/subgraph.cc``);
 ``CopyTensorsShapeAndType`` (``kernels/control_flow_common.h``).
@@ -22,7 +23,7 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""The number of times that subgraphs are applied again in all. Each level of nesting doubles it."""
+"""The most reapplications whose lines are returned; each level of nesting doubles the number of reapplications."""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -31,14 +32,14 @@ _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
         "STABLEHLO_COMPOSITE": lambda options: (options.decomposition_subgraph_index,),
     }
 )
-"""The subgraphs that own none of their inputs' data, in the order in which the operator prepares them."""
+"""By operator, the called subgraphs whose inputs have no data of their own, in the order in which they are prepared."""
 
 _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")
 
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """A subgraph to which the delegate was applied: what was printed, and the nodes that it took."""
+    """A subgraph to which the delegate was applied: the logged lines, and the delegated nodes."""
 
     graph: Graph
     lines: tuple[str, ...]
@@ -46,7 +47,7 @@ class _Applied:
 
 
 class Reapplications:
-    """Lines that are printed when subgraphs are prepared that call others, after one delegate was applied to those."""
+    """The lines logged when a subgraph is prepared that calls subgraphs to which the delegate was already applied."""
 
     def __init__(self, release: Release) -> None:
         self._release = release
@@ -56,15 +57,15 @@ class Reapplications:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether more would be printed than is told."""
+        """Whether some of the logged lines were left out."""
         return self._left < 0
 
     def note(self, graph: Graph, lines: Sequence[str], delegated: frozenset[int]) -> None:
-        """Note that the delegate was applied to a subgraph."""
+        """Record that the delegate was applied to a subgraph."""
         self._applied[graph.index] = _Applied(graph, tuple(lines), delegated)
 
     def lines(self, graph: Graph, delegated: Collection[int] = ()) -> Iterator[str]:
-        """Return what is printed when the nodes of a subgraph are prepared, but for those that the delegate took."""
+        """Return the lines logged when the nodes of a subgraph, except ``delegated``, are prepared."""
         for index in graph.execution_plan:
             node = graph.nodes[index]
             if node.op not in _CALLED or node.is_custom or index in delegated:

@@ -1,4 +1,4 @@
-"""Messages for runs in which the runtime applies no delegate, or does not run the model."""
+"""Refusals for runs in which the runtime applies no delegate or does not run the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .run import REFUSED, Refusal, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return why a release does not load a model: at the first operator or tensor that it refuses."""
+    """Return the refusal of a release that does not load a model, located at the first operator, tensor or node it refuses."""
     if not loading.refused and loading.invalid_node is not None:
         at = loading.invalid_node
         return Refusal(NODE_NOT_LOADED.name, loading.message, NODE_NOT_LOADED.hint, at.subgraph, at.node, None)
@@ -40,7 +40,7 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
 
 
 def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
-    """Say that the model does not load. What the delegate's rules say of each node stays in the report."""
+    """Return the run with the refusal that the model does not load; the verdicts on the nodes stay in the report."""
     if run.delegate.is_plugin:
         return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
     return replace(
@@ -53,14 +53,14 @@ def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
 
 
 def not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
-    """Say that a CPU kernel cannot be prepared."""
+    """Return the refusal for a CPU kernel that cannot be prepared."""
     message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
     kind = OPERATOR_NOT_REGISTERED if failure.unregistered else CPU_KERNEL_NOT_PREPARED
     return Refusal(kind.name, message, kind.hint, graph.index, failure.node, None)
 
 
 def kernel_refusal(graph: Graph, failure: KernelFailure, message: str, *, is_at_invoke: bool = False) -> Refusal:
-    """Say that a kernel of a delegate cannot be made."""
+    """Return the refusal for a delegate kernel that cannot be created or prepared."""
     return Refusal(
         failure.code,
         message,

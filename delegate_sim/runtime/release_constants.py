@@ -1,7 +1,7 @@
-"""Differences in how older runtime releases read a file: which tensors are constant.
+"""Constants that older runtime releases do not recognize when they read a file.
 
-Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow; measured with its wheels, which give
-out the value of a constant before tensors are allocated.
+Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. Measured with TensorFlow's wheels,
+which return the value of a constant even before tensors are allocated.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from ..model.model import Allocation, Model, Tensor
 from ..releases.catalogue import Release, parse_release
 
 _EMPTY_CONSTANTS = parse_release("tf-2.11")
-"""Since when a buffer with data of no bytes makes a constant."""
+"""The first release in which a tensor with an empty data buffer is a constant."""
 
 _OFFSETS = parse_release("tf-2.14")
-"""Since when bytes behind the flatbuffer are looked for."""
+"""The first release that reads buffers stored after the flatbuffer."""
 
 
 def as_read_by(model: Model, release: Release) -> Model:
-    """Return the model with the constants that a release knows as such, the same model if these are all."""
+    """Return the model with only those constants that a release recognizes; the same object if the release recognizes all."""
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
     if has_empty and (has_offsets or not model.offset_buffers):
         return model
@@ -39,5 +39,5 @@ def as_read_by(model: Model, release: Release) -> Model:
 
 
 def _computed(tensor: Tensor) -> Tensor:
-    """Return the tensor as one that some node computes, though none does."""
+    """Return the tensor without its data, as if a node computed it."""
     return tensor._replace(data=None, allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA)

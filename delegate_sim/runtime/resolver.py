@@ -1,8 +1,8 @@
 """Versions of builtin operators that the runtime's own CPU kernels load, by release.
 
-A model with any other fails to load, whatever delegate would take the node. The facts are those of ``BuiltinOpResolver``, in
-``resolver_table``. The runtime looks up what a file lists as its operator codes, used by a node or not, and stops at the first
-that it does not find.
+A model with another version of an operator fails to load, even if a delegate would take the node. ``resolver_table`` lists the
+versions that ``BuiltinOpResolver`` registers. The runtime looks up every operator code that a file lists, even codes that no node
+uses, and stops at the first code that it does not find.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FAILED = "Registration failed."
 
 
 class Loads(enum.Enum):
-    """Whether a release loads an operator. Where nothing is known of a release, neither yes nor no is claimed."""
+    """Whether a release loads an operator or a type; ``UNKNOWN`` for a release outside the table."""
 
     YES = "yes"
     NO = "no"
@@ -29,7 +29,7 @@ class Loads(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Versions:
-    """The limits of one release: the highest version by operator, and the highest builtin code and type that its schema has."""
+    """The limits of one release: the highest version of each operator, and the highest builtin code and type in its schema."""
 
     maximum: Mapping[str, int]
     highest_code: int
@@ -37,9 +37,10 @@ class _Versions:
 
 
 def loads(op: str, version: int, release: Release) -> Loads:
-    """Say whether a release's own kernels load a builtin operator in this version.
+    """Return whether a release's own kernels load a builtin operator in this version.
 
-    One between known releases counts as the one before it. Nothing is known of one outside the minor releases of the table.
+    A release between two known releases counts as the earlier one. The result is ``UNKNOWN`` for a release outside the minor
+    releases of the table.
     """
     known = _versions(release)
     if known is None:
@@ -48,13 +49,13 @@ def loads(op: str, version: int, release: Release) -> Loads:
 
 
 def highest_version(op: str, release: Release) -> int | None:
-    """Return the highest version of an operator that a release loads; None if it has none, or nothing is known of it."""
+    """Return the highest version of an operator that a release loads; None if it loads no version or the release is unknown."""
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return why a release cannot load a builtin operator in this version, or that this is not known; None if it can."""
+    """Return why a release does not load a builtin operator in this version, or that this is unknown; None if it does."""
     known = _versions(release)
     if known is None:
         return f"whether {release} loads {op} version {version} is not known"
@@ -69,11 +70,11 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
-    """Return what a release reports of a builtin operator that it cannot load; nothing if it can, or if nothing is known of it.
+    """Return the lines that a release logs for a builtin operator that it cannot load; empty if it can or if that is unknown.
 
-    An operator that the release's schema does not have yet is out of range, by its code. ``op`` may be ``UNKNOWN(code)``, as the
-    reader names one that is newer than the schema here. The error that Python's interpreter raises holds the lines, and joins
-    those of an operator out of range without an end of line.
+    The runtime reports an operator that the release's schema lacks as out of range, by its code. ``op`` may be
+    ``UNKNOWN(code)``, the reader's name for an operator that this package's schema lacks. The error that Python's interpreter
+    raises contains the lines; for an operator out of range, it joins the lines without a line break.
     """
     known = _versions(release)
     if known is None or loads(op, version, release) is Loads.YES:
@@ -92,7 +93,7 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
 
 
 def loads_type(name: str, release: Release, *, is_constant: bool = False) -> Loads:
-    """Say whether a release loads tensors of a type. ``name`` may be ``UNKNOWN(code)``, as the reader names a newer one."""
+    """Return whether a release loads tensors of a type; ``name`` is ``UNKNOWN(code)`` for a type missing in our schema."""
     known = _versions(release)
     if known is None:
         return Loads.UNKNOWN
@@ -101,14 +102,14 @@ def loads_type(name: str, release: Release, *, is_constant: bool = False) -> Loa
 
 
 def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
-    """Return what a release reports of a tensor of a type that it does not load."""
+    """Return the line that a release logs for a tensor whose type it does not load."""
     if _is_unpacked(name, release) and loads_type(name, release) is Loads.YES:
         return f"Tensor {tensor} is invalidly specified in schema."
     return f"Unsupported data type {_type_code(name)} in tensor"
 
 
 def _is_unpacked(name: str, release: Release) -> bool:
-    """Whether a release expects a byte for each value of a type that files pack, so that constants have too few."""
+    """Whether files pack values of a type, but the release expects one byte per value and finds constants too short."""
     return name == "INT4" and not release.is_at_least(_PACKED)
 
 
@@ -122,7 +123,7 @@ def _type_code(name: str) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _versions(release: Release) -> _Versions | None:
-    """Return what a release loads, None for one outside those known."""
+    """Return the limits of a release, or None for a release outside the known range."""
     tables = LOADED[release.family]
     if not min(tables) <= release.version[:2] <= NEWEST_KNOWN[release.family]:
         return None

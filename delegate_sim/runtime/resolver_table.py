@@ -1,8 +1,8 @@
-"""Versions of builtin operators that ``BuiltinOpResolver`` loads: the oldest release of each family, then the changes.
+"""Versions of builtin operators that ``BuiltinOpResolver`` loads: all for the oldest release of each family, then the changes.
 
-``tools/upstream/resolver_versions.py`` asked every release for every version: the wheels of TensorFlow from 2.10 on, those of
-``tflite-runtime`` 2.10 to 2.14, which load the same, and those of ``ai-edge-litert``. ``core/kernels/register.cc`` at LiteRT's
-tags from 1.1.0 on says the same; it alone speaks of LiteRT 1.4.1, which has no wheel. No release takes back a version.
+``tools/upstream/resolver_versions.py`` tested every version of every operator on every release: the wheels of TensorFlow from
+2.10 on, of ``tflite-runtime`` 2.10 to 2.14 (with the same results), and of ``ai-edge-litert``. ``core/kernels/register.cc`` at
+LiteRT's tags from 1.1.0 on agrees; it is the only source for LiteRT 1.4.1, which has no wheel. No release drops a version.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         14: "FULLY_CONNECTED",
     },
 }
-"""The operators by the highest version that TensorFlow loads, from each release on where it differs from the release before."""
+"""By TensorFlow release, the operators whose highest loaded version changed in this release, grouped by that version."""
 
 _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
     (1, 0): {
@@ -187,16 +187,16 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         9: "CAST DEQUANTIZE",
     },
 }
-"""The same of LiteRT, whose first release loads more than TensorFlow 2.17 and less than 2.18."""
+"""Like ``_TENSORFLOW``, for LiteRT, whose first release loads more than TensorFlow 2.17 and less than TensorFlow 2.18."""
 
 LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENSORFLOW, "litert": _LITERT}
-"""The operators by the highest version loaded, from each release of a family on, oldest first."""
+"""By family and release (oldest first), the operators whose highest loaded version changed, grouped by that version."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""The lowest version, where it is not 1. It is the same in every release."""
+"""The lowest version that is loaded, if it is not 1; every release has the same lowest versions."""
 
 NEWEST_KNOWN: Mapping[str, tuple[int, int]] = {"tf": (2, 21), "litert": (2, 3)}
-"""The newest minor release of each family that the table speaks of."""
+"""The newest minor release of each family in the table."""
 
 NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {
@@ -210,12 +210,13 @@ NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     },
     "litert": {(1, 0): "STABLEHLO_COMPOSITE", (1, 1): "STABLEHLO_CASE"},
 }
-"""The operator with the highest builtin code in the schema of each family, from each release on, with a kernel or without."""
+"""By family and release, the operator with the highest builtin code in the schema, even if it has no kernel."""
 
 NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4"},
     "litert": {(1, 0): "BFLOAT16", (2, 1, 0): "INT2", (2, 1, 2): "UINT4", (2, 1, 6): "FLOAT8_E5M2"},
 }
-"""The tensor type with the highest code that each family loads, from each release on (``ConvertTensorType``): no code below is
-refused. Measured with the wheels; between them ``core/api/flatbuffer_conversions.cc`` at LiteRT's tags.
+"""By family and release, the loaded tensor type with the highest code (``ConvertTensorType``); all lower codes are loaded.
+
+Measured with the wheels; for releases without a wheel, from ``core/api/flatbuffer_conversions.cc`` at LiteRT's tags.
 """

@@ -20,47 +20,47 @@ if TYPE_CHECKING:
     from ..delegates.stage_behind import StageRefusal
 
 REFUSED = "refused"
-"""The outcome of a delegate that is applied to nothing."""
+"""The outcome if the runtime does not apply the delegate to any node."""
 
 _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
 _IF_SET = frozenset({"stage", "is_at_invoke"})
-"""Keys that data of a refusal has only if they are set."""
+"""Fields of a refusal that its plain data includes only if they are set."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubgraphRun:
-    """One subgraph after the delegate was applied. Without a decision the subgraph was skipped or never reached."""
+    """One subgraph after the delegate was applied. The decision is None if the subgraph was skipped or never reached."""
 
     graph: Graph
     decision: Decision | None = None
     subsets: tuple[Subset, ...] = ()
-    """All partitions in running order; none if no node was replaced."""
+    """All partitions in running order; empty if no node was replaced."""
     plan: tuple[Subset, ...] = ()
-    """The same with the nodes that the delegate added to the graph, where it added any (``Decision.origins``)."""
+    """Like ``subsets``, but with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()
-    """Nodes that run on the delegate as part of a node of another subgraph."""
+    """Nodes that run on the delegate as part of a node in another subgraph."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
-        """The nodes that run on the delegate in the end, each as a whole."""
+        """The nodes that finally run entirely on the delegate."""
         nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
         return self.taken.union(*nodes[True]).difference(*nodes[False])
 
     def without_kernels(self) -> SubgraphRun:
-        """Return the run with all nodes back on the CPU; the verdicts on them stay."""
+        """Return the run with all nodes back on the CPU; the verdicts on the nodes stay."""
         return SubgraphRun(self.graph, self.decision)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why the runtime applied the delegate to nothing (``refused``), or undid it (``restored``).
+    """The reason why the runtime did not apply the delegate (``refused``), or undid the delegation (``restored``).
 
-    A model is also refused where the runtime does not load it, or cannot prepare it before the delegate is asked: it then runs
-    nowhere. With the outcomes ``delegated`` and ``none``: why the model, after the delegate was applied, will not run, or, where
-    it ``is_predicted``, why everything is undone.
+    A run is also refused if the runtime cannot load the model, or cannot prepare it before it applies the delegate; the model
+    then does not run at all. With the outcomes ``delegated`` and ``none``, the refusal says why the model will not run after the
+    delegate was applied, or, if it ``is_predicted``, why the delegation is predicted to be undone.
     """
 
     code: str
@@ -71,24 +71,24 @@ class Refusal:
     tensor: int | None
     cause: int | None = None
     is_predicted: bool = False
-    """Whether it is read from the sources of another release than the one that is simulated."""
+    """Whether the refusal is based on the source code of a release other than the simulated one."""
     is_at_invoke: bool = False
-    """Whether tensors can be allocated, since it stands behind a dynamic one, so that only running the model fails."""
+    """Whether only ``Invoke`` fails: the failing node comes after a dynamic tensor, so allocating tensors succeeds."""
     stage: str = ""
-    """Of a compiler plugin: ``load`` if the file is not read for it, ``partition`` if it fails."""
+    """For a compiler plugin: ``load`` if LiteRT fails to read the file for the plugin, ``partition`` if the plugin fails."""
     behind: StageRefusal | None = None
-    """More of it, where a stage behind the delegate refused a call."""
+    """Details, if a stage behind the delegate refused a call."""
 
     @property
     def text(self) -> str:
-        """The message for a reader, behind the node for which a stage behind the delegate refused a call."""
+        """The message, preceded by the node if a stage behind the delegate refused a call for this node."""
         if self.behind is None or not self.behind.is_of_node or self.node is None:
             return self.message
         place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
         return f"node {place}: {self.message}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the refusal as plain data; stages of a plugin, and calls behind the delegate, only where there are any."""
+        """Return the refusal as plain data; keys about a plugin, ``Invoke`` or a stage behind the delegate only if they apply."""
         entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
         if self.behind is not None:
             entry.update(asdict(self.behind), further=list(self.behind.further))
@@ -108,9 +108,9 @@ class Run:
     warnings: tuple[str, ...]
     subgraphs: tuple[SubgraphRun, ...]
     by_default: bool = False
-    """Whether the runtime applied the delegate by itself."""
+    """Whether the runtime applied the delegate by default, without a request by the application."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that the model no longer has after a compiler plugin, since their nodes went elsewhere."""
+    """Subgraphs that a compiler plugin removed from the model, since their nodes were moved."""
 
     @property
     def delegate(self) -> Delegate:
@@ -119,22 +119,22 @@ class Run:
 
     @property
     def options(self) -> OptionValues:
-        """Its options."""
+        """The options of the delegate."""
         return self.target.options
 
     @property
     def release(self) -> Release:
-        """The release of the runtime that applied it."""
+        """The release of the runtime that applied the delegate."""
         return self.target.release
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the runtime loads the model; if it does not, no delegate is ever applied."""
+        """Whether the runtime loads the model; otherwise no delegate is applied."""
         return self.refusal is None or self.refusal.code not in _NOT_LOADED
 
     @property
     def is_prepared(self) -> bool:
-        """Whether all CPU kernels can be prepared: before a delegate is asked, and in what it left to the CPU."""
+        """Whether all CPU kernels can be prepared, both before the delegate is applied and for the nodes left to the CPU."""
         return self.refusal is None or self.refusal.code not in _NOT_PREPARED
 
     def __repr__(self) -> str:
@@ -142,12 +142,12 @@ class Run:
 
 
 def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options fit for JSON."""
+    """Return options with values that JSON can represent."""
     return {name: _option_value(value) for name, value in options.items()}
 
 
 def _option_value(value: Any) -> Any:
-    """Return plain data as it is, and anything else, such as the profile of a driver, as text."""
+    """Return plain data unchanged, tuples as lists, and any other value, such as a driver profile, as text."""
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)

@@ -11,9 +11,9 @@ from ..releases.catalogue import NEWEST, Release
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A delegate with its options, a release of the runtime, and an application that may register operators itself.
+    """A delegate with its options, a release of the runtime, and assumptions about the application.
 
-    ``defaults`` names the set of option defaults, which also decides what is logged: ``benchmark`` is benchmark_model's.
+    ``defaults`` names the set of option defaults. With ``benchmark``, the defaults and log lines are those of benchmark_model.
     """
 
     delegate: Delegate
@@ -21,4 +21,4 @@ class Target:
     release: Release = NEWEST
     defaults: str = "api"
     assume_ops_registered: bool = False
-    """Whether the application is assumed to register every operator, builtin or custom, that the release does not load."""
+    """Whether the application is assumed to register every builtin or custom operator that the release lacks."""

@@ -1,7 +1,7 @@
-"""Nodes whose parameters the runtime fails to load.
+"""Nodes whose options the runtime fails to load.
 
-Source: ``InterpreterBuilder::ParseNodes`` (``core/interpreter_builder.cc``), which ends at the first, and the functions for each
-operator that it calls (``core/api/flatbuffer_conversions.cc``); what they say was observed.
+Source: ``InterpreterBuilder::ParseNodes`` (``core/interpreter_builder.cc``), which stops at the first such node, and its parse
+functions for single operators (``core/api/flatbuffer_conversions.cc``). The messages were observed in runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..model.options import Options
 
 @dataclass(frozen=True, slots=True)
 class InvalidNode:
-    """A node that is not loaded, by its index in the graph, and what the runtime prints of it."""
+    """A node that is not loaded, by its index in the graph, with the reason and the lines that the runtime logs."""
 
     subgraph: int
     node: int
@@ -31,14 +31,14 @@ class InvalidNode:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options of a node, and which of them the file has."""
+    """The options of a node, and a function that tells whether the file gives an option."""
 
     options: Options
     has: Callable[[str], bool]
 
 
 class _WrongOptions(NamedTuple):
-    """A fault in a node's options, in words and as the runtime says it."""
+    """A problem with a node's options: our description, and the lines that the runtime logs."""
 
     message: str
     lines: tuple[str, ...]
@@ -48,7 +48,7 @@ _Check = Callable[[_Given], Iterator[_WrongOptions]]
 
 
 def invalid_node(model: Model) -> InvalidNode | None:
-    """Return the first node that is not loaded, None if all are."""
+    """Return the first node that is not loaded, or None if all nodes are."""
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
     if not checked:
         return None
@@ -63,7 +63,7 @@ def invalid_node(model: Model) -> InvalidNode | None:
 
 
 def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions]:
-    """Say what is wrong with a node's options, in the runtime's order."""
+    """Yield the problems with a node's options, in the runtime's order."""
     if options.table is not None:
         given = _Given(options, functools.partial(model.has_option, node))
         for check in _CHECKS.get(node.op, ()):
@@ -73,7 +73,7 @@ def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions
 
 
 def _has(field: str, line: str) -> _Check:
-    """Demand that the file gives an option."""
+    """Return a check that the file gives an option; ``line`` is logged if it does not."""
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         if not given.has(field):
@@ -83,7 +83,7 @@ def _has(field: str, line: str) -> _Check:
 
 
 def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
-    """Demand that a number is one of those known; ``line`` may name it."""
+    """Return a check that a numeric option has a known value; ``line``, if any, is logged with the value in place of ``{}``."""
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         value = getattr(given.options, field)
@@ -94,13 +94,13 @@ def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
 
 
 def _types(*fields: str) -> tuple[_Check, ...]:
-    """Demand that options are types of tensors."""
+    """Return checks that options are valid tensor types."""
     known = frozenset(schema.enum_names("TensorType"))
     return tuple([_one_of(field, known, "Unsupported data type {} in tensor") for field in fields])
 
 
 def _vector(name: str, field: str, most: int, *, is_needed: bool = False, attribute: str = "") -> _Check:
-    """Demand that a vector is no longer than the runtime has room for. ``attribute`` is how the runtime names it, if it does."""
+    """Return a check that a vector has at most ``most`` elements; ``attribute`` is the runtime's name for the vector, if any."""
     which = (f"Check the '{attribute}' attribute.",) if attribute else ()
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
@@ -129,7 +129,7 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Demand window dimensions, and other vectors of as many elements where they are given; paddings of twice as many."""
+    """Check that window dimensions are given, and that other given vectors have as many elements; paddings have twice as many."""
     rank = len(given.options.window_dimensions)
     if not rank:
         line = f"'{_WINDOW_DIMENSIONS}' attribute is not optional for '{_WINDOW}' and cannot be empty."
@@ -144,7 +144,7 @@ def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
 
 
 _MOST_DIMENSIONS = 8
-"""The dimensions that the runtime has room for in parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
+"""The most dimensions in the parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
 _MOST_BRANCHES = 20
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
@@ -156,7 +156,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         "STABLEHLO_REDUCE_WINDOW": f"Could not get '{_WINDOW}' operation parameters.",
     }
 )
-"""The operators that cannot do without their options, and what the runtime says if they have none."""
+"""The operators that require options, and the line that the runtime logs if a node has no options."""
 
 _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
     {
@@ -198,4 +198,4 @@ _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
         "TRANSPOSE_CONV": _types("quantized_bias_type"),
     }
 )
-"""The checks of the options of a node that has any."""
+"""By operator, the checks of the options of a node, if the node has options."""

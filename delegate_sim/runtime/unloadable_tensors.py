@@ -1,11 +1,11 @@
-"""Tensors that the runtime fails to load because the file contradicts itself.
+"""Tensors that the runtime fails to load because their data in the file is contradictory.
 
 Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
-Before LiteRT 2.1.5 sizes below 0 count as those of 64 bits without a sign, so that a release loads some of these tensors and
-says of others that their bytes are too many; it then has no memory for them. This is not told apart. Nor is what the runtime
-finds out about how a sparse constant is stored, and about the dimensions of multi-axis quantization.
+Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. Such a release loads some of these tensors
+(and then runs out of memory), and reports too many bytes for others. This module does not simulate the difference. It also does
+not check the storage of sparse constants and the dimensions of multi-axis quantization, which the runtime checks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..releases.catalogue import Release, parse_release
 
 @dataclass(frozen=True, slots=True)
 class InvalidTensor:
-    """A tensor that is not loaded: why, and what the runtime prints."""
+    """A tensor that is not loaded, with the reason and the lines that the runtime logs."""
 
     subgraph: int
     tensor: int
@@ -31,30 +31,30 @@ class InvalidTensor:
 
 
 class _WrongTensor(NamedTuple):
-    """One thing that is wrong with a tensor, in words and as the runtime says it."""
+    """A problem with a tensor: our description, and the lines that the runtime logs."""
 
     message: str
     lines: tuple[str, ...]
 
 
 _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types whose tensors have no size before they have a value."""
+"""Types whose tensors have no size until a value is set."""
 
 _MOST = 2**64 - 1
 """The highest count that the runtime can hold."""
 
 _FEW = _MOST >> 8
-"""So many elements have no more bytes than that, whatever their type."""
+"""A number of elements that never needs more than ``_MOST`` bytes, for any type."""
 
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
-"""Since when buffers may be in files of their own."""
+"""The first release that supports buffers in separate files."""
 
 _MULTI_AXIS = parse_release("litert-2.2")
-"""Since when multi-axis quantization is read."""
+"""The first release that reads multi-axis quantization."""
 
 
 def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
-    """Return the tensors that are not loaded, of the first subgraph that has any: the runtime reads it to its end."""
+    """Return all tensors that are not loaded in the first subgraph with such tensors; the runtime stops after this subgraph."""
     for subgraph in model.subgraphs:
         odd = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if _may_overflow(shape)}
         suspects = [tensor for tensor in subgraph.tensors if _keeps_anything(tensor) or tensor.shape in odd]
@@ -83,7 +83,7 @@ def _keeps_anything(tensor: Tensor) -> bool:
 
 
 def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTensor]:
-    """Say what is wrong with a tensor, in the runtime's order."""
+    """Yield the problems with a tensor, in the runtime's order."""
     if tensor.quantization is not None:
         wrong = _wrong_quantization(tensor) or _wrong_multi_axis(tensor.quantization, tensors, release)
         if wrong is not None:
@@ -105,9 +105,9 @@ def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTen
 
 
 def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
-    """Return what is wrong with a tensor's shape, in words and as the runtime says it.
+    """Return the problem with a tensor's shape: our description, then the line that the runtime logs.
 
-    Of a constant without enough data the runtime names a line of its source, which is left out.
+    The line for a constant without enough data names a source line of the runtime, so it is left out.
     """
     elements = 1
     for size in tensor.shape:
@@ -124,7 +124,7 @@ def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] 
 
 
 def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:
-    """Return what is wrong with the tensors and the blocks of multi-axis quantization, in words and as the runtime says it."""
+    """Return the problem with the tensors or blocks of multi-axis quantization: our description, and the runtime's line."""
     if quantization.kind != "multi-axis" or not release.is_at_least(_MULTI_AXIS):
         return None
     scales, zero_points, block_size = quantization.scales_tensor, quantization.zero_points_tensor, quantization.block_size
@@ -145,7 +145,7 @@ def _is_sparse_constant(tensor: Tensor) -> bool:
 
 
 def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:
-    """Return what is wrong with scales and zero points, in words and as the runtime says it."""
+    """Return the problem with the scales and zero points: our description, and the line that the runtime logs."""
     quantization = tensor.quantization
     if quantization is None or not quantization.is_affine or not len(quantization.scales):
         return None
