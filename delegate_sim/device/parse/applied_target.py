@@ -29,20 +29,20 @@ from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
-"""Lines printed by the runtime behind a delegate, or by its drivers."""
+"""Kinds of lines that the runtime behind a delegate, or one of the drivers, prints."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceSetting:
-    """The delegate, options and releases that a log shows, or that override them."""
+    """The delegate, options and releases to simulate, as given by the log or by the caller."""
 
     delegate: Delegate
     options: OptionValues
     known: frozenset[str]
-    """Options that the log or the caller gives; the others have the values of ``defaults``."""
+    """Options that the log or the caller gives; all other options have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases whose lines are worded like those of the log."""
+    """The releases that word their lines as the log does."""
     defaults: str
     lowest_level: int
     """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
@@ -58,7 +58,7 @@ class DeviceSetting:
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Other feature levels consistent with the log, highest first; empty if the level is known."""
+        """Feature levels besides the assumed one that are consistent with the log, highest first; empty if the level is known."""
         levels = self.delegate.levels
         if levels is None or levels.option in self.known:
             return ()
@@ -79,7 +79,7 @@ def setting_of(
     runtime: str | None = None,
     defaults: str | None = None,
 ) -> DeviceSetting:
-    """Return the delegate, options and releases that a log shows; the other arguments override them.
+    """Return the delegate, options and releases that a log shows. Arguments that are given override the log.
 
     Raises ReconcileError if the log does not show a delegate, OptionError for an unknown delegate, option, value or release.
     """
@@ -112,19 +112,19 @@ def setting_of(
 
 
 def flags_without_others(delegate: Delegate) -> str:
-    """Return benchmark_model's flags that turn off the other delegates that the runtime applies by default."""
+    """Return the benchmark_model flags that turn off every other delegate that the runtime applies by default."""
     others = [find_delegate(name) for name in DELEGATE_NAMES if name != delegate.name]
     return " and ".join(other.log.off_flag for other in others if other.is_applied_by_default)
 
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
-    """Return the delegate that the application applied; None if the log does not show it or it is not simulated.
+    """Return the delegate that the application applied; None if the log does not show the delegate, or it is not simulated.
 
-    A delegate that the runtime applies by default counts only if there is no other.
+    A delegate that the runtime applies by default is returned only if the log shows no other delegate.
     """
     library = library_of(log)
     if library:
-        # benchmark_model gives every delegate from a library the same name; the file's name or its own lines tell them apart.
+        # benchmark_model gives all delegates from libraries one name; the library's file name or the log lines tell them apart.
         return delegate_of_library(library) or _most_telling(_named_delegates(log))
     kernels = [(replacement.kernel, delegate_named(replacement.kernel)) for replacement in log.replacements]
     applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
@@ -149,7 +149,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
 
 
 def _require_delegate(log: DeviceLog) -> Delegate:
-    """Return the delegate that the application applied. Raises UnknownDelegateError if the log does not show a simulated one."""
+    """Return the delegate that the application applied. Raises UnknownDelegateError if the log shows no simulated delegate."""
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
@@ -198,7 +198,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
-    """Return the first delegate that is not applied by default, else the first; None if there is none."""
+    """Return the first delegate that is not applied by default, else the first delegate; None if the list is empty."""
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
@@ -210,7 +210,7 @@ def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
-    """Return whether benchmark_model's flags apply the delegate; the path of a library does not identify one."""
+    """Return whether benchmark_model's flags apply the delegate. The flag for a library's path is ignored."""
     switch = delegate.log.switch
     if delegate.levels is not None and any(log.parameters.get(parameter) for parameter in delegate.levels.lowest_by_parameter):
         return True
@@ -221,7 +221,7 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that follow from the names of kernels, or from the graphics interface that was initialized."""
+    """Return the options that follow from the log's kernel names, chosen devices or initialized graphics interface."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):
@@ -235,7 +235,10 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return an option's value as benchmark_model printed it; None if it is unset or invalid, which is noted in ``notes``."""
+    """Return an option's value as benchmark_model printed it; None if the value is unset or invalid.
+
+    A note about an invalid value is added to ``notes``.
+    """
     if not text.strip():
         return None
     try:
@@ -257,7 +260,7 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases whose lines are worded like those of the log, or only ``runtime`` if it is given."""
+    """Return the releases that word their lines as the log does, or only ``runtime`` if ``runtime`` is given."""
     known = [parse_release(name) for name in RELEASES]
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:
@@ -280,11 +283,11 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """Return the releases that include a delegate, or all if none does."""
+    """Return the releases that include a delegate, or all releases if none includes it."""
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)
-    # The wordings are known for minor releases; each one covers its patch releases.
+    # The wordings are known for minor releases; a minor release stands for its patch releases.
     known = [release for release in releases if release.family == since.family and release.version[:2] >= since.version[:2]]
     return tuple(known) or releases
 
@@ -300,7 +303,7 @@ def may_be_older(log: DeviceLog) -> bool:
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:
-    """Return whether a release words the line of a replacement as the log does."""
+    """Return whether a release words a replacement's line as the log does."""
     line = replacing_line(
         release,
         replaced=replacement.replaced,

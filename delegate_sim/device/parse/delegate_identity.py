@@ -1,4 +1,4 @@
-"""Identify the delegate that a kernel, library or log line belongs to, whether it can be simulated or not."""
+"""Identify the delegate that a kernel, library or log line belongs to, whether or not that delegate is simulated."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _OTHERS = {
     "npu": "LiteRT 2's NPU accelerator",
     "qnn": "Qualcomm's QNN",
 }
-"""Delegates that are not simulated, by a part that all their names share."""
+"""Titles of delegates that are not simulated, keyed by a substring of their names."""
 DISPATCH = "dispatch"
-"""Part of the names of libraries and kernels that run compiled parts of a model."""
+"""Substring of the names of libraries and kernels that run compiled parts of a model."""
 _BEGINNING = "Initializing"
-"""ML Drift's line before it initializes an interface; the older delegate prints its line afterwards."""
+"""Word in the line that ML Drift prints before initializing a graphics interface. The older delegate prints a line afterwards."""
 UNNAMED_KERNEL = "DELEGATE"
-"""Name of every delegate's kernel in the tables of old releases."""
+"""Name that old releases show for the kernels of all delegates in operator tables."""
 _EXTERNAL = "external"
 _LIBRARY = "external delegate path"
 _DECORATION = re.compile(r"tflite|delegate|provider|kernel|v2|for custom op|forcustomop|[\W_]")
 
 
 def plain_name(name: str) -> str:
-    """Return a name in lower case, without the parts that names of kernels and providers share."""
+    """Return a name in lower case, without common parts such as ``tflite``, ``delegate`` and ``kernel``."""
     return _DECORATION.sub("", name.casefold())
 
 
@@ -63,7 +63,7 @@ def delegate_named(name: str) -> Delegate | None:
     plain = plain_name(name)
     if not plain or plain == _EXTERNAL:
         return None
-    # All compiler plugins leave the same kernel in the graph, so it does not identify one.
+    # All compiler plugins leave the same kernel in the graph, so this kernel does not identify a plugin.
     delegates = [delegate for delegate in map(find_delegate, DELEGATE_NAMES) if not delegate.is_plugin]
     for delegate in delegates:
         if plain in map(plain_name, delegate.kernel_names):
@@ -74,9 +74,9 @@ def delegate_named(name: str) -> Delegate | None:
 
 
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
-    """Return the delegate that calls itself by a name in its lines; None if it is not simulated.
+    """Return the delegate that uses a name for itself in log lines; None if that delegate is not simulated.
 
-    Two delegates may use the same name: the one that has a kernel in the log counts, else the one whose runtime printed lines.
+    If two delegates use one name, return the delegate with a kernel in the log, else the delegate whose runtime printed lines.
     """
     delegate = delegate_named(name)
     plain = plain_name(name)
@@ -102,7 +102,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
 
 
 def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
-    """Return the plain names by which the lines of a log call a delegate."""
+    """Return the plain names that the lines of a log use for a delegate."""
     names = {plain_name(kernel_name) for kernel_name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
     shared = {plain_name(delegate.log.speaks_as) for delegate in map(find_delegate, DELEGATE_NAMES) if delegate.log.speaks_as}
     shared_names = {name for name in shared & {*names, plain_name(delegate.log.speaks_as)} if speaker(log, name) is delegate}
@@ -115,25 +115,25 @@ def is_of(delegate: Delegate, kernel: str) -> bool:
 
 
 def other_name(name: str) -> str:
-    """Return the title of a delegate that is not simulated, by its name in a log; empty if it is unknown."""
+    """Return the title of an unsimulated delegate, given its name in a log; empty if the name is unknown."""
     plain = plain_name(name)
     return next((text for part, text in _OTHERS.items() if part in plain), "")
 
 
 def library_of(log: DeviceLog) -> str:
-    """Return the path of the library that a tool loaded a delegate from; empty if there is none."""
+    """Return the path of the library from which a tool loaded a delegate; empty if the log shows no library."""
     return log.parameters.get(_LIBRARY, log.flags.get(_LIBRARY, "")).strip()
 
 
 def delegate_of_library(path: str) -> Delegate | None:
-    """Return the delegate in a library; None if it is not simulated."""
+    """Return the delegate that a library contains; None if that delegate is not simulated."""
     file = re.split(r"[/\\]", path)[-1].casefold()
     delegates = map(find_delegate, DELEGATE_NAMES)
     return next((delegate for delegate in delegates if any(part in file for part in delegate.log.libraries)), None)
 
 
 def names_in(log: DeviceLog) -> Iterator[str]:
-    """Yield every name by which the lines call a delegate that did something, the most telling first."""
+    """Yield every name that the lines use for an active delegate, starting with the most conclusive kinds of lines."""
     yield from (replacement.kernel for replacement in log.replacements)
     yield from (statement.values["op"] for statement in log.statements_of(NODE_ERROR))
     yield from (
@@ -155,7 +155,7 @@ def names_in(log: DeviceLog) -> Iterator[str]:
 
 
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
-    """Return the accelerators of LiteRT 2 that the log shows as applied, in the order in which they are applied."""
+    """Return the accelerators of LiteRT 2 that the log shows as applied, in the order of application."""
     kernels = {replacement.kernel for replacement in log.replacements}
     accelerators = []
     for accelerator, name in ACCELERATORS.items():
@@ -168,21 +168,21 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
-    """Return the compiler plugin whose library the log names; None if there is none, or if it is not simulated."""
+    """Return the compiler plugin whose library the log names; None if the log names none, or the plugin is not simulated."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY)]
     delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
     return delegates[-1] if delegates else None
 
 
 def others_in(log: DeviceLog) -> tuple[str, ...]:
-    """Return the names of delegates that are not simulated, each once, the most telling first."""
+    """Return the distinct names of unsimulated delegates in the log, starting with the most conclusive kinds of lines."""
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
     names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR)]
     names += ["flex"] * bool(log.statements_of(FLEX_ERROR))
     names += [path for statement in log.statements_of(LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
     names += [statement.values["source"] for statement in log.statements_of(LITERT, FAILURE) if "source" in statement.values]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
-    # Only a delegate counts delegated nodes, so its name counts even if it is unknown.
+    # Only delegates print counts of delegated nodes, so even an unknown name in such a line is a delegate's name.
     names_of_others += [
         name for statement in log.statements_of(OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
     ]

@@ -12,7 +12,7 @@ from .log_contents import DeviceLog
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The counts in one log line; None for those that the line does not give."""
+    """The counts in one log line. Counts that the line does not give are None."""
 
     line: str
     source: str
@@ -24,11 +24,14 @@ class Count:
     kernels: int | None = None
     subgraph: int | None = None
     is_complete: bool = True
-    """True unless the line is from an incomplete table, whose counts are lower bounds."""
+    """False if the line is from an incomplete table, in which case the counts are lower bounds."""
 
 
 def is_kernel(op: str) -> bool:
-    """Return whether a row of a table is a delegate's kernel; old releases use one name for those of all delegates."""
+    """Return whether the operator of a table's row is a delegate kernel.
+
+    Old releases use one name for the kernels of all delegates.
+    """
     return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 
@@ -60,7 +63,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _placed(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield how many operations a compiler for one accelerator places on it."""
+    """Yield the number of operations that a compiler places on the accelerator, and the number on the CPU."""
     lines = {plain_name(statement.values["name"]): statement for statement in log.statements_of(PLACED)}
     own = [line for name, line in lines.items() if name in names]
     others = [line for name, line in lines.items() if name not in names]

@@ -1,4 +1,4 @@
-"""The meaning of error lines in a log, with or without the model."""
+"""Meanings of the error lines in a log. The model is not needed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _CALLS = (
     ("waiting for async computation", "ANeuralNetworksEvent_wait", "the model runs"),
     ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
 )
-"""Stages of API calls, by the delegate's description of the call."""
+"""API calls: words in the delegate's description of the call, the function's name, and the stage of the call."""
 _MEANINGS = {
     DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
     IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
@@ -101,7 +101,7 @@ _FAILURES = (
     ("context", "the vendor's runtime could not set up a compiled part of the model"),
     ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
 )
-"""Meanings of LiteRT 2's errors, by words in them."""
+"""Meanings of LiteRT 2's errors, keyed by words in the error line."""
 
 
 _OTHER_ERRORS = (
@@ -109,7 +109,7 @@ _OTHER_ERRORS = (
     ("open OpenCL", "the device has no OpenCL that the application may use; the delegate then tries OpenGL"),
     ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
 )
-"""Meanings of the errors of delegates, by words in them."""
+"""Meanings of delegates' errors, keyed by words in the error line."""
 
 
 _NOT_CREATED = "not-created"
@@ -118,7 +118,7 @@ _MISSING_DELEGATE = "the delegate is not there on this device, or lacks what it 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError:
-    """An error in a log: its line, its meaning, how often it was printed, and the node that it names."""
+    """An error in a log: the line, the meaning, the number of times printed, and the node named in the line."""
 
     kind: str
     line: str
@@ -138,11 +138,11 @@ _RUNTIME_FAILURES = (
     ("ANeuralNetworksModel_", "the runtime refuses the model that the delegate builds"),
     ("ANeuralNetworksCompilation_", "the runtime refuses to compile"),
 )
-"""Meanings of the errors of Android's neural networks runtime, by words in them."""
+"""Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
-    """Return every error in a log with its meaning, each once."""
+    """Return the distinct errors in a log, each with its meaning."""
     errors = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
     for error in log.errors:
         node = error.values.get("node")
@@ -196,7 +196,7 @@ def _api_meaning(error: Statement) -> str:
 
 
 def _node_meaning(error: Statement, log: DeviceLog) -> str:
-    """Describe a failed node by its number: delegate kernels are numbered after the nodes of the model."""
+    """Return the meaning of a failed node. The numbers of delegate kernels follow the numbers of the model's nodes."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if delegate_named(op) is None:
         known = other_name(op)

@@ -1,4 +1,4 @@
-"""Patterns of further lines that runtimes, delegates, drivers and tools print.
+"""Patterns of lines that runtimes, delegates, drivers and tools print, besides those in ``log_reader``.
 
 Each kind of line is a pattern in one table. Sources of the wordings: ``tflite/core``, ``tflite/delegates``, ``litert/runtime``,
 ``litert/compiler`` and ``litert/vendors``; Android's ``packages/modules/NeuralNetworks``; logs of devices.
@@ -45,7 +45,7 @@ ERRORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One parsed line: its kind, the text that matched, the values in it, and how often it was printed."""
+    """One parsed line: the kind, the matched text, the values in that text, and the number of times printed."""
 
     kind: str
     line: str
@@ -61,7 +61,7 @@ class Pattern:
     needle: str
     form: re.Pattern[str]
     is_old: bool = False
-    """True if only releases older than all known ones print it."""
+    """True if only releases older than all known releases print such a line."""
 
 
 def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False) -> Pattern:
@@ -300,7 +300,7 @@ PATTERNS = (
     _pattern(EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
     _pattern(SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
 )
-"""The kinds of lines, the most specific first."""
+"""The patterns of all kinds of lines, most specific pattern first."""
 
 _PROGRESS = re.compile(
     r"Initialized TensorFlow Lite runtime|external tensors "
@@ -317,7 +317,7 @@ _RUNTIME_TAGS = frozenset(
      "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
      "VersionedInterfaces", "Event"}
 )  # fmt: skip
-"""Logcat tags of Android's runtime with ``debug.nn.vlog``."""
+"""Logcat tags of Android's NNAPI runtime if ``debug.nn.vlog`` is set."""
 _RUNTIME_WORDS = re.compile(
     r"(?:ModelBuilder|ExecutionPlan|ExecutionBuilder|CompilationBuilder|DeviceManager|ExecutionStep|IDevice|IPreparedModel)::|"
     r"NN\w* SL driver|SL_ANeuralNetworks"
@@ -330,7 +330,7 @@ _FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usab
 
 
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
-    """Return the first statement in a line, its pattern and where it ends; None if no pattern matches."""
+    """Return the first statement in a line, the pattern, and the end position; None if no pattern matches."""
     first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
         candidate = pattern.form.search(text) if pattern.needle in text else None
@@ -345,7 +345,10 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 
 
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
-    """Return a statement for a line that no pattern matches, judged by who printed it; None if it is unrelated to delegates."""
+    """Return a statement for a line that no pattern matches, based on the program that printed the line.
+
+    Return None if the line is unrelated to delegates.
+    """
     line = text.strip()
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
         return Statement(RUNTIME_ERROR, line, MappingProxyType({}))

@@ -52,7 +52,7 @@ _PREFIXES = tuple(
         r"[\w-]{1,60} +\| ",
         rf"{_WEEKDAYS_AND_MONTHS} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
         r"(?:flutter|stderr|stdout): ",
-        # quoted logs, and those of several runs side by side
+        # quoted logs, and logs of several runs side by side
         r"(?:> ?)+",
         r"\d{1,4}: (?=\D|\d{1,4}[-:])",
         # kernel clocks, ISO 8601, lists and tables of a page, a tag alone
@@ -96,7 +96,7 @@ def message_of(line: str) -> Message:
 
 
 def _prefix(text: str) -> re.Match[str] | None:
-    """Return the prefix that a text begins with; None if there is none, which the first character often shows."""
+    """Return the match of the logger prefix at the start of a text; None if the text has no prefix."""
     if not text or not (text[0] in "[>|*" or text[0].isalnum()):
         return None
     for pattern in _PREFIXES:

@@ -34,7 +34,7 @@ def read_log(text: str) -> DeviceLog:
 
 
 def read_lines(lines: Iterable[str]) -> DeviceLog:
-    """Parse the lines of a log, like ``read_log``. A line without a line end may be cut off."""
+    """Parse the lines of a log, like ``read_log``. A line that does not end with a newline may be cut off."""
     return read_runs(lines)[-1]
 
 
@@ -53,7 +53,7 @@ def read_log_file(path: str) -> DeviceLog:
 
 
 def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
-    """Return the runs in a log file of any size. Raises LogError if it cannot be read or has nothing about a delegate."""
+    """Return the runs in a log file of any size. Raises LogError if the file cannot be read or has nothing about a delegate."""
     try:
         with open_input(path) as file:
             start = file.read(_START)
@@ -88,20 +88,23 @@ def _message(file: BinaryIO) -> bytes:
 
 
 def _is_message(start: bytes) -> bool:
-    """Return whether a file may be a protobuf message: it starts with a field's tag and has bytes that no text has."""
+    """Return whether a file may be a protobuf message, judging by its first bytes.
+
+    A message starts with a field's tag, and contains bytes that do not occur in text.
+    """
     if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
         return False
     return start[0] in _FIRST_BYTES and any(byte < 32 and byte not in b"\t\n\r\x0b\x0c\x1b" for byte in start[1:])
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Parts that must agree in all logs of one run that have them."""
+"""Fields of a log that must be equal in all logs of one run, unless a field is empty."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
-    """Join the logs of one run, such as the output of benchmark_model and of logcat, each given with its name.
+    """Join the logs of one run, such as the outputs of benchmark_model and logcat. Each log is given with a name.
 
-    Raises LogError if two of them disagree.
+    Raises LogError if two logs disagree.
     """
     (first_name, joined), *others = logs
     for name, log in others:
@@ -119,7 +122,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield the parts in which two logs cannot be of the same run."""
+    """Yield the differing parts of two logs that show that the logs are not from one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):
@@ -135,7 +138,7 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return the part of one log, or of the other if it is empty; parameters of both, where those of ``ours`` win."""
+    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged, and values of ``ours`` win."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog):
@@ -144,9 +147,9 @@ def _joined(ours: Any, theirs: Any) -> Any:
 
 
 def _compared(value: object) -> object:
-    """Return a part of a log in a form that can be compared with that of another log.
+    """Return a part of a log in a form that can be compared with the same part of another log.
 
-    Of rows in running order, only operators and nodes are compared: benchmark_model's files have no outputs.
+    Rows in running order keep only the operator and the node, because benchmark_model's profile files have no outputs.
     """
     if isinstance(value, Mapping) and value and all(isinstance(order, RunOrder) for order in value.values()):
         return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}

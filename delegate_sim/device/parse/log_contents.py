@@ -28,7 +28,7 @@ class LogError(DelegateSimError):
 
 
 class ReconcileError(DelegateSimError):
-    """Raised if a log is of another model, or does not show which delegate was applied."""
+    """Raised if a log belongs to another model, or does not show which delegate was applied."""
 
 
 class UnknownDelegateError(ReconcileError):
@@ -37,7 +37,7 @@ class UnknownDelegateError(ReconcileError):
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A line that reports replaced nodes; fields that its wording leaves out are None."""
+    """A line that reports replaced nodes. Values that the line does not give are None."""
 
     line: str
     kernel: str
@@ -61,7 +61,7 @@ class PluginLine:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationLine:
-    """A line of benchmark_model about one delegate: applied ``completely``, ``partially``, ``not`` or ``failed``."""
+    """A line of benchmark_model about one delegate. ``outcome`` is ``completely``, ``partially``, ``not`` or ``failed``."""
 
     line: str
     provider: str
@@ -71,7 +71,7 @@ class ApplicationLine:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOperator:
-    """A refusal that a delegate printed, and how often."""
+    """A refusal that a delegate printed, and the number of times."""
 
     op: str
     version: int
@@ -87,7 +87,7 @@ class DeviceLog:
     applications: tuple[ApplicationLine, ...] = ()
     refusals: tuple[RefusedOperator, ...] = ()
     dynamic_tensor: int | None = None
-    """The tensor named by the line that refuses a graph with dynamic tensors; None without that line."""
+    """The tensor named in the line that refuses a graph with dynamic tensors; None if the log has no such line."""
     is_restored: bool = False
     """True if the runtime restored the original execution plan."""
     not_created: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class DeviceLog:
     created: tuple[str, ...] = ()
     """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """benchmark_model's parameters, by their description in lower case."""
+    """Values of benchmark_model's parameters, keyed by the printed description in lower case."""
     graph: str | None = None
     """The model's path on the device."""
     tensorflow_version: str | None = None
@@ -108,13 +108,13 @@ class DeviceLog:
     lost_events: bool = False
     """True if the profiler's buffer overflowed and it dropped events."""
     statements: tuple[Statement, ...] = ()
-    """All other parsed lines, in their order, each once."""
+    """All other parsed lines, without duplicates, in log order."""
     flags: Mapping[str, str] = field(default_factory=dict)
-    """The flags of a command in the log, with spaces for underscores."""
+    """The flags of a command in the log. Flag names have spaces in place of underscores."""
     is_failed: bool = False
-    """True if an application's exception reports that a delegate could not be applied, without naming it."""
+    """True if an application's exception reports that a delegate could not be applied, without naming the delegate."""
     is_old: bool = False
-    """True if a line has a wording that only releases older than all known ones use."""
+    """True if a line has a wording that only releases older than all known releases use."""
     line_count: int = 0
     """Number of lines that are not blank."""
     unused_count: int = 0
@@ -126,7 +126,7 @@ class DeviceLog:
 
     @property
     def is_empty(self) -> bool:
-        """True if the log has nothing about a delegate, nodes that ran or errors."""
+        """True if the log has nothing about delegates, executed nodes or errors."""
         return not (
             self.replacements
             or self.applications
@@ -162,7 +162,7 @@ class DeviceLog:
 
     @property
     def is_of_compiled_model(self) -> bool:
-        """True if LiteRT 2's runtime printed lines; it applies accelerators instead of delegates."""
+        """True if LiteRT 2's runtime, which applies accelerators instead of delegates, printed lines."""
         return bool(self.statements_of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any(
             "source" in statement.values for statement in self.statements
         )
@@ -174,5 +174,5 @@ class DeviceLog:
 
 
 def _is_telling(statement: Statement) -> bool:
-    """Return whether a statement is certainly about delegates: any program may print an error."""
+    """Return whether a statement is certainly about delegates. Errors without values may come from any program."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)

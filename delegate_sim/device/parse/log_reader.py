@@ -88,7 +88,7 @@ _SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9
 
 
 class Reader:
-    """Read a log in one pass, line by line. A log may hold several runs, one after another."""
+    """Single-pass parser of a log, which may hold several runs, one after another."""
 
     def __init__(self) -> None:
         self.finished: list[DeviceLog] = []
@@ -99,7 +99,7 @@ class Reader:
         self._clear()
 
     def _clear(self) -> None:
-        """Forget everything read of the current run."""
+        """Discard everything that was read about the current run."""
         self.current = DeviceLog()
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
@@ -121,7 +121,7 @@ class Reader:
         self.is_loaded = False
 
     def _start(self, *, is_same_process: bool = False) -> None:
-        """Begin a new run; facts that a process prints only once are kept for its next run."""
+        """Begin a new run. If the process is the same, keep the facts that a process prints only once."""
         log = self._log()
         only_flags = log.is_empty
         flags, created, version, errors = self.flags, self.created, log.tensorflow_version, self.statements.of_process()
@@ -136,7 +136,7 @@ class Reader:
             self.current = replace(self.current, tensorflow_version=version)
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return the runs that were read, at least one; an empty last run is left out."""
+        """Return the runs, at least one. An empty last run is left out."""
         last = self._log()
         return tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
 
@@ -205,7 +205,7 @@ class Reader:
         return True
 
     def _is_listed(self, text: str) -> bool:
-        """Return whether a line is one of the operators that a delegate lists as refused."""
+        """Parse an entry of a delegate's list of refused operators; return whether the line is such an entry."""
         match = _LISTED.fullmatch(text) if self.is_listing else None
         if match is None:
             return False
@@ -214,7 +214,7 @@ class Reader:
         return True
 
     def _other_line(self, message: Message) -> bool:
-        """Add the statements in a line that no other method parses; return whether there are any."""
+        """Add the statements in a line that no other method parses; return whether the line has any."""
         text = message.text
         self.is_listing = False
         self.runtime.read(text)
@@ -245,13 +245,13 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason that a kernel prints for its failure; it may precede the error in the same line."""
+        """Add the reason for a kernel's failure, which may precede the error in the same line."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _statement(self, statement: Statement, pattern: Pattern) -> None:
-        """Add a statement and note the facts that follow from it."""
+        """Add a statement, and set the log's fields that follow from the statement."""
         self.statements.add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
@@ -264,16 +264,16 @@ class Reader:
             self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
 
     def _begin_table(self, title: str) -> None:
-        """Begin a table, unless it repeats the rows of another one."""
+        """Begin a table, unless the table is about a delegate's internal operators."""
         if self.is_internal:
             return
         is_summary = title == "Summary by node type"
-        # Other tables repeat the rows of these two in another order.
+        # All other tables repeat the rows of these two tables in another order.
         is_kept = self.is_inference and (is_summary or title == "Run Order")
         self.table = OperatorTable(self.subgraph, is_kept, is_summary)
 
     def _end_table(self, is_complete: bool) -> None:
-        """Keep the table if it is of inferences; the last one of each subgraph counts."""
+        """End the current table. A table of inferences is kept, and replaces an earlier table of the same subgraph."""
         table, self.table = self.table, None
         if table is None or not table.is_inference:
             return
@@ -285,7 +285,7 @@ class Reader:
             )
 
     def _is_title(self, text: str) -> bool:
-        """Return whether the line is a title of the tables after it."""
+        """Parse a title above a group of tables; return whether the line is such a title."""
         if _INITIALIZATION in text:
             self.is_inference, self.is_internal, self.subgraph = False, False, 0
         elif _REGULAR in text:
@@ -300,7 +300,7 @@ class Reader:
         return True
 
     def _delegate_line(self, text: str, process: str) -> bool:
-        """Parse a line of the runtime or a delegate; return whether it is one."""
+        """Parse a line of the runtime or of a delegate; return whether the line was recognized."""
         if (match := _REPLACING.search(text)) is not None:
             self._replacement(_replacement(match), process)
         elif (match := _REFUSED.search(text)) is not None:
@@ -316,13 +316,13 @@ class Reader:
         return True
 
     def _replacement(self, replacement: Replacement, process: str) -> None:
-        """Add a line that reports replaced nodes; begin a new run if it cannot be of the same model."""
+        """Add a line that reports replaced nodes; begin a new run if the line cannot belong to the current run."""
         if self._is_other_process(process) or not self._may_follow(replacement):
             self._start(is_same_process=True)
         self.replacements.append(replacement)
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        """Return whether a line may be of the same model as those before it."""
+        """Return whether a replacement may be from the same run as the earlier replacements."""
         for earlier in reversed(self.replacements):
             if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
                 continue
@@ -335,12 +335,12 @@ class Reader:
         return True
 
     def _is_other_process(self, process: str) -> bool:
-        """Return whether a line comes from another process than earlier lines of this kind."""
+        """Return whether a line comes from another process than the current run."""
         before, self.process = self.process, process or self.process
         return bool(before and process and before != process and not self._log().is_empty)
 
     def _benchmark_line(self, text: str, process: str) -> bool:
-        """Parse a line of benchmark_model; return whether it is one."""
+        """Parse a line of benchmark_model; return whether the line was recognized."""
         if text.strip() == "STARTING!":
             self._start()
             self.process = process
@@ -382,21 +382,21 @@ class Reader:
 
 
 class Statements:
-    """Collect statements, each once; of numerous kinds only the first are kept."""
+    """Collection of distinct statements. Of numerous kinds, only the first statement per source is kept."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}
         self.last: tuple[str, str] | None = None
 
     def add(self, statement: Statement) -> None:
-        """Add a statement, or count it again."""
+        """Add a statement, or increase the count of an equal statement."""
         numerous = statement.kind in _NUMEROUS
         self.last = (statement.kind, statement.values.get("source", "") if numerous else statement.line)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
 
     def repeat(self, times: int) -> bool:
-        """Count the last statement ``times`` more times; return whether there is one."""
+        """Count the last statement ``times`` more times; return whether there is a last statement."""
         if self.last is None:
             return False
         last = self.found[self.last]
@@ -415,7 +415,10 @@ class Statements:
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts a tool of the runtime, with spaces for underscores; None for other lines."""
+    """Return the flags of a command that starts one of TFLite's tools; None for other lines.
+
+    Flag names have spaces in place of underscores.
+    """
     if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
     flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}

@@ -1,4 +1,4 @@
-"""Split a log into runs when an application loads several models, and select one of them."""
+"""Split a log into runs if an application loads several models, and select one run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .log_contents import DeviceLog, LogError, Replacement
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
     """Split a log whose lines cannot all be from one run of a model with this many subgraphs.
 
-    A delegate reports at most one replacement per subgraph and run, so further lines that name no subgraph are of other runs. All
-    other lines stay with the last run.
+    A delegate reports at most one replacement per subgraph and run, so additional replacement lines that name no subgraph belong
+    to other runs. Lines of other kinds stay with the last run.
     """
     return tuple(part for log in logs for part in _parts(log, max(subgraphs, 1)))
 
 
 def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
-    """Return a run by its number, counted from 1; the last if ``number`` is None. Raises LogError if there is no such run."""
+    """Return a run by its number, counted from 1; the last run if ``number`` is None. Raises LogError if there is no such run."""
     if number is None:
         return logs[-1]
     if not 1 <= number <= len(logs):
@@ -27,7 +27,7 @@ def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
 
 
 def run_note(count: int, number: int | None) -> str:
-    """Return a note on which of several runs is used; empty if there is only one."""
+    """Return a note that names the run used, if the log has several runs; empty if there is only one run."""
     if count < 2:
         return ""
     chosen = f"run {number}" if number is not None else "the last"
@@ -35,7 +35,7 @@ def run_note(count: int, number: int | None) -> str:
 
 
 def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
-    """Return the runs, each with its part of the replacements."""
+    """Return one log per run, each with the replacements of that run."""
     groups: list[list[Replacement]] = [[]]
     for replacement in log.replacements:
         same = [other for other in groups[-1] if other.kernel == replacement.kernel and other.subgraph is None]

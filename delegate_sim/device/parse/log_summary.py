@@ -66,17 +66,17 @@ WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE,
 """Outcomes of a delegate.
 
 ``not-loaded``: the runtime could not load or prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to
-its end without a line of any delegate. ``created``, ``requested`` and ``unknown``: the log does not show more.
+its end without a line of any delegate. ``created``, ``requested`` and ``unknown``: the log shows no later stage.
 """
 
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""Failed actions of LiteRT 2 after which no node can run; it continues after other errors, such as missing hooks."""
+"""Words for failed actions after which no node can run. LiteRT 2 continues after all other errors, such as missing hooks."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogDelegate:
-    """A delegate in a log. ``name`` is that of its simulation, empty if there is none; ``title`` is for display."""
+    """A delegate in a log. ``name`` is empty if the delegate is not simulated; ``title`` is for display."""
 
     name: str
     title: str
@@ -96,23 +96,23 @@ class LogSummary:
     operators: tuple[tuple[str, int], ...]
     """Number of nodes per operator in the tables."""
     releases: tuple[str, ...]
-    """The releases that may have printed the log; empty if nothing in it identifies them."""
+    """The releases that may have printed the log; empty if nothing in the log identifies a release."""
     may_be_older: bool
     is_old: bool
-    """True if an older release certainly printed it."""
+    """True if a release older than all known releases certainly printed the log."""
     version: str
-    """The release that the log names; empty if it names none."""
+    """The release that the log names; empty if the log names no release."""
     refusals: tuple[tuple[str, str, int], ...]
-    """Refused operators, each with the reason, which may be empty, and how often it was printed."""
+    """Refused operators, each with the reason (may be empty) and the number of times printed."""
     errors: tuple[ExplainedError, ...]
     chosen_devices: tuple[tuple[str, int], ...]
-    """The devices that the runtime behind the delegate chose, and the number of operations of each."""
+    """The devices that the runtime behind the delegate chose, each with its number of operations."""
     compiled: tuple[str, ...]
-    """Description of each model that this runtime compiled."""
+    """Description of each model that the runtime behind the delegate compiled."""
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     parts: tuple[tuple[str, int], ...]
-    """Parts of the system whose lines show nothing of a delegate's outcome, and their number of lines."""
+    """Other parts of the system that printed lines, such as a driver, each with its number of lines."""
     line_count: int
     unused: tuple[str, ...]
     unused_count: int
@@ -165,7 +165,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
-    """Return a simulated delegate in a log with its outcome and counts."""
+    """Return the outcome and counts of a simulated delegate in a log."""
     names = names_of(log, delegate)
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
@@ -175,7 +175,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         outcome = REQUESTED
     name = library_of(log) if delegate.log.libraries else ""
     if not name:
-        # A delegate may have several kernels, such as Apple's.
+        # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if is_of(delegate, replacement.kernel)), "")
         name = "" if name == delegate.kernel_name else name
     title = f"{delegate.name} ({name})" if name else delegate.name
@@ -183,7 +183,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
-    """Return the delegate of a log if it is not simulated, with its outcome and counts."""
+    """Return the outcome and counts of an unsimulated delegate in a log."""
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if _is_unknown(replacement.kernel)]
     name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
@@ -222,7 +222,7 @@ def _is_unknown(kernel: str) -> bool:
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield the outcome of every other delegate named by a kernel or by a line about its creation."""
+    """Yield the outcome and counts of every other delegate that a kernel or another line names."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):
@@ -242,7 +242,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 
 
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
-    """Yield the counts that belong to no delegate, and those of a compiler plugin whose code no kernel runs."""
+    """Yield the counts that belong to no delegate, including compiler plugin counts that ``own`` does not have."""
     if not any(count.source == "compiled" for count in own.counts):
         yield from map(count_of_plugin, log.statements_of(COMPILED))
     for statement in log.statements_of(EXECUTED):
@@ -250,7 +250,7 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate that could not be applied; empty if nothing shows that."""
+    """Return the outcome of a delegate that could not be applied; empty if the log shows no failure."""
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
@@ -270,20 +270,20 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 
 def _words(line: str) -> set[str]:
-    """Return the words of a line as plain names, and pairs of words: a name may be written as two words."""
+    """Return the words and word pairs of a line as plain names, since a name may be written as two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    """Return whether LiteRT 2 reports that the runtime of compiled parts could not be started."""
+    """Return whether LiteRT 2 reports that the runtime for compiled parts of the model could not start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
     )
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
-    """Return how much of the graph was delegated, from the most telling line; empty if no line shows it."""
+    """Return the outcome that the most conclusive line with counts shows; empty if there is no such line."""
     by_source = {count.source: count for count in counts}
     if "application" in by_source:
         by_line = {application.line: application.outcome for application in log.applications}
@@ -321,7 +321,7 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 
 
 def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield the number of nodes per operator in the tables, without delegate kernels."""
+    """Yield each operator in the tables, except delegate kernels, with its number of nodes."""
     counts: Counter[str] = Counter()
     for table in log.run_orders.values():
         counts.update(row.op for row in table.rows)
@@ -332,7 +332,7 @@ def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
-    """Yield each refused operator with its reason and how often it was printed."""
+    """Yield each refused operator with the reason and the number of times printed."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
     for refusal in log.refusals:
@@ -350,7 +350,7 @@ def _operator(code: int) -> str:
 
 
 def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield the devices that the runtime behind the delegate chose, and the number of operations of each."""
+    """Yield the devices that the runtime behind the delegate chose, each with its number of operations."""
     counts: Counter[str] = Counter()
     for statement in log.statements_of(CHOICE):
         number = int(statement.values["number"])
@@ -374,7 +374,7 @@ _PART_TITLES = {
 
 
 def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield the parts of the system that printed lines, and how many."""
+    """Yield the parts of the system that printed lines, each with its number of lines."""
     counts: Counter[str] = Counter()
     for statement in log.statements_of(*_PART_TITLES):
         counts[_PART_TITLES[statement.kind]] += statement.times

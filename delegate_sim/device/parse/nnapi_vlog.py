@@ -39,7 +39,7 @@ _NEEDLES = (
 
 @dataclass(frozen=True, slots=True)
 class RuntimeChoice:
-    """The device chosen for an operation. ``place`` is None if the release does not print it."""
+    """The device chosen for an operation. ``place`` is the operation's index; None if the release does not print the index."""
 
     op: str
     place: int | None
@@ -51,7 +51,7 @@ class RuntimeChoice:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeStep:
-    """A step of a plan: the number of its device, and its operations by their place in running order."""
+    """A step of a plan: the number of the device, and the positions of the step's operations in running order."""
 
     number: int
     operations: tuple[int, ...]
@@ -59,7 +59,7 @@ class RuntimeStep:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFailure:
-    """A device that failed to compile a step, by the step's place; ``device`` is empty if it is unknown."""
+    """A device's failure to compile the step at position ``step``. ``device`` is empty if the device is unknown."""
 
     device: str
     why: str
@@ -82,18 +82,18 @@ class RuntimeCompilation:
 
     @property
     def is_complete(self) -> bool:
-        """True if the log has the choice for every operation."""
+        """True if the log shows a choice for every operation."""
         return self.operation_count == len(self.choices)
 
     @property
     def names(self) -> dict[int, str]:
-        """Names of the devices by their number."""
+        """Device names, keyed by device number."""
         return {choice.number: choice.device for choice in self.choices if choice.device and choice.number >= 0}
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeLog:
-    """The runtime's lines: the drivers that it found, in order, with their versions, and its compilations."""
+    """The content of the runtime's lines: compilations, and the drivers found, in order and with their versions."""
 
     devices: tuple[tuple[str, str], ...] = ()
     compilations: tuple[RuntimeCompilation, ...] = ()
@@ -120,7 +120,7 @@ class _Open:
     fell_back: bool = False
 
     def close(self) -> RuntimeCompilation:
-        """Return the compilation."""
+        """Return the finished compilation."""
         return RuntimeCompilation(
             tuple(self.choices),
             tuple([RuntimeStep(number, tuple(operations)) for number, operations in self.steps]),
@@ -133,7 +133,7 @@ class _Open:
 
 
 class RuntimeReader:
-    """Read the runtime's lines one by one; other lines are ignored."""
+    """Line-by-line parser of the NNAPI runtime's lines; all other lines are ignored."""
 
     def __init__(self) -> None:
         self.devices: dict[str, str] = {}
@@ -141,7 +141,7 @@ class RuntimeReader:
         self.is_choice = False
 
     def log(self) -> RuntimeLog:
-        """Return the result; models that other models refer to are left out."""
+        """Return the drivers and compilations. Models that other models refer to are left out."""
         main = [compilation.close() for compilation in self.compilations if not compilation.source]
         return RuntimeLog(tuple(self.devices.items()), tuple(main))
 
@@ -183,7 +183,7 @@ class RuntimeReader:
             current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
 
     def repeat(self, times: int) -> None:
-        """Count the last line ``times`` more times: the logger left them out as identical."""
+        """Count the last line ``times`` more times, because the logger left out that many identical lines."""
         if self.is_choice:
             current = self._current()
             current.choices += [current.choices[-1]] * min(times, 1_000_000)
@@ -196,7 +196,7 @@ class RuntimeReader:
 
     def _choose(self, match: re.Match[str]) -> None:
         index = None if match["index"] is None else int(match["index"])
-        # If the line that begins a compilation is missing, it begins with its first operation.
+        # If the line that begins a compilation is missing, the compilation begins with its first operation.
         seen = bool(self.compilations) and any(choice.place == index for choice in self.compilations[-1].choices[:1])
         current = self._current(index == 0 and seen)
         number = int(match["number"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table in running order: the operator, its outputs as listed, and the node's index if there is one."""
+    """One row of a table in running order: the operator, the outputs as listed, and the node index or None."""
 
     op: str
     outputs: str
@@ -52,7 +52,7 @@ _COUNT = re.compile(
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
 _TOLERANCE = 0.1
-"""Largest rounding error of a sum of percentages, which have three decimals."""
+"""Largest rounding error of a sum of percentages, each with three decimals."""
 _ALL = 99.0
 
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
@@ -69,12 +69,12 @@ class OperatorTable:
         self.rows: list[Row] = []
         self.counts: Counter[str] = Counter()
         self.sum: float | None = None
-        """The sum of the percentages so far, as the last row gives it."""
+        """The cumulative percentage in the last row."""
         self.lacks_rows = False
         """True if the percentages do not add up because rows are missing."""
 
     def read(self, line: str) -> bool:
-        """Parse a line; return whether it is a row."""
+        """Parse a line; return whether the line is a row."""
         text = " ".join(line.split())
         if self.is_summary:
             match = _COUNT.search(text)
@@ -101,7 +101,7 @@ class OperatorTable:
 
 
 def row_of(node_type: str, name: str) -> Row | None:
-    """Return the row of a node, by its type and name as tables have them; None for an event that is not a node."""
+    """Return the row for a node type and name as printed in tables; None for an event that is not a node."""
     op = _operator(node_type)
     return _row(op, " ".join(name.split())) if op else None
 
@@ -114,7 +114,7 @@ def _row(op: str, text: str) -> Row:
 
 
 def _operator(text: str) -> str:
-    """Return the operator of a node type; empty for other events. A kernel may add words after a slash."""
+    """Return the operator of a node type, without words that a kernel adds after a slash; empty for other events."""
     text = text.strip()
     kernel = text.removeprefix("Delegate/")
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]

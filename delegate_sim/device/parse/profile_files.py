@@ -97,7 +97,7 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "model_throughput_in_mb_per_sec": (4, "real"),
     },
 }
-"""The messages by name: number and type of each field; a star marks a repeated one."""
+"""The protobuf messages by name, with the number and type of each field. A star marks a repeated field."""
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
 _DATA_TYPES = frozenset({"text", "number", "real"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -110,7 +110,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
     except ImportError as error:
         raise LogError(f"{path}: a binary file: {_NEEDS_LIBRARY}") from error
     parsed = [message for name in (_PROFILE, _RUNTIME, _RESULT) if (message := parse(name, data)) is not None]
-    # A message also parses as one of another type, but then has more unknown fields.
+    # Data of one message type also parses as another type, but then has more unknown fields.
     for content, _ in sorted(parsed, key=lambda message: message[1]):
         log = _log(content, path)
         if isinstance(log, DeviceLog) and log.run_orders:
@@ -119,7 +119,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
 
 
 def read_json(text: str, path: str) -> DeviceLog | None:
-    """Read JSON with the same fields; None if the text is not JSON, or not from benchmark_model."""
+    """Read JSON with the fields of the protobuf messages; return None if the text is not JSON, or not from benchmark_model."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -134,13 +134,13 @@ def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
 
 
 def is_of_dump(line: str, has_begun: bool) -> bool:
-    """Return whether a line belongs to such a message, or begins one."""
+    """Return whether a line belongs to a message in protobuf's text format, or begins such a message."""
     text = line.strip()
     return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 
 
 def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
-    """Return the log with a message's content."""
+    """Return a message's content as a log; None if the message has no known field."""
     if "subgraphs" in content:
         return _of_runtime(content)
     if "runtime_profile" in content or "subgraph_profiles" in content:
@@ -165,7 +165,7 @@ def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
 
 
 def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log with the remaining nodes of each execution plan: delegate kernels and CPU nodes."""
+    """Return a log with the nodes of each execution plan after delegation: delegate kernels and CPU nodes."""
     orders: dict[int, RunOrder] = {}
     summaries: dict[int, Summary] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
@@ -183,13 +183,13 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """Return a repeated field's messages; a single one counts as a list."""
+    """Return the messages of a repeated field. A single message is treated as a list of one."""
     values = content.get(key, [])
     return [value for value in (values if isinstance(values, list) else [values]) if isinstance(value, dict)]
 
 
 def _number(content: Mapping[str, Any], key: str) -> int:
-    """Return an integer; JSON writes 64-bit integers as strings and leaves out zeros."""
+    """Return an integer field. JSON writes 64-bit integers as strings and leaves out zeros."""
     value = content.get(key, 0)
     try:
         return int(value)
@@ -245,7 +245,7 @@ def _unquoted(value: str) -> str:
 
 
 def _parser() -> Any:
-    """Return a function that parses a message, by its name, into plain data. Raises ImportError without protobuf."""
+    """Return a function that parses data as a named message. Raises ImportError if protobuf is not installed."""
     pool_module = importlib.import_module("google.protobuf.descriptor_pool")
     descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
     factory = importlib.import_module("google.protobuf.message_factory")
