@@ -19,10 +19,10 @@ def join_address(*parts: str) -> str:
 
 
 def split_address(path: str) -> tuple[str, ...]:
-    """Return the file and the members on the path of an address; a path that is no address is returned alone.
+    """Return the file and the names of the nested members in an address. A path that is not an address is returned alone.
 
-    The file is the part before the first separator at which a file exists, since a file's name may contain the separator itself.
-    In a URL, the first separator counts.
+    The file part of a path ends at the first separator where it names an existing file, since a file name may itself contain the
+    separator. The file part of a URL ends at the first separator.
     """
     if is_url(path):
         return tuple(path.split(SEPARATOR))

@@ -1,4 +1,4 @@
-"""Members of zip and tar archives."""
+"""The members of zip and tar archives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENCRYPTED = 1
 
 
 def read_zip(content: Content) -> Sequence[Member]:
-    """Return the files in a zip archive (an APK, AAR or MediaPipe bundle is one). Raises BundleError."""
+    """Return the files in a zip archive, such as an APK, an AAR or a MediaPipe bundle. Raises BundleError."""
     try:
         archive = zipfile.ZipFile(opened(content))
         entries = archive.infolist()
@@ -30,7 +30,7 @@ def read_zip(content: Content) -> Sequence[Member]:
 
 
 def _refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise BundleError if two entries share bytes, with which a small archive could expand to any size."""
+    """Raise BundleError if two entries share bytes, which would let a small archive expand to any size."""
     end, before = 0, ""
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
@@ -93,7 +93,7 @@ def _tar_member(content: Content, entry: tarfile.TarInfo) -> Member:
 
 
 def opened_tar_stream(content: Content) -> IO[bytes]:
-    """Return the decompressed stream of a compressed archive."""
+    """Return the decompressed stream of a compressed tar archive."""
     import bz2
     import gzip
     import lzma

@@ -1,4 +1,4 @@
-"""The error of a bundle that cannot be read."""
+"""The error for a bundle that cannot be read."""
 
 from __future__ import annotations
 

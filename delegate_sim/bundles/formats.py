@@ -9,9 +9,9 @@ from ..foundation.files import open_input
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 
 MODEL_SUFFIXES = (".tflite", ".lite")
-"""Suffixes of model names; below a folder, only files with these or bundle suffixes are read."""
+"""File suffixes of models. In a folder, only files with a suffix of a model or a bundle are read."""
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-"""Suffixes of bundles to open below a folder; elsewhere the content decides."""
+"""File suffixes of bundles in a folder. Elsewhere, the content of a file decides whether it is a bundle."""
 
 _MODEL_IDENTIFIER = b"TFL3"
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
@@ -19,7 +19,7 @@ _COMPRESSED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
 def format_of(beginning: bytes, name: str) -> str | None:
-    """Return the format of a file with these first bytes (512 are enough); None if it is neither a model nor a bundle."""
+    """Return the format of a file, given its first bytes (512 suffice); None if it is neither a model nor a bundle."""
     if beginning[4:8] == _MODEL_IDENTIFIER:
         return MODEL
     if beginning[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
@@ -34,7 +34,7 @@ def format_of(beginning: bytes, name: str) -> str | None:
 
 
 def is_bundle(path: str) -> bool:
-    """Return whether a file is an archive or a bundle, by its first bytes; False if it cannot be read."""
+    """Return whether a file is an archive or a bundle, judging by its first bytes; False if the file cannot be read."""
     try:
         if not os.path.isfile(path):
             return False

@@ -1,4 +1,4 @@
-"""Sections of a LiteRT-LM file.
+"""The sections of a LiteRT-LM file.
 
 Source: google-ai-edge/LiteRT-LM, ``schema/core/litertlm_read.cc`` (magic, version, end of the header, header) and
 ``schema/core/litertlm_header_schema.fbs`` (the header, a flatbuffer).
@@ -25,7 +25,7 @@ _MOST_SECTIONS = 4096
 
 
 def read_litertlm(content: Content) -> Sequence[Member]:
-    """Return the sections with models, named by ``model_type``, or numbered without one. Raises BundleError."""
+    """Return the sections that hold models, named by ``model_type`` or ``name``, or else by number. Raises BundleError."""
     try:
         major = int.from_bytes(bytes(content[8:12]), "little")
         if major != _KNOWN_MAJOR:
@@ -65,7 +65,7 @@ def _member(name: str, view: Content) -> Member:
 
 
 def _name(section: Any) -> str:
-    """Return the string item that names a section."""
+    """Return the name of a section, from the first of its items that names it; empty if there is none."""
     for item in _vector(section, 0):
         key = item.Offset(4)
         if key and item.String(item.Pos + key).decode("utf-8", "replace") in _NAME_KEYS:

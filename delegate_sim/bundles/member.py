@@ -11,17 +11,17 @@ from .bundle_error import BundleError
 from .ranged import Content
 
 _GREATEST = 1 << 30
-"""Largest number of bytes to decompress, whatever the content claims."""
+"""The most bytes to decompress from one member, whatever its compressed size."""
 _ALWAYS = 256 << 20
-"""Number of bytes that may always be decompressed: models made for tests have equal weights, which compress to nothing."""
+"""The bytes that may always be decompressed. Models made for tests have equal weights, which compress extremely well."""
 _RATIO = 100
-"""Largest ratio of decompression: trained weights seldom compress to a half."""
+"""The largest ratio of decompressed to compressed size. Trained weights seldom compress to half their size."""
 _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in a bundle: its name there, its first bytes, and its content (a view if it is stored uncompressed)."""
+    """A file in a bundle: its name, its first bytes, and its content (a view if it is stored uncompressed)."""
 
     name: str
     beginning: Callable[[int], bytes]
@@ -29,7 +29,7 @@ class Member:
 
 
 def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
-    """Copy decompressed content; raises BundleError if it is too large or cannot be decompressed."""
+    """Copy decompressed content to a file. Raises BundleError if it is too large or cannot be decompressed."""
     import lzma
     import zlib
 

@@ -19,18 +19,18 @@ from .ranged import Content, RangedView
 from .stores import RemoteFile, is_url
 
 _DEEPEST = 4
-"""Largest depth of nested bundles."""
+"""The largest depth of nested bundles."""
 _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
-"""Largest total size of the bundles inside one file, in bytes."""
+"""The largest total size, in bytes, of the bundles nested in one file."""
 
 _READERS: dict[str, Callable[[Content], Sequence[Member]]] = {ZIP: read_zip, TAR: read_tar, LITERTLM: read_litertlm}
 
 
 def models_in(path: str) -> list[str]:
-    """Return the addresses of the models in a bundle and in its nested bundles, in the order of the file.
+    """Return the addresses of the models in a bundle and in its nested bundles, in file order.
 
-    Raises BundleError if the bundle is invalid, and OSError.
+    Raises BundleError if the bundle is invalid, or OSError if the file cannot be read.
     """
     return list(_addresses(_opened_file(path), (path,)))
 
@@ -38,8 +38,8 @@ def models_in(path: str) -> list[str]:
 def member_content(path: str) -> Content | None:
     """Return the bytes of the model at an address; None if the path is not an address.
 
-    Uncompressed content is not copied, and not yet read from a remote store. Raises BundleError if the bundle is invalid, and
-    OSError.
+    Uncompressed content is not copied, and content in a remote store is not fetched yet. Raises BundleError if the bundle is
+    invalid, or OSError if the file cannot be read.
     """
     file, *names = split_address(path)
     if not names:
@@ -48,7 +48,7 @@ def member_content(path: str) -> Content | None:
     above: tuple[str, ...] = ()
     while True:
         members = _opened(file, stamp, above).by_name
-        # The longest name first: a member's own name may contain the separator.
+        # Try the longest name first, since the name of a member may contain the separator.
         longest = next((end for end in range(len(names), 0, -1) if join_address(*names[:end]) in members), None)
         if longest is None:
             raise BundleError(f"holds no {names[0]}")
@@ -86,7 +86,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
 
 
 class _Opened:
-    """The members of a bundle by name; of several with one name, the first."""
+    """The members of a bundle by name. If several members have the same name, the first counts."""
 
     def __init__(self, content: Content, name: str) -> None:
         members = _inside(content, name)
@@ -115,7 +115,7 @@ def _file_content(path: str) -> Content:
 
 @functools.lru_cache(maxsize=_DEEPEST)
 def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opened:
-    """Return an opened bundle; the last one is cached, since its models are usually read one after another."""
+    """Return an opened bundle. The last ones are cached, since the models of a bundle are usually read one after another."""
     if not above:
         return _opened_file(path)
     *outer, name = above
@@ -130,7 +130,7 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 
 def _inside(content: Content, name: str) -> Sequence[Member] | None:
-    """Return the members of a nested bundle; None if the content is no bundle."""
+    """Return the members of a bundle, given its content; None if the content is not a bundle."""
     kind = format_of(bytes(content[:512]), name)
     if kind == COMPRESSED_TAR:
         with tempfile.TemporaryFile() as file:

@@ -1,6 +1,6 @@
-"""Find model files: below folders, by pattern, and inside bundles; loops of symbolic links end.
+"""Find model files in folders, by pattern, and in bundles, without following loops of symbolic links.
 
-``glob`` and ``os.walk`` either do not follow linked folders, or follow loops of links until the path is too long.
+The standard ``glob`` and ``os.walk`` either do not follow linked folders, or follow loops of links until the path is too long.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def is_pattern(path: str) -> bool:
 
 
 def models_below(folder: str) -> list[str]:
-    """Return the models and bundles in a folder and the folders below it, sorted, without hidden ones."""
+    """Return the models and bundles in a folder and its subfolders, sorted, without hidden files and folders."""
     return sorted(
         os.path.join(folder, *parts)
         for parts in _walk(folder, None)
@@ -36,10 +36,10 @@ def models_below(folder: str) -> list[str]:
 
 
 def matching_files(pattern: str, root: str = "") -> list[str]:
-    """Return the files that match a pattern, sorted, below ``root`` if it is relative, with slashes on every system.
+    """Return the files that match a pattern, sorted, with slashes as separators on every system.
 
-    Hidden files and folders only match a part of the pattern that begins with a dot. If the last part of the pattern has no
-    suffix, only models and bundles match.
+    A relative pattern starts at ``root``. Hidden files and folders match only a part of the pattern that begins with a dot. If
+    the last part of the pattern has no suffix, only models and bundles match.
     """
     pattern = pattern.replace(os.sep, "/")
     parts = pattern.split("/")
@@ -62,10 +62,9 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
 
 
 def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether the parts of a path match those of a pattern; ``**`` matches any number of folders, including none.
+    """Return whether the parts of a path match those of a pattern. ``**`` matches any number of folders, including none.
 
-    >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"])
-    True
+    >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"]) True
     """
     reached = {0}
     for name in names:
@@ -74,7 +73,7 @@ def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
-    """Return the positions in a pattern that one more name can reach."""
+    """Return the positions in a pattern that can be reached with one more name."""
     positions = set()
     for position in _skipped(reached, pattern):
         if position == len(pattern):
@@ -88,7 +87,7 @@ def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
 
 
 def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the positions, and those after every ``**`` that matches no folder."""
+    """Return the given positions, and the position after each ``**`` at one of them, which may match no folder."""
     positions = set(reached)
     for position, part in enumerate(pattern):
         if position in positions and part == "**":
@@ -97,9 +96,9 @@ def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
 
 
 def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
-    """Yield the parts of the path of each file below a folder, at most ``depth`` parts; no folder is entered inside itself.
+    """Yield the path of each file in a folder, as a tuple of at most ``depth`` parts. A folder inside itself is not entered.
 
-    A folder with many links to it is entered a few times only, and an unreadable one is skipped.
+    A folder that many links point to is entered only a few times. An unreadable folder is skipped.
     """
     entered: Counter[tuple[int, int]] = Counter()
     waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), _above(folder))]
@@ -125,7 +124,7 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
 
 
 def _above(folder: str) -> frozenset[tuple[int, int]]:
-    """Return the identities of a folder's parents, to which a link may lead back."""
+    """Return the identities of a folder's parents, since a link may lead back to them."""
     folders = set()
     path = os.path.realpath(folder)
     while (parent := os.path.dirname(path)) != path:
@@ -137,16 +136,16 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 
 def stands_for_many(path: str) -> bool:
-    """Return whether a path is a folder, or a pattern that is not the name of a file."""
+    """Return whether a path is a folder, or a pattern that is not itself the name of a file."""
     if is_url(path):
         return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
 
 
 def files_for(path: str) -> list[str]:
-    """Return the models below a folder, matching a pattern, or in a bundle; the path itself if there are none.
+    """Return the models in a folder, matching a pattern, or in a bundle; the path itself if there are none.
 
-    A bundle that cannot be read, or holds no model, is returned itself, so that it can be reported.
+    A bundle that cannot be read, or that holds no model, is returned as its own path, so that the fault can be reported.
     """
     if is_url(path):
         if SEPARATOR in path:

@@ -14,9 +14,9 @@ _MOST_BLOCKS = 128
 
 
 class RangedView:
-    """A range of a remote file's bytes: slices are views as well, and ``bytes(view)`` reads.
+    """A range of a remote file's bytes. A slice of a view is a view as well, and ``bytes(view)`` fetches the bytes.
 
-    Data is read in blocks; the last ones are cached for all views of the file.
+    Data is fetched in blocks. The last blocks are cached for all views of the file.
     """
 
     def __init__(self, file: RemoteFile, start: int, end: int, blocks: dict[int, bytes] | None = None) -> None:
@@ -25,7 +25,7 @@ class RangedView:
 
     @property
     def size(self) -> int:
-        """Number of bytes in the view."""
+        """The number of bytes in the view."""
         return self._end - self._start
 
     def __len__(self) -> int:
@@ -51,11 +51,11 @@ class RangedView:
         return content[self._start - first * _BLOCK : self._end - first * _BLOCK]
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
-        """Read parts of the view, given by start and end; raises BundleError."""
+        """Fetch parts of the view, given as (start, end). Raises BundleError."""
         return self._read([(self._start + start, self._start + end) for start, end in ranges])
 
     def whole(self) -> bytes:
-        """Read everything; raises BundleError."""
+        """Fetch the whole view. Raises BundleError."""
         return bytes(self)
 
     def _read(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
@@ -70,11 +70,11 @@ class RangedView:
 
 
 Content = memoryview | RangedView
-"""The bytes of a file, in memory or in a store."""
+"""The bytes of a file, in memory or in a remote store."""
 
 
 class ContentFile(io.RawIOBase):
-    """A file object over bytes, which are neither copied nor read as a whole."""
+    """A file object over bytes, which does not copy the bytes or fetch them all at once."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
@@ -89,7 +89,7 @@ class ContentFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position; a negative one raises ValueError."""
+        """Move to a position. Raises ValueError if the position is negative."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._content)}[whence]
         if start + offset < 0:
             raise ValueError("negative position")
@@ -101,7 +101,7 @@ class ContentFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """Read as much as fits."""
+        """Read as many bytes as the buffer holds, and return their number."""
         piece = self._content[self._at : self._at + len(buffer)]
         buffer[: len(piece)] = bytes(piece)
         self._at += len(piece)
@@ -109,5 +109,5 @@ class ContentFile(io.RawIOBase):
 
 
 def opened(content: Content) -> BinaryIO:
-    """Return a buffered file over bytes."""
+    """Return a buffered file object over bytes."""
     return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, ContentFile(content))))

@@ -1,4 +1,4 @@
-"""Models in remote stores, named by URL, through fsspec."""
+"""Models in remote stores, given by URL and read through fsspec."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def is_url(path: str) -> bool:
 
 
 def models_at(url: str) -> list[str]:
-    """Return the URLs of models and bundles that match a pattern or lie below a folder of a store, or the URL itself.
+    """Return the URLs of the models and bundles in a remote folder, or of those that match a pattern.
 
-    Raises BundleError if the store does not answer.
+    Any other URL is returned as it is. Raises BundleError if the store reports an error.
     """
     if url.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)) and not _has_wildcard(url):
         return [url]
@@ -31,13 +31,13 @@ def models_at(url: str) -> list[str]:
             return [url]
         else:
             paths = store.find(path)
-    except Exception as error:  # every store has its own errors
+    except Exception as error:  # every store has its own exceptions
         raise _fault(error) from error
     return [store.unstrip_protocol(name) for name in sorted(paths) if name.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES))]
 
 
 class RemoteFile:
-    """A file in a store that can be read in parts."""
+    """A file in a remote store that can be read in parts."""
 
     def __init__(self, url: str) -> None:
         self._store, self._path = _store(url)
@@ -49,10 +49,10 @@ class RemoteFile:
             raise BundleError("is a folder, not a model")
         size = details.get("size")
         self.size: int | None = None if size is None else int(size)
-        """Size in bytes; None if the store does not report it."""
+        """The size in bytes; None if the store does not report it."""
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
-        """Read parts, given by start and end; raises BundleError. A store without range requests may return more."""
+        """Fetch parts of the file, given as (start, end). Raises BundleError. A store without range requests may return more."""
         spans = list(ranges)
         try:
             parts: list[Any] = self._store.cat_ranges(
@@ -63,7 +63,7 @@ class RemoteFile:
         return parts
 
     def whole(self) -> bytes:
-        """Read everything; raises BundleError."""
+        """Fetch the whole file. Raises BundleError."""
         try:
             content: bytes = self._store.cat_file(self._path)
         except Exception as error:

@@ -1,6 +1,6 @@
 """The Python lines that configure TensorFlow's converter, shared by conversion scripts and advice.
 
-Those whose name begins with an underscore are experimental: any release may remove them.
+Converter attributes that begin with an underscore are experimental: any release may remove them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read and write files: read only regular files of a bounded size, write whole files or nothing."""
+"""Read and write files. Only regular files of limited size are read, and files are replaced as a whole."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import BinaryIO
 from .limits import how_to_raise, raised
 
 MOST_TEXT = 64 << 20
-"""Bytes of the greatest file that is read as text, unless its kind has a smaller limit."""
+"""Bytes of the largest file that is read as text, unless a kind of file has a smaller limit."""
 
 LARGEST_IN_MEMORY = 64 << 20
-"""Bytes of the largest model or bundle that is read into memory; a larger one is mapped.
+"""Bytes of the largest model or bundle that is read into memory. A larger file is mapped.
 
-Reading so much takes some 30 ms and, in a scan, as much memory for each process.
+Reading a file of this size takes about 30 ms and, in a scan, this much memory in each process.
 """
 
 _Identity = tuple[int, int]
@@ -29,7 +29,7 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Refuse to write, meanwhile, what has been read: a file is an input or an output, whichever links lead to it."""
+    """Refuse, inside this context, to write any file that was read in the context, whichever links lead to the file."""
     token = _inputs.set(set())
     try:
         yield
@@ -38,9 +38,9 @@ def inputs_kept() -> Iterator[None]:
 
 
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
-    """Open a regular file, and no other, for reading: nothing that could block or never end. Raises OSError.
+    """Open a regular file for reading. Raises OSError for any other file, since reading it could block or never end.
 
-    One that ``is_updated`` is read in order to be changed, and may be written.
+    If ``is_updated``, the file is read in order to be changed, and may be written later.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -59,7 +59,7 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
 
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
-    """Return what a file holds, of at most so many bytes. Raises OSError in words that follow the path."""
+    """Return the content of a file of at most ``most`` bytes. Raises OSError with a message that follows the path."""
     most = raised(most)
     with open_input(path) as file:
         content = file.read(most + 1)
@@ -69,9 +69,9 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 
 
 def file_content(file: BinaryIO) -> memoryview:
-    """Return the bytes of an open file: read into memory, or mapped if it is large. Raises OSError.
+    """Return the bytes of an open file: read into memory, or mapped if the file is large. Raises OSError.
 
-    A mapped file must not shrink while it is used: the system ends a process that looks behind its new end (SIGBUS).
+    A mapped file must not shrink while it is used: the system ends a process that reads past the new end (SIGBUS).
     """
     size = os.fstat(file.fileno()).st_size
     if size > LARGEST_IN_MEMORY:
@@ -80,7 +80,7 @@ def file_content(file: BinaryIO) -> memoryview:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """Keep files that other processes read from being written, as those that this one reads; what is no file is passed over."""
+    """Refuse to write files that other processes read, as if this process had read them. Missing files are skipped."""
     kept = _inputs.get()
     if kept is None:
         return
@@ -91,7 +91,7 @@ def keep_inputs(paths: Iterable[str]) -> None:
 
 
 def open_appended(path: str) -> BinaryIO:
-    """Open a file that lines are added to, and that can be read as well; it is made if it is missing. Raises OSError."""
+    """Open a file for appending and reading, and create it if it is missing. Raises OSError."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -103,7 +103,7 @@ def open_appended(path: str) -> BinaryIO:
 
 
 def refuse_input(path: str) -> None:
-    """Raise OSError if a file that is to be written has been read, or is no regular one."""
+    """Raise OSError if the file at a path has been read as an input, or is not a regular file."""
     with suppress(FileNotFoundError):
         _refuse_status(os.stat(path))
 
@@ -116,9 +116,10 @@ def _refuse_status(status: os.stat_result) -> None:
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace a file by a text, or its parts, once all is on disk; until then the old file stays as it is. Raises OSError.
+    """Replace a file by a text, given whole or in parts, once all of it is on disk. Raises OSError.
 
-    A file that has been read is replaced only if it ``is_updated``: it was read in order to be changed.
+    The old file stays as it is until then. A file that has been read is replaced only if it ``is_updated``, which means that it
+    was read in order to be changed.
     """
     parts = [text] if isinstance(text, str) else text
     write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
@@ -127,9 +128,10 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 def write_chunks(
     path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
 ) -> None:
-    """Replace a file by chunks of bytes as ``write_whole`` does by a text. Raises OSError.
+    """Replace a file by chunks of bytes, in the way of ``write_whole``. Raises OSError.
 
-    ``check`` is called with the path of the complete file before it takes its place, and keeps it from doing so by raising.
+    ``check`` is called with the path of the complete new file before the old file is replaced. If ``check`` raises, the old file
+    stays.
     """
 
     def fill(temporary: str) -> None:
@@ -142,11 +144,11 @@ def write_chunks(
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Replace a file, as ``write_whole`` does by a text, by what a function writes to the path that it is given. Raises OSError.
+    """Replace a file, in the way of ``write_whole``, by the output of a function. Raises OSError.
 
-    The old file stays if the function raises.
+    ``fill`` writes the new file to the path that it is given. If ``fill`` raises, the old file stays.
     """
-    import tempfile  # imports much, for those who write
+    import tempfile  # a slow import, which only writers need
 
     path = os.path.realpath(path)
     if not is_updated:
@@ -160,7 +162,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
         _sync(temporary)
         os.chmod(temporary, permissions(path))
         os.replace(temporary, path)
-        with suppress(OSError):  # a folder, which not every system can sync
+        with suppress(OSError):  # not every system can sync a folder
             _sync(os.path.dirname(path))
     finally:
         if os.path.exists(temporary):
@@ -169,9 +171,9 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 
 @contextmanager
 def alone_with(path: str) -> Iterator[None]:
-    """Keep other processes that take this lock from changing a file in the meantime; wait for one that holds it. Raises OSError.
+    """Hold a lock on a file against other processes that use this function; wait while another holds it. Raises OSError.
 
-    Unfinished files beside it, left by processes that were killed while writing, are removed.
+    Unfinished files in the same folder, left by processes that were killed while they wrote this file, are removed.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -187,7 +189,7 @@ _UNFINISHED = ".unfinished"
 
 
 def _sync(path: str) -> None:
-    """Have a file, or the names in a folder, on disk."""
+    """Flush a file, or the entries of a folder, to disk."""
     descriptor = os.open(path, os.O_RDWR if os.path.isfile(path) else os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -224,7 +226,7 @@ else:
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:
-        """Lock the folder, which leaves no lock file behind; the lock ends with the process."""
+        """Lock the folder, so that no lock file is left behind. The lock ends with the process."""
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
@@ -234,7 +236,7 @@ else:
 
 
 def permissions(path: str) -> int:
-    """Return those of the file that is replaced, or those that a new file gets."""
+    """Return the permissions of the file that is replaced, or the default permissions of a new file."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:

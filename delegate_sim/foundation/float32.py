@@ -1,8 +1,8 @@
-"""Arithmetic of 32-bit floating point numbers on Python's own, which have more than twice as many digits.
+"""Arithmetic of 32-bit floating-point numbers, computed with Python's 64-bit numbers.
 
-``numpy.float32`` does the same, but importing numpy takes as long as the whole of a short command.
-Rounding the sum, difference, product, quotient or square root of two such numbers once more gives what they give themselves
-(Figueroa, "When is double rounding innocuous?", 1995).
+``numpy.float32`` would give the same results, but importing numpy takes as long as a whole short command. The sum, difference,
+product, quotient or square root of 32-bit numbers can be computed in 64 bits and then rounded to 32 bits: the result equals that
+of 32-bit arithmetic (Figueroa, "When is double rounding innocuous?", 1995).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def float32(value: float) -> float:
 
 
 def quotient(numerator: float, denominator: float) -> float:
-    """Divide in single precision, by zero too."""
+    """Divide in single precision. Division by zero gives infinity or NaN."""
     numerator, denominator = float32(numerator), float32(denominator)
     if denominator:
         return float32(numerator / denominator)

@@ -1,6 +1,7 @@
-"""numpy, imported on first use: most models need no array, and importing numpy takes half of the time of a short command.
+"""numpy, imported on first use.
 
-Modules take ``np`` from here, and must not use it while they are imported.
+Most models need no array, and importing numpy takes half of the time of a short command. Modules import ``np`` from here, and
+must not use it at import time.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ class _Settings:
 
 
 class _LateNumpy:
-    """Stands for the module."""
+    """A stand-in for the numpy module, which imports it on first use."""
 
     def __getattr__(self, name: str) -> Any:
         with contextlib.nullcontext() if _Settings.is_threaded else _one_thread():
-            import numpy  # takes longer than judging a model
+            import numpy  # takes longer than checking a model
         attribute = getattr(numpy, name)
         setattr(self, name, attribute)
         return attribute
@@ -37,13 +38,13 @@ else:
 
 
 def without_threads() -> None:
-    """Keep numpy, if it will be imported, from starting threads, which wait busily and are of no use to a short program."""
+    """Keep numpy from starting threads when it is imported. The threads wait busily and are useless to a short program."""
     _Settings.is_threaded = False
 
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Say so in the environment while numpy is imported, and not to programs that are started later."""
+    """Limit numpy to one thread while it is imported, by an environment variable that programs started later do not see."""
     if _THREADS in os.environ:
         yield
         return

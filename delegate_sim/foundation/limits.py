@@ -1,7 +1,7 @@
-"""Limits on what is read from a file or assumed about it, and how users raise them.
+"""Limits on the data that is read from a file or assumed about it.
 
-A stranger's file must not take the memory or the time of a job. One who knows the file sets DELEGATE_SIM_LIMITS to a number, and
-every limit is so many times higher.
+A file from an untrusted source must not use up the memory or the time of a job. A user who trusts the file can set the
+environment variable DELEGATE_SIM_LIMITS to a number, which multiplies every limit.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ..errors import LimitError
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
-"""Elements of a list or an array whose length a shape, an option or a hypothetical change gives, not the bytes of the file."""
+"""The most elements of a list or array whose length is set by a shape, an option or a hypothetical change."""
 
 
 def raised(limit: int) -> int:
-    """Return a limit as high as the user wants it."""
+    """Return a limit, multiplied by the number that the user has set."""
     text = os.environ.get(VARIABLE, "")
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         return limit
@@ -25,15 +25,15 @@ def raised(limit: int) -> int:
 
 
 def how_to_raise() -> str:
-    """Say how a limit is raised, to follow what exceeds it."""
+    """Return the end of an error message, which says how to raise the limit."""
     return f"; {VARIABLE}=10 raises every limit tenfold"
 
 
 def bounded(count: int, what: str) -> int:
-    """Return a count of elements before memory is taken for them.
+    """Return a count of elements, or raise LimitError if it is above the limit.
 
-    Whatever takes memory, or runs a loop, by a number that a file or a hypothetical change gives asks this first. ``what`` names
-    the elements. Raises LimitError above the limit.
+    Call this before allocating memory or running a loop whose size is set by a file or a hypothetical change. ``what`` names the
+    elements.
     """
     most = raised(_MOST_ELEMENTS)
     if count > most:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class _Escapes(dict[int, str]):
-    """The escape of each character that is not printable, computed when it first occurs."""
+    """The escape of each character that is not printable, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -19,18 +19,18 @@ _ESCAPES = _Escapes()
 def printable(text: str) -> str:
     """Return text as one line that has no effect on a terminal.
 
-    Every character that Unicode does not call printable is written as an escape: controls, line ends, bidirectional
-    overrides and other invisible ones, and what could not be decoded. Markup is left as it is.
+    Every character that is not printable according to Unicode is escaped: controls, line ends, bidirectional overrides and other
+    invisible characters, and undecodable bytes. Markup is left as it is.
     """
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 LONGEST_SAID = 500
-"""Characters of a text that many nodes repeat: a file may have as many names and numbers as it likes."""
+"""The most characters of a text that a report may repeat for many nodes, since names in a file can be of any length."""
 
 
 def shortened(text: str, most: int = LONGEST_SAID) -> str:
-    """Return text of limited length that ends in an ellipsis if something is left out."""
+    """Return text of limited length, which ends in an ellipsis if it was cut."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 

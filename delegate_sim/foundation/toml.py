@@ -1,4 +1,7 @@
-"""TOML as ``tomllib`` reads it (``tomli`` on Python 3.10), with every fault as TOMLDecodeError and keys of bounded length."""
+"""A TOML reader: ``tomllib`` (``tomli`` on Python 3.10), with keys of limited length.
+
+Every syntax error is raised as TOMLDecodeError.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ TOMLDecodeError = reader.TOMLDecodeError
 _MOST_PARTS = 64
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:\.[ \t]*{_PART}){{{_MOST_PARTS}}}")
-"""The reader takes time that grows with the square of a key's parts."""
+"""A key with too many parts. The time that the reader takes grows with the square of the number of parts."""
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Read a document. Raises TOMLDecodeError, and RecursionError for arrays within arrays within arrays."""
+    """Read a TOML document. Raises TOMLDecodeError, or RecursionError if arrays are nested too deeply."""
     long_key = _LONG_KEY.search(text)
     if long_key is not None:
         line = text.count("\n", 0, long_key.start()) + 1

@@ -10,10 +10,10 @@ from . import toml
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int:
-    """Return the number of the line, from 1, that sets a key, or else the nearest table around it.
+    """Return the number of the line, counted from 1, that sets a key or, failing that, the nearest table around the key.
 
-    ``key`` has names of tables and keys, and numbers for the elements of arrays of tables. A key is set by the first statement
-    after which a parser knows it.
+    ``key`` consists of the names of tables and keys, and of indices into arrays of tables. The first statement that makes the key
+    known to the parser sets it.
     """
     lines = text.splitlines(keepends=True)
     for length in range(len(key), 0, -1):
@@ -24,13 +24,13 @@ def line_of(text: str, key: Sequence[str | int]) -> int:
 
 
 def _statement(lines: Sequence[str], key: Sequence[str | int]) -> tuple[int, int] | None:
-    """Return first and last line of the statement, counted from 0."""
+    """Return the first and the last line of the statement that sets a key, counted from 0."""
     start = 0
     for end in range(len(lines)):
         try:
             content = toml.loads("".join(lines[: end + 1]))
         except toml.TOMLDecodeError:
-            continue  # in the middle of a statement of several lines
+            continue  # inside a statement that spans several lines
         if _has(content, key):
             return start, end
         start = end + 1
@@ -47,7 +47,7 @@ def _has(content: Any, key: Sequence[str | int]) -> bool:
 
 
 def _within(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> int:
-    """Return the line inside a statement that has the last name, or else its first line."""
+    """Return the number of the line of a statement in which the last name occurs, or else of its first line."""
     word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])") if names else None
     for number in range(start, end + 1):
         if word is not None and word.search(lines[number].partition("#")[0]):

@@ -17,5 +17,8 @@ class HasOptions(Protocol):
 
 
 def fused_activation(node: HasOptions) -> str:
-    """``ConvertActivation`` (``flatbuffer_conversions.cc``): the schema's name; what is unknown counts as NONE."""
+    """Return the schema's name of the fused activation. An unknown value counts as NONE.
+
+    Source: ``ConvertActivation`` (``flatbuffer_conversions.cc``).
+    """
     return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")

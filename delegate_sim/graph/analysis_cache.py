@@ -1,4 +1,4 @@
-"""Share results between the simulations of one analysis, such as a table of releases or an overview of targets."""
+"""Results shared between the simulations of one analysis, such as a table of releases or an overview of targets."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _KEPT = 8
-"""Results that are kept for each question: those of a large model take much memory."""
+"""The number of results kept for each question. The results of a large model take much memory."""
 
 
 class AnalysisCache:
-    """Results that several simulations of one analysis need: prepared graphs, and what delegates decide about graphs.
+    """Results that several simulations of one analysis need: prepared graphs, and delegates' decisions about graphs.
 
-    Whoever starts an analysis makes one, hands it to every simulation, and drops it at the end. A key must hold everything that
-    the result depends on. Models and graphs are equal only to themselves and cannot change, so they serve as parts of a key.
+    An analysis creates one cache, passes it to every simulation, and drops it at the end. A key must hold everything that the
+    result depends on. Models and graphs can be parts of a key, since they cannot change and are compared by identity.
     """
 
     def __init__(self) -> None:
         self._results: dict[Hashable, deque[tuple[tuple[object, ...], Any]]] = {}
 
     def get(self, question: Hashable, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """Return the result for an equal key if it is among the last eight that were made for the question, else make it.
+        """Return the cached result for an equal key, or call ``make``. The last eight results of each question are kept.
 
-        ``question`` names what the result is, ``key`` holds everything that it depends on.
+        ``question`` names the kind of result. ``key`` holds everything that the result depends on.
         """
         results = self._results.setdefault(question, deque(maxlen=_KEPT))
         for known, result in results:

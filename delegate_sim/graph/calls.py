@@ -1,4 +1,4 @@
-"""Successive calls that replace nodes by kernels, each on the plan that the previous call left.
+"""Successive calls that replace nodes by kernels, each in the plan that the previous call left.
 
 Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc``).
 """
@@ -13,15 +13,15 @@ from .graph import Graph
 from .partition import Subset, partition
 
 _MOST_WORK = 500_000
-"""The most nodes that all calls together look at; from then on the order of the plan is taken as it is."""
+"""The most nodes that all calls together visit. Later calls are not simulated, and leave the order of the plan as it is."""
 
 DELEGATE = 51
-"""The builtin code of a delegate's kernel in the graph."""
+"""The builtin code of a delegate kernel in the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplacingCall:
-    """The runtime's report of one call: how many nodes it replaces, of how many in the plan, and all partitions."""
+    """The runtime's report of one call: the nodes it replaces, the nodes in the plan, and the partitions."""
 
     replaced: int
     total: int
@@ -29,7 +29,7 @@ class ReplacingCall:
 
 
 def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Return the nodes and the execution plan of a graph with a kernel in place of each delegated partition."""
+    """Return the nodes and the execution plan of a graph after a kernel has replaced each delegated partition."""
     nodes = list(graph.nodes)
     plan: list[int] = []
     for subset in subsets:
@@ -48,11 +48,11 @@ class InCalls:
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]
     is_exact: bool
-    """Whether the order of the plan is what it would be; with very many calls not all of them are followed."""
+    """Whether the order of the plan is exact. If there are very many calls, the last ones are not simulated."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
-    """Replace the nodes of each call by kernels. Raises PartitionError if the graph has a cycle."""
+    """Replace the nodes of each call by kernels, one call after another. Raises PartitionError if the graph has a cycle."""
     now, made, reports = graph, dict[int, Subset](), list[ReplacingCall]()
     followed = max(1, _MOST_WORK // max(1, len(graph.execution_plan)))
     for nodes in calls[:followed]:
@@ -75,7 +75,7 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return groups of nodes with the tensors that cross their borders, as ``partition`` gives them."""
+    """Return each group of nodes as a subset, with the tensors that cross its boundary, as ``partition`` does."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

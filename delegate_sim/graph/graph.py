@@ -1,4 +1,4 @@
-"""The graph of one subgraph as a delegate sees it, and questions that several delegates ask."""
+"""The graph of one subgraph as a delegate sees it, and queries that several delegates use."""
 
 from __future__ import annotations
 
@@ -16,24 +16,28 @@ from .analysis_cache import AnalysisCache
 
 @dataclass(frozen=True, slots=True)
 class DynamicTensor:
-    """The first tensor whose size is known only at run time, the node that makes it so and the operand that is to blame.
+    """The first tensor whose size is known only at run time, with the node and the operand that cause this.
 
-    ``node`` is None for a tensor that is dynamic from the start; ``cause`` is the tensor that would have to be constant,
-    None if no constant would help.
+    ``node`` is None for a tensor that is dynamic from the start. ``cause`` is the tensor that would have to be constant, or None
+    if making a tensor constant would not help.
     """
 
     tensor: int
     node: int | None
     cause: int | None
     named: int
-    """The tensor that the runtime names: one that was dynamic before, or -1, where a kernel left the size of ``tensor`` open."""
+    """The tensor that the runtime names in its message, which is usually ``tensor``.
+
+    If a kernel left the size of ``tensor`` open, the runtime names a tensor that was dynamic before, or -1 if there is none.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class PrepareFailure:
-    """A node that the CPU runtime cannot prepare, and the lines in which the runtime names it and the nodes that call it.
+    """A node that the CPU runtime cannot prepare, and the runtime's messages about it.
 
-    ``unregistered`` is the custom operator that nobody registered, where that is why.
+    ``lines`` are the log lines that name the node and the nodes that call its subgraph. ``unregistered`` is the name of the
+    custom operator if the cause is that nobody registered it.
     """
 
     node: int
@@ -41,14 +45,14 @@ class PrepareFailure:
     lines: tuple[str, ...] = ()
     unregistered: str = ""
     kernel: tuple[int, int] | None = None
-    """If it is not a CPU kernel that fails but one of a delegate: its subgraph, and the first of its nodes."""
+    """If a delegate kernel fails rather than a CPU kernel: the subgraph of the kernel, and the first of its nodes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """One subgraph: tensors and nodes in index order, and what preparing it found.
+    """One subgraph: its tensors and nodes in index order, and the results of preparing it.
 
-    ``inputs`` and ``outputs`` are tensor indices; an input that control flow found unused is -1.
+    ``inputs`` and ``outputs`` are tensor indices; an input is -1 if control flow does not use it.
     """
 
     model: Model
@@ -61,24 +65,24 @@ class Graph:
     execution_plan: tuple[int, ...]
     """Indices of the nodes that run, in order."""
     control_edges: ControlEdges | None = None
-    """Order between nodes that the model gives, None if it gives none."""
+    """Pairs of nodes whose order the model fixes; None if the model gives no such order."""
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
-    """Nodes to treat as accepted by the delegate whatever its rules say, for what-if questions."""
+    """Nodes that what-if questions treat as supported by the delegate, whatever its rules say."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor; ``NO_TENSOR`` for the index of an omitted or missing one."""
+        """Return a tensor, or ``NO_TENSOR`` for the index (-1) of an omitted or missing tensor."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     @functools.cached_property
     def resources(self) -> frozenset[int]:
-        """The tensors that are handles of variables and tables."""
+        """The tensors that are handles of resource variables and hash tables."""
         return frozenset(tensor.index for tensor in self.tensors if tensor.type == "RESOURCE")
 
     @functools.cached_property
     def readers(self) -> Mapping[int, Sequence[Node]]:
-        """The nodes of the plan that read each tensor, in order; a node is listed as often as it names the tensor."""
+        """The nodes of the plan that read each tensor, in order. A node that names the tensor twice is listed twice."""
         return self._by_tensor(lambda node: node.inputs)
 
     @functools.cached_property
@@ -88,7 +92,7 @@ class Graph:
 
     @functools.cached_property
     def links(self) -> Sequence[tuple[int, int, int]]:
-        """The operands of the plan's nodes that nodes before them write: the last that did, the node that reads, the tensor."""
+        """The links between nodes of the plan, as (last node to write the tensor, node that reads it, tensor)."""
         links: dict[tuple[int, int, int], None] = {}
         last: dict[int, int] = {}
         for position in self.execution_plan:
@@ -105,28 +109,28 @@ class Graph:
         return nodes
 
     def view(self, node: Node) -> NodeView:
-        """Return a node with its operands, for rules to ask questions of."""
+        """Return a view of a node and its operands, for use by rules."""
         return NodeView(self, node)
 
     @functools.cached_property
     def results(self) -> AnalysisCache:
-        """Results about this graph that do not depend on ``assumed``."""
+        """Cached results about this graph that do not depend on ``assumed``."""
         return AnalysisCache()
 
     def assuming(self, nodes: frozenset[int]) -> Graph:
-        """Return this graph with other nodes that are assumed to be accepted; ``results`` are shared."""
+        """Return a copy of this graph with other assumed nodes. The copy shares ``results``."""
         graph = replace(self, assumed=nodes)
         vars(graph)["results"] = self.results
         return graph
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
-        """Return this graph with other inputs for some nodes (by node index)."""
+        """Return a copy of this graph with other inputs for some nodes, given by node index."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
         return replace(self, nodes=nodes)
 
 
 class NodeView:
-    """A node with its operands as tensors. What is omitted or missing reads as ``NO_TENSOR``."""
+    """A node with its operands as tensors. An omitted or missing operand reads as ``NO_TENSOR``."""
 
     __slots__ = ("_options", "graph", "node", "op", "version")
 
@@ -155,22 +159,22 @@ class NodeView:
         return self._options
 
     def input(self, position: int) -> Tensor:
-        """The operand at a position."""
+        """Return the operand at a position."""
         index = self.node.input(position)
         return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def output(self, position: int) -> Tensor:
-        """The result at a position."""
+        """Return the result at a position."""
         index = self.node.output(position)
         return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def value(self, tensor: Tensor) -> FlatNumbers | None:
-        """The elements of a constant or persistent tensor, flat; None for others."""
+        """Return the elements of a constant or persistent tensor, flat; None for any other tensor."""
         return self.graph.model.constant(tensor)
 
     @property
     def is_constant_float16_dequantize(self) -> bool:
-        """Whether this node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
+        """Whether the node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
         if self.op != "DEQUANTIZE" or self.node.is_custom:
             return False
         source = self.input(0)
@@ -178,11 +182,14 @@ class NodeView:
 
 
 CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
-"""Operators whose nodes count as having side effects, whatever their operands."""
+"""Operators whose nodes always count as having side effects, whatever their operands."""
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:
-    """Whether the order of this node against others like it must be kept (``OpMightHaveSideEffect``, ``core/subgraph.cc``)."""
+    """Return whether the order of the node among others like it must be kept.
+
+    Source: ``OpMightHaveSideEffect`` (``core/subgraph.cc``).
+    """
     if node.op in CALLING_OPS and not node.is_custom:
         return True
     resources = graph.resources
@@ -190,7 +197,7 @@ def has_side_effects(graph: Graph, node: Node) -> bool:
 
 
 def file_graph(model: Model, subgraph: Subgraph) -> Graph:
-    """Return a subgraph as the file has it, as delegates that accept dynamic tensors see it."""
+    """Return the graph of a subgraph as in the file, which is what delegates that accept dynamic tensors see."""
     nodes = _added_nodes(subgraph)
     edges = control_dependencies(model)
     return Graph(
@@ -208,14 +215,15 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
 
 @functools.lru_cache(maxsize=1)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return all subgraphs as the file has them; those of the last model are cached."""
+    """Return the graphs of all subgraphs as in the file. The graphs of the last model are cached."""
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
 
 
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Leave out the nodes that the runtime refuses to add, which shifts the indices of those after them.
+    """Return the nodes that the runtime adds, with new indices that skip the nodes it refuses to add.
 
-    A builtin node with parameters whose output is also its input is one (``AddNodeWithParameters``, ``core/subgraph.cc``).
+    The runtime refuses a builtin node with parameters if one tensor is both input and output of the node
+    (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
     looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
     refused = {node.index for node in looped if _has_parameters(node)}

@@ -1,9 +1,9 @@
 """The runtime's partitioner: group the nodes that a delegate accepted into partitions.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
-``core/subgraph.cc``. Subsets, their order and the order of nodes inside are the same. The original scans all nodes repeatedly
-until nothing changes. In a plan that is in order, where no tensor is read before it is written, one scan is enough; for any other
-the nodes that are ready are kept in heaps.
+``core/subgraph.cc``. The subsets, their order, and the order of the nodes in each are the same as in the original. The original
+scans all nodes repeatedly until nothing changes. Here, one scan is enough for a plan that is in order, which means that every
+tensor is written before it is read. For any other plan, the nodes that are ready are kept in heaps.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _ALWAYS_READY = -2
 
 
 class PartitionError(Exception):
-    """Some nodes can never run: their operands depend on themselves."""
+    """Raised if some nodes can never run because they wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Nodes that run together (what the log line counts as a partition), and the tensors that cross its border.
+    """Nodes that run together (counted as a partition in the log line), and the tensors that cross their boundary.
 
-    ``nodes`` are node indices in running order; ``inputs`` (constants included) and ``outputs`` are sorted tensor indices.
+    ``nodes`` are node indices in running order. ``inputs`` (constants included) and ``outputs`` are sorted tensor indices.
     """
 
     is_delegated: bool
@@ -40,8 +40,8 @@ class Subset:
 def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
     """Split the graph's execution plan into subsets of delegated and other nodes, in running order.
 
-    Unless the graph has control edges of its own, the nodes with side effects are chained. Raises PartitionError if the graph
-    has a cycle. Delegates that accept the same nodes, as those of one family often do, share the result.
+    Nodes with side effects are chained in plan order, unless the graph has control edges. Raises PartitionError if the graph has
+    a cycle. The result is cached, since delegates of one family often accept the same nodes.
     """
     chosen = tuple(delegated)
     return graph.results.get("partition", (chosen,), lambda: _partitioned(graph, chosen))
@@ -57,7 +57,7 @@ def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]
 
 
 def _is_in_order(graph: Graph) -> bool:
-    """Whether each tensor is written by one node of the plan at most, and read by none before that."""
+    """Return whether at most one node of the plan writes each tensor, and no node reads it before that."""
     nodes = graph.nodes
     known = set[int]()
     for index in graph.execution_plan:
@@ -71,7 +71,7 @@ def _is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Nodes of one type that run together, and the tensors that cross their border, as often as they do."""
+    """Delegated or other nodes that run together, and the tensors that cross their boundary, possibly repeated."""
 
     nodes: list[int]
     inputs: list[int]
@@ -81,15 +81,15 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    An epoch ends when no node of its type is ready, so that epochs of both types take turns: a node runs in the first one of its
-    type that does not come before those of the nodes it waits for.
+    Epochs alternate between the two types, delegated and other. An epoch ends when no node of its type is ready. A node therefore
+    runs in the first epoch of its type that is not before the epoch of any node it waits for.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
     first = bool(plan) and plan[0] in taken
     waits_for = _waits_for(plan, control_edges)
     awaited = dict.fromkeys([before for waiting in waits_for.values() for before in waiting], 0)
-    epoch_of = [_ALWAYS_READY] * (len(graph.tensors) + 1)  # the last stands for what is left out, whose index is -1
+    epoch_of = [_ALWAYS_READY] * (len(graph.tensors) + 1)  # the last element stands for an omitted tensor, whose index is -1
     epochs: list[_Epoch] = []
     for index in plan:
         node = nodes[index]
@@ -97,7 +97,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
         kind = epoch = 0 if (index in taken) is first else 1
         for tensor in inputs:
             source = epoch_of[tensor]
-            if source > epoch:  # noqa: PLR1730  # a call takes longer
+            if source > epoch:  # noqa: PLR1730  # a call of max takes longer
                 epoch = source
         if index in waits_for:
             epoch = max(epoch, *map(awaited.__getitem__, waits_for[index]))
@@ -130,7 +130,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
 
 
 def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
-    """Return the nodes of the plan that each of them waits for besides its operands."""
+    """Return, for each node of the plan, the nodes that control edges make it wait for."""
     earlier: dict[int, list[int]] = {}
     for before, after in control_edges:
         if before >= 0 and after < len(plan):
@@ -139,18 +139,18 @@ def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int,
 
 
 class _Dependencies(NamedTuple):
-    """The tensors that the nodes of a plan wait for, delegated or not. Positions are those in the plan."""
+    """The tensors that the nodes of a plan wait for, delegated or not. Positions are positions in the plan."""
 
     epochs: Sequence[int]
-    """For each tensor, whether a node of the plan has yet to write it."""
+    """For each tensor, ``_NOT_READY`` if a node of the plan has yet to write it, else ``_ALWAYS_READY``."""
     waiting_for: Sequence[int]
-    """The number of tensors that each position waits for."""
+    """The number of tensors that the node at each position waits for."""
     readers: Mapping[int, Sequence[int]]
-    """The positions that wait for each tensor."""
+    """The positions of the nodes that wait for each tensor."""
 
 
 def _dependencies(graph: Graph) -> _Dependencies:
-    """Return the same for all delegates that see a graph: the file's, or the one that was prepared."""
+    """Return the dependencies of a graph's nodes, which are the same for all delegates."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     epochs = [_ALWAYS_READY] * len(graph.tensors)
     for node in nodes:
@@ -180,7 +180,7 @@ def _side_effect_chain(graph: Graph) -> ControlEdges:
 
 
 class _Partitioner:
-    """Assigns the positions of the execution plan to epochs; each epoch is a subset."""
+    """A run of the partitioner, which assigns the positions of the execution plan to epochs. Each epoch becomes a subset."""
 
     def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
         taken = set(delegated)
@@ -192,10 +192,10 @@ class _Partitioner:
         self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
-        """Heaps of the positions that are ready to run: those of other nodes, those of delegated ones."""
+        """Two heaps of the positions that are ready to run: positions of other nodes, and positions of delegated nodes."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
-        """The number of tensors and control edges that each position still waits for."""
+        """The number of tensors and control edges that the node at each position still waits for."""
         self.followers: dict[int, list[int]] = {}
         for before, after in sorted(set(control_edges)):
             if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):
@@ -206,7 +206,7 @@ class _Partitioner:
                 self.ready[self.is_delegated[position]].append(position)
 
     def gather(self) -> None:
-        """Each epoch takes every node of its type that becomes ready, in passes over the execution plan."""
+        """Assign all nodes to epochs: each epoch takes every node of its type that becomes ready, in passes over the plan."""
         is_delegated, assign = self.is_delegated, self._assign
         while self._has_ready():
             kind = self._start_epoch()
@@ -232,14 +232,14 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Open an epoch of the type of the first ready node of the execution plan."""
+        """Open an epoch of the type of the first ready node in the execution plan; return whether its nodes are delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))
         return kind
 
     def _assign(self, position: int) -> list[int]:
-        """Put a position into the current epoch; return the positions that are now ready."""
+        """Put a position into the current epoch, and return the positions that become ready."""
         epoch_of, waiting_for = self.tensor_epoch, self.waiting_for
         epoch = len(self.subsets) - 1
         _, nodes, inputs, _ = self.subsets[epoch]
@@ -267,7 +267,7 @@ class _Partitioner:
         return released
 
     def finish(self) -> tuple[Subset, ...]:
-        """Add the graph's outputs to the subsets that produce them, and return the subsets."""
+        """Add the graph's outputs to the subsets that write them, and return the subsets."""
         if not all(self.is_done):
             raise PartitionError("some nodes wait for each other")
         for tensor in self.graph.outputs:

@@ -1,1 +1,1 @@
-"""Model files: the flatbuffer's tables as plain data (``Model``), read without its weights."""
+"""The model file: tables of a flatbuffer as plain data (``Model``), read without the weights."""

@@ -1,7 +1,8 @@
-"""Control dependencies from the model's metadata, which replace the chain of nodes with side effects.
+"""Control dependencies from the model's metadata.
 
-Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies``
-(``remat/metadata_util.cc``).
+They replace the chain that otherwise orders the nodes with side effects.
+
+Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies`` (``remat/metadata_util.cc``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ ControlEdges = Sequence[tuple[int, int]]
 
 
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
-    """Return the control edges of each subgraph, None unless the model gives some that can be read and fit it."""
+    """Return the control edges of each subgraph, or None if the metadata has none, is malformed, or does not fit the model."""
     if METADATA_NAME not in model.metadata:
         return None
     offset, size = model.metadata[METADATA_NAME]

@@ -1,14 +1,13 @@
 """Checked access to the tables of a flatbuffer, by the names of the schema.
 
-``Tables`` reads one field of many tables at a time, so that the loops run within Python's own functions; the accessors that the
-``tflite`` package generates are not used because they take 91 microseconds a node. ``Flatbuffer`` reads the bytes for it, and
-trusts none of them:
+``Tables`` reads one field of many tables at a time, so that the loops run inside Python's built-in functions. (The accessors that
+the ``tflite`` package generates take 91 microseconds per node.) ``Flatbuffer`` reads the bytes and trusts none of them:
 
 - Bounds: every position is checked against the size of the file before it is followed.
-- Budget: what all tables, vectors and strings together claim to hold is checked against the size of the file, so that however
-  many references lead to one place, memory and time stay proportional to that size.
+- Budget: the sizes that all tables, vectors and strings claim are added up and checked against the size of the file. Memory and
+  time therefore stay proportional to the file size, even if many references point to the same place.
 
-A field that is absent has the position 0, where no field of a file can be.
+Position 0 stands for an absent field, since no field of a file can be at position 0.
 """
 
 from __future__ import annotations
@@ -26,28 +25,31 @@ from .model import OPTIONAL_TENSOR
 
 IDENTIFIER = b"TFL3"
 _SMALLEST_TABLE = 8
-"""Bytes: the reference to it and its own reference to a vtable."""
+"""The least bytes that a table takes: the reference to the table, and the table's own reference to its vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""The parts of a file may claim this many times its size in all, since a writer may store equal parts only once."""
+"""The parts of a file may together claim this many times the file size, since a writer may store equal parts only once."""
 _GREATEST_STRUCTURE = 1 << 27
-"""Bytes that tables, names and shapes may take, whatever the size of the file: about a million nodes."""
+"""The most bytes that tables, names and shapes may take, whatever the file size: enough for about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
 _BLOCK = 1 << 12
 _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """A problem of a file, worded to follow its name."""
+    """A fault of a file. The message follows the file's name."""
 
 
 def _outside(what: str) -> Malformed:
-    """Return what is wrong with a file that refers to something behind its end or before its beginning."""
+    """Return the error for a file that refers to a position before its beginning or past its end."""
     return Malformed(f"is truncated or malformed: {what} lies outside the file")
 
 
 class Flatbuffer:
-    """The bytes, and a budget of what may be read from them. ``what`` names in errors what is read."""
+    """The bytes of a file, and a budget for reading them.
+
+    In all methods, ``what`` is the name of the data in error messages.
+    """
 
     def __init__(self, content: memoryview) -> None:
         self.content = content
@@ -63,7 +65,7 @@ class Flatbuffer:
         self._budget = min(_SHARING * self.size, self._most)
 
     def spend(self, amount: int, what: str) -> None:
-        """Count bytes that tables or vectors claim to take; raises once all together exceed what the file can hold."""
+        """Count bytes that tables or vectors claim to take; raise Malformed once the total exceeds the budget."""
         self._budget -= amount
         if self._budget < 0 and _SHARING * self.size > self._most:
             raise Malformed(f"has tables, names and shapes of more than {self._most >> 20:,} MiB{how_to_raise()}")
@@ -71,14 +73,14 @@ class Flatbuffer:
             raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
-        """Read one number of struct's format ``kind`` at each position; none is below 0."""
+        """Read one number of the struct format ``kind`` at each position. Positions must not be negative."""
         try:
             return [number for (number,) in map(_reader(kind), itertools.repeat(self.content), positions)]
         except struct.error:
             raise _outside(what) from None
 
     def numbers(self, kind: str, positions: Sequence[int], what: str, absent: Any = 0) -> list[Any]:
-        """Read the same where a position is not 0; ``absent`` stands for those that are."""
+        """Read a number at each position, and return ``absent`` for each position that is 0."""
         if 0 not in positions:
             return self.gather(kind, positions, what)
         present = list(filter(None, positions))
@@ -88,13 +90,13 @@ class Flatbuffer:
         return [next(numbers) if position else absent for position in positions]
 
     def follow(self, positions: Sequence[int], what: str) -> list[int]:
-        """Return where the references at these positions point; 0 (absent) stays 0."""
+        """Return the targets of the references at these positions; position 0 (absent) gives target 0."""
         if not any(positions):
             return [0] * len(positions)
         return list(map(operator.add, positions, self.numbers(_REFERENCE, positions, what)))
 
     def lengths(self, targets: Sequence[int], width: int, what: str) -> list[int]:
-        """Return how many elements, of so many bytes, the vectors at these positions have; absent ones have none."""
+        """Return the length of the vector at each position, given the bytes per element; 0 for an absent vector."""
         if not any(targets):
             return [0] * len(targets)
         counts = self.numbers(_REFERENCE, targets, what)
@@ -105,19 +107,19 @@ class Flatbuffer:
         return counts
 
     def rows(self, targets: Sequence[int], counts: Sequence[int], code: str, what: str) -> list[tuple[int, ...]]:
-        """Read the vectors of numbers at these positions, which have these lengths; absent ones are empty."""
+        """Read the vectors of numbers at these positions, given the length of each. An absent vector is empty."""
         total = sum(counts)
         self.spend(total * struct.calcsize(f"<{code}"), what)
         return self._vectors(code, targets, counts) if total else [()] * len(counts)
 
     def byte_rows(self, targets: Sequence[int], sizes: Sequence[int], what: str) -> list[bytes]:
-        """Read the vectors at these positions, which have these sizes in bytes; absent ones are empty."""
+        """Read the vectors at these positions, given the size of each in bytes. An absent vector is empty."""
         total = sum(sizes)
         self.spend(total, what)
         return list(itertools.chain.from_iterable(self._vectors("s", targets, sizes))) if total else [b""] * len(sizes)
 
     def strings(self, targets: Sequence[int], what: str) -> list[str]:
-        """Read the strings at these positions; absent ones are empty."""
+        """Read the strings at these positions. An absent string is empty."""
         encoded = self.byte_rows(targets, self.lengths(targets, 1, what), what)
         try:
             return list(map(bytes.decode, encoded))
@@ -125,18 +127,18 @@ class Flatbuffer:
             return [text.decode("utf-8", "replace") for text in encoded]
 
     def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
-        """Unpack vectors that are known to lie within the file."""
+        """Unpack vectors that have been checked to lie within the file."""
         content = self.content
         readers = {count: _reader(f"<4x{count}{code}") for count in set(counts)}
         return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
 
     def root(self, name: str) -> Tables:
-        """Return the table that the file begins with."""
+        """Return the root table of the file."""
         return Tables(self, name, self.gather(_REFERENCE, [0], "the root"))
 
 
 class Tables:
-    """Tables of one kind, read by column. A position of 0 is an absent table, whose fields are absent."""
+    """Tables of one type, read one field at a time. Position 0 stands for an absent table, which has no fields."""
 
     def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int], title: str = "") -> None:
         self.buffer = buffer
@@ -162,9 +164,9 @@ class Tables:
         return len(self.positions)
 
     def at(self, field: str) -> list[int]:
-        """Return where each table keeps a field, 0 where it lacks it.
+        """Return the position of a field in each table, or 0 where the table lacks the field.
 
-        Writers keep one vtable for all tables that are alike, so that few vtables say it for all tables.
+        Only the distinct vtables are read: writers store one vtable for all tables with the same layout.
         """
         entry = 4 + 2 * self._fields[field].slot
         vtables = [vtable for vtable, size in self._vtable_sizes.items() if entry + 2 <= size]
@@ -176,31 +178,31 @@ class Tables:
         return [position + offset if offset else 0 for position, offset in zip(self.positions, own, strict=True)]
 
     def targets(self, field: str, what: str) -> list[int]:
-        """Return where that lies which each table refers to in a field; 0 where it refers to nothing."""
+        """Return the target of a field in each table, or 0 where the table lacks the field."""
         return self.buffer.follow(self.at(field), what)
 
     def lengths(self, field: str, what: str) -> list[int]:
-        """Return how many elements the vector has that each table refers to; absent ones have none."""
+        """Return the length of the vector that a field of each table refers to. An absent vector has length 0."""
         return self.buffer.lengths(self.targets(field, what), self._fields[field].element_size, what)
 
     def vectors(self, field: str, what: str) -> tuple[list[int], list[int]]:
-        """Return where the elements of the vector begin that each table refers to, and how many they are; 0 and 0 if absent."""
+        """Return the position of the first element and the length of each table's vector; 0 and 0 for an absent vector."""
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, self._fields[field].element_size, what)
         return [target and target + 4 for target in targets], counts
 
     def numbers(self, field: str) -> list[Any]:
-        """Read a number from each table."""
+        """Read a numeric field of each table."""
         declared = self._fields[field]
         assert declared.format is not None
         return self.buffer.numbers(declared.format, self.at(field), self.what, declared.default)
 
     def flags(self, field: str) -> list[bool]:
-        """Read a bool from each table."""
+        """Read a bool field of each table."""
         return self.buffer.numbers("<?", self.at(field), self.what, bool(self._fields[field].default))
 
     def rows(self, field: str) -> list[tuple[int, ...]]:
-        """Read a vector of numbers from each table."""
+        """Read a field of each table that is a vector of numbers."""
         element = self._fields[field].element
         assert element is not None
         what = f"a vector of {self.what}"
@@ -208,7 +210,10 @@ class Tables:
         return self.buffer.rows(targets, self.buffer.lengths(targets, self._fields[field].element_size, what), element, what)
 
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
-        """Read a vector of tensor indices from each table; ``limits`` is how many tensors each may choose from."""
+        """Read a vector of tensor indices from each table.
+
+        ``limits`` is the number of tensors in each table's subgraph. ``place`` names a table in errors, given its position.
+        """
         rows = self.rows(field)
         elements = list(itertools.chain.from_iterable(rows))
         if not elements or (min(elements) >= OPTIONAL_TENSOR and max(elements) < min(limits)):
@@ -220,14 +225,14 @@ class Tables:
         return rows
 
     def strings(self, field: str) -> list[str]:
-        """Read a string from each table."""
+        """Read a string field of each table."""
         what = f"a name of {self.what}"
         return self.buffer.strings(self.targets(field, what), what)
 
     def spans(self, field: str, offset_field: str, size_field: str, what: str, first: int = 0) -> list[tuple[int, int] | None]:
-        """Return (offset, size) of the bytes that each table keeps, in the flatbuffer or, in large models, after it.
+        """Return (offset, size) of each table's bytes, which lie in the flatbuffer or, in large models, after it.
 
-        ``first`` is the number of the first table, to name one in errors.
+        ``first`` is the number of the first table, used to name a table in errors.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, 1, what)
@@ -246,17 +251,17 @@ class Tables:
         return spans
 
     def children(self, field: str) -> Tables:
-        """Return the one table that each table refers to."""
+        """Return the child table that a field of each table refers to."""
         name = self._target(field)
         return Tables(self.buffer, name, self.targets(field, f"one of its {name} tables"))
 
     def child_vectors(self, field: str) -> tuple[Tables, list[int]]:
-        """Return the tables of the vector that each table refers to, all end to end, and the length of each vector."""
+        """Return the elements of each table's vector of tables, in one ``Tables``, and the length of each vector."""
         references, counts = self._references(field)
         return self._referred(field, references), counts
 
     def child_blocks(self, field: str) -> tuple[Iterator[Tables], list[int]]:
-        """Return the same tables, some thousands at a time, so that what is read of them on the way takes little memory."""
+        """Like ``child_vectors``, but yield the tables in blocks of a few thousand, which takes less memory."""
         references, counts = self._references(field)
         blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
         return (self._referred(field, block) for block in blocks), counts
@@ -267,7 +272,7 @@ class Tables:
         return name
 
     def _references(self, field: str) -> tuple[Sequence[int], list[int]]:
-        """Return where the vector of tables that each table refers to says where they are, all end to end, and the lengths."""
+        """Return the positions of all elements of each table's vector of tables, in one list, and the length of each vector."""
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)
@@ -281,12 +286,12 @@ class Tables:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _reader(form: str) -> Callable[..., tuple[Any, ...]]:
-    """Return what reads a form of struct from a position."""
+    """Return a function that unpacks a struct format at a position."""
     return struct.Struct(form).unpack_from
 
 
 def split(items: Iterable[_Item], counts: Sequence[int]) -> list[tuple[_Item, ...]]:
-    """Cut items that lie end to end into rows of these lengths."""
+    """Split items into consecutive rows of these lengths."""
     joined = tuple(items)
     if not joined:
         return [()] * len(counts)

@@ -1,4 +1,4 @@
-"""Reading the options of custom operators, which are flexbuffers."""
+"""Options of custom operators, which are flexbuffers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeErro
 
 
 def custom_options(model: Model, node: Node) -> FlexbufferMap:
-    """Return the options of a custom operator; every key is absent where it has none."""
+    """Return the options of a custom operator. If the node has no options, every key is absent."""
     offset, size = node.custom_options or (0, 0)
     return FlexbufferMap(model.content[offset : offset + size])
 
 
 class FlexbufferMap:
-    """The map that a flexbuffer holds. A key that is missing, unreadable or not a number gives None."""
+    """The map in a flexbuffer. A key whose value is missing, unreadable or of the wrong type reads as None or empty."""
 
     def __init__(self, content: bytes | memoryview) -> None:
-        from flatbuffers import flexbuffers  # few models have such operators
+        from flatbuffers import flexbuffers  # imported here because few models need it
 
         try:
             self._map = flexbuffers.GetRoot(bytes(content)).AsMap
@@ -28,14 +28,14 @@ class FlexbufferMap:
             self._map = {}
 
     def has(self, key: str) -> bool:
-        """Whether a key is there with another value than null."""
+        """Return whether the map has a key with a value other than null."""
         try:
             return not self._map[key].IsNull
         except _READING_ERRORS:
             return False
 
     def text(self, key: str) -> str | None:
-        """Return the value of a key as text; None if it is none."""
+        """Return the value of a key as text, or None if the value is not a string."""
         try:
             value: Any = self._map[key]
             return str(value.AsString) if value.IsString else None
@@ -43,7 +43,7 @@ class FlexbufferMap:
             return None
 
     def part(self, key: str) -> FlexbufferMap:
-        """Return the map under a key; every key is absent where there is none."""
+        """Return the map under a key, or an empty map if there is none."""
         entries = FlexbufferMap(b"")
         try:
             value: Any = self._map[key]
@@ -53,7 +53,7 @@ class FlexbufferMap:
         return entries
 
     def integers(self, key: str) -> list[int]:
-        """Return the integers of the vector under a key, none where there is no vector."""
+        """Return the integers of the vector under a key, or an empty list if there is no vector."""
         try:
             value: Any = self._map[key]
             vector = value.AsTypedVector if value.IsTypedVector or value.IsFixedTypedVector else value.AsVector
@@ -62,7 +62,7 @@ class FlexbufferMap:
             return []
 
     def integer(self, key: str) -> int | None:
-        """Return the value of a key as an integer; a fraction is cut off."""
+        """Return the value of a key as an integer, without its fraction; None if the value is not a number."""
         try:
             value: Any = self._map[key]
             if not (value.IsNumeric or value.IsBool):

@@ -1,4 +1,4 @@
-"""A TFLite model as plain, frozen data: what the file says, before any runtime has touched it."""
+"""A TFLite model as plain, frozen data: the contents of the file, before any runtime has changed them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .options import Options, OptionsReader, absent_options
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
-"""Bytes of a file that are read at once."""
+"""Bytes that are read at once when a file is hashed."""
 
 
 class Allocation(Enum):
@@ -39,14 +39,15 @@ class Allocation(Enum):
     CUSTOM = "custom"
     """Handed in by another subgraph that calls this one (kTfLiteCustom)."""
 
-    __hash__ = object.__hash__  # that of enumerations is computed in Python, and a tensor's allocation is looked up often
+    __hash__ = object.__hash__  # faster than Enum's hash, which runs in Python; allocations are looked up often
 
 
 class Quantization(NamedTuple):
     """Quantization parameters of a tensor.
 
-    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. ``scales`` and ``zero_points`` are those of affine quantization,
-    one for the tensor or one per slice along ``dimension``; the other two keep theirs in tensors of their own.
+    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. Affine quantization uses ``scales`` and ``zero_points``: one for the
+    whole tensor or one per slice along ``dimension``. The other two kinds keep their scales and zero points in separate tensors,
+    ``scales_tensor`` and ``zero_points_tensor``.
     """
 
     kind: str
@@ -70,7 +71,11 @@ class Quantization(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sparsity:
-    """The storage of a sparse constant: order of its dimensions, blocks, and (is it dense?, dense size) of each dimension."""
+    """The storage of a sparse constant.
+
+    ``traversal_order`` is the order in which the dimensions are stored, and ``block_map`` lists the dimensions that are divided
+    into blocks. ``dimensions`` has a pair (whether the dimension is dense, its dense size) for each dimension.
+    """
 
     traversal_order: tuple[int, ...]
     block_map: tuple[int, ...]
@@ -80,9 +85,9 @@ class Sparsity:
 class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
-    ``shape`` holds sizes in elements; ``shape_signature`` has -1 where a size is unknown and is None if the file has none.
-    ``scale`` and ``zero_point`` are the per-tensor parameters, 0 where there is not exactly one scale
-    (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes in the file for a constant.
+    ``shape`` holds sizes in elements. ``shape_signature`` has -1 for each unknown size, and is None if the file has no signature.
+    ``scale`` and ``zero_point`` are the per-tensor parameters, and 0 unless there is exactly one scale (``GetLegacyQuantization``
+    in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes of a constant's data in the file.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -101,7 +106,7 @@ class Tensor(NamedTuple):
     zero_point: int
     sparsity: Sparsity | None
     value: FlatNumbers | None = None
-    """The value that Prepare computed, for a persistent tensor: ``StoredNumbers``, or an array of any shape."""
+    """The value that Prepare computed for a persistent tensor: ``StoredNumbers``, or an array of any shape."""
 
     @property
     def rank(self) -> int:
@@ -110,12 +115,12 @@ class Tensor(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the data lies in the model file. What Prepare computes is not constant in this sense."""
+        """Whether the data lies in the model file. A tensor that Prepare computes is not constant in this sense."""
         return self.allocation is Allocation.CONSTANT
 
     @property
     def is_per_channel(self) -> bool:
-        """Whether affine quantization has more than one scale."""
+        """Whether the tensor has affine quantization with more than one scale."""
         return self.quantization is not None and self.quantization.is_affine and self.quantization.is_per_channel
 
     @property
@@ -130,7 +135,7 @@ class Tensor(NamedTuple):
 
     @property
     def has_unspecified_dimension(self) -> bool:
-        """Whether the signature leaves a size open (``HasUnspecifiedDimension`` in ``kernels/kernel_util.cc``)."""
+        """Whether the shape signature leaves a size open (``HasUnspecifiedDimension`` in ``kernels/kernel_util.cc``)."""
         return self.shape_signature is not None and -1 in self.shape_signature
 
 
@@ -151,11 +156,11 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""The tensor that a rule sees where an operand is omitted or missing, so that rules need not test for it at every step."""
+"""The tensor that rules see in place of an omitted or missing operand, so that they need not test for one at every step."""
 
 
 class Node(NamedTuple):
-    """One operator of a subgraph. ``options`` is (name of the options table, its position), None if there is none."""
+    """One operator of a subgraph. ``options`` is (name of the options table, its position), or None if there is no table."""
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
     op: str
@@ -174,16 +179,16 @@ class Node(NamedTuple):
         return self.builtin_code == schema.CUSTOM
 
     def input(self, position: int) -> int:
-        """The tensor of an operand; -1 if it is omitted or the file has no such operand."""
+        """Return the tensor index of an operand; -1 if the operand is omitted or the node has no such operand."""
         return self.inputs[position] if 0 <= position < len(self.inputs) else OPTIONAL_TENSOR
 
     def output(self, position: int) -> int:
-        """The tensor of a result; -1 if the file has no such result."""
+        """Return the tensor index of a result; -1 if the node has no such result."""
         return self.outputs[position] if 0 <= position < len(self.outputs) else OPTIONAL_TENSOR
 
 
 class OperatorCode(NamedTuple):
-    """One entry of the table of operators that the model uses."""
+    """One entry of the model's table of operators."""
 
     op: str
     builtin_code: int
@@ -193,7 +198,7 @@ class OperatorCode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """One subgraph: tensors and nodes in file order, and the tensors that are its inputs and outputs."""
+    """One subgraph: its tensors and nodes in file order, and the indices of its input and output tensors."""
 
     index: int
     name: str
@@ -205,7 +210,7 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One signature: its key, subgraph and the tensors by argument name."""
+    """One signature: its key, its subgraph, and its input and output tensors by argument name."""
 
     key: str
     subgraph: int
@@ -215,27 +220,27 @@ class Signature:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model: its subgraphs and tables, and the bytes they were read from (mapped, not loaded)."""
+    """A model: its subgraphs and tables, and the bytes of its file (mapped if the file is large)."""
 
     path: str | None
-    """The file, None for a model given as bytes."""
+    """The path of the file; None for a model given as bytes."""
     size: int
     """Size in bytes."""
     version: int
-    """Version of the schema."""
+    """The version of the schema."""
     description: str
     subgraphs: tuple[Subgraph, ...]
     operator_codes: tuple[OperatorCode, ...]
     signatures: tuple[Signature, ...]
     metadata: Mapping[str, tuple[int, int]]
-    """(offset, size) in bytes of each entry, by name."""
+    """(offset, size) in bytes of each metadata entry, by name."""
     content: memoryview
     parts_digest: str = ""
-    """Digest of the parts read of a model in a remote store, without its weights; empty for any other."""
+    """Digest of the parts that were read of a model in a remote store, without its weights; empty for any other model."""
     offset_buffers: frozenset[int] = frozenset()
-    """The buffers whose bytes lie behind the flatbuffer, at an offset that they name (``Buffer.offset``)."""
+    """The buffers whose bytes lie after the flatbuffer, at the offset in ``Buffer.offset``."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Options of nodes that are supposed to have others than in the file, by the position, below 0, that such a node names."""
+    """Hypothetical options of nodes, by a negative key that such a node has as the position in ``options``."""
 
     def __repr__(self) -> str:
         nodes = sum([len(subgraph.nodes) for subgraph in self.subgraphs])
@@ -244,11 +249,11 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of all bytes of the model, computed when first asked for; of those that were read, for a remote one.
+        """Digest of all bytes of the model, computed on first use. For a remote model, only the bytes that were read count.
 
-        Raises ModelError if they can no longer be read.
+        Raises ModelError if the file can no longer be read.
         """
-        import hashlib  # loads OpenSSL, which only reports in JSON need
+        import hashlib  # loads OpenSSL, which only JSON reports need
 
         if self.parts_digest:
             return self.parts_digest
@@ -264,7 +269,7 @@ class Model:
             raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 
     def options(self, node: Node) -> Options:
-        """Read the builtin options of a node. A table that is not that of its operator counts as absent."""
+        """Read the builtin options of a node. An options table that belongs to another operator counts as absent."""
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
             return absent_options(own_table)
@@ -278,22 +283,22 @@ class Model:
         return OptionsReader(self.content)
 
     def with_same_bytes(self, **changes: Any) -> Model:
-        """Return a model of the same bytes with other fields changed; what was read of the bytes is kept.
+        """Return a copy of the model with other fields changed; the options read so far are shared.
 
-        A position of changed options stands for the same in all of them.
+        A negative key of ``changed_options`` must mean the same options in all copies.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options
         return made
 
     def has_option(self, node: Node, name: str) -> bool:
-        """Whether the options table of a node has a field, which otherwise reads as its default."""
+        """Return whether the options table of a node stores a field, rather than leaving it at its default."""
         if node.options is None or node.options[1] < 0:
             return node.options is not None
         return self._options.has(*node.options, name)
 
     def constant(self, tensor: Tensor) -> FlatNumbers | None:
-        """Return the elements of a constant or persistent tensor, flat; None if unknown or of a type numpy cannot read."""
+        """Return the flat elements of a constant or persistent tensor; None if they are unknown or numpy lacks their type."""
         if tensor.value is not None:
             return flat(tensor.value)
         kind = schema.NUMPY_TYPES.get(tensor.type)

@@ -1,4 +1,4 @@
-"""Limit how often the nodes of a file repeat names, so that a small file cannot make reports huge."""
+"""Limit how often the nodes of a file repeat names, so that a small file cannot make a report huge."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from .flatbuffer import Malformed
 from .model import Subgraph
 
 _MOST_SAID = 1 << 22
-"""Characters of names, each counted for every node whose operator or operand has it, of a small file."""
+"""The limit for a small file, in characters: the lengths of all operator and operand names, summed over all nodes."""
 _MOST_SAID_FOR_A_BYTE = 4
-"""The same for each byte of a large one; converters write about one."""
+"""The limit for a large file, in characters for each byte of the file. Models from converters have about one."""
 
 
 def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
-    """Raise Malformed if the nodes of a file of ``size`` bytes say names too often."""
+    """Raise Malformed if the nodes of a file of ``size`` bytes repeat names too often."""
     most = max(raised(_MOST_SAID), raised(_MOST_SAID_FOR_A_BYTE) * size)
     said = sum(map(_said, subgraphs))
     if said > most:
@@ -24,6 +24,6 @@ def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
 
 def _said(subgraph: Subgraph) -> int:
     lengths = [len(tensor.name) for tensor in subgraph.tensors]
-    lengths.append(0)  # of an omitted tensor, whose index is -1
+    lengths.append(0)  # for an omitted tensor, whose index is -1
     operands = [tensor for node in subgraph.nodes for tensor in (*node.inputs, *node.outputs)]
     return sum([len(node.op) for node in subgraph.nodes]) + sum(map(lengths.__getitem__, operands))

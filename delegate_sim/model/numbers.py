@@ -1,4 +1,4 @@
-"""Elements of a constant, read from the file on demand and without numpy."""
+"""Elements of a constant, read from the file on demand, without numpy where possible."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
         "<u8": "Q",
     }
 )
-"""The format characters of struct for numpy's types, except complex ones."""
+"""Struct's format characters for numpy's types, except the complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""Elements beyond which numpy is faster, its import included."""
+"""The number of elements above which numpy is faster, even including its import."""
 
 
 class FlatNumbers(Protocol):
@@ -45,30 +45,30 @@ class FlatNumbers(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
     def any(self) -> Any:
-        """Whether an element is not 0."""
+        """Return whether any element is not 0."""
 
     def tolist(self) -> Any:
-        """The elements as Python numbers."""
+        """Return the elements as Python numbers."""
 
     def tobytes(self) -> bytes:
-        """The elements as bytes."""
+        """Return the elements as bytes."""
 
 
 class StoredNumbers:
-    """Numbers of one type, one after another in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
+    """Consecutive numbers of one type in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
     def __init__(self, kind: str, content: memoryview = _NOTHING, start: int = 0, count: int = 0) -> None:
         self.kind = kind
-        """numpy's name of the type, such as ``<i4``."""
+        """numpy's name for the type, such as ``<i4``."""
         self._content = content
         self._start = start
         self._count = count
 
     @classmethod
     def of(cls, kind: str, numbers: Iterable[float]) -> StoredNumbers:
-        """Return numbers as elements of a type; raises OverflowError if it cannot hold them."""
+        """Return numbers as elements of a type. Raises OverflowError if the type cannot hold them."""
         listed = list(numbers)
         try:
             return cls.read(kind, struct.pack(f"<{len(listed)}{_FORMATS[kind]}", *listed))
@@ -77,7 +77,7 @@ class StoredNumbers:
 
     @classmethod
     def read(cls, kind: str, content: bytes) -> StoredNumbers:
-        """Return bytes as elements of a type, as many as fit."""
+        """Return bytes as elements of a type, without a partial element at the end."""
         return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
 
     @property
@@ -118,11 +118,11 @@ class StoredNumbers:
         return array if dtype is None and not copy else array.astype(array.dtype if dtype is None else dtype)
 
     def any(self) -> bool:
-        """Whether an element is not 0."""
+        """Return whether any element is not 0."""
         return any(self.tolist())
 
     def tolist(self) -> list[Any]:
-        """The elements as Python numbers."""
+        """Return the elements as Python numbers."""
         form = _FORMATS.get(self.kind)
         if form is None:
             elements: list[Any] = np.asarray(self).tolist()
@@ -130,12 +130,12 @@ class StoredNumbers:
         return list(struct.unpack_from(f"<{self._count}{form}", self._content, self._start))
 
     def tobytes(self) -> bytes:
-        """The elements as bytes."""
+        """Return the elements as bytes."""
         return bytes(self._content[self._start : self._start + self.nbytes])
 
 
 class RepeatedNumber(StoredNumbers):
-    """A number as often as a tensor has elements, in the room of one."""
+    """One number repeated for every element of a tensor, but stored only once."""
 
     __slots__ = ("number",)
 
@@ -152,26 +152,26 @@ class RepeatedNumber(StoredNumbers):
         return array.copy() if copy else array
 
     def any(self) -> bool:
-        """Whether the number is there and not 0."""
+        """Return whether there is an element and the number is not 0."""
         return bool(len(self) and self.number)
 
     def tolist(self) -> list[Any]:
-        """The elements as Python numbers."""
+        """Return the elements as Python numbers."""
         return [self.number] * bounded(len(self), "elements of a constant")
 
     def tobytes(self) -> bytes:
-        """The elements as bytes."""
+        """Return the elements as bytes."""
         return bytes(self._content) * bounded(len(self), "elements of a constant")
 
 
 def kind_of(values: Any) -> str:
-    """Return numpy's name of the type of elements."""
+    """Return numpy's name for the type of the elements."""
     name: str = values.kind if isinstance(values, StoredNumbers) else values.dtype.str.replace("|", "<")
     return name
 
 
 def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
-    """Return the same bytes as elements of another type; raises ValueError if they do not hold a whole number of them."""
+    """Return the same bytes as elements of another type. Raises ValueError if the last element would be incomplete."""
     if isinstance(values, StoredNumbers) and values.kind == kind:
         return values
     if values.nbytes % int(kind[2:]):
@@ -190,7 +190,7 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
 
 
 def bounds(values: FlatNumbers) -> tuple[Any, Any]:
-    """Return the least and the greatest element; raises ValueError if there is none."""
+    """Return the least and the greatest element. Raises ValueError if there are no elements."""
     if len(values) > _MANY:
         array = np.asarray(values)
         return array.min().item(), array.max().item()
@@ -199,6 +199,6 @@ def bounds(values: FlatNumbers) -> tuple[Any, Any]:
 
 
 def flat(values: Any) -> FlatNumbers:
-    """Return the elements of an array of any shape, in C order."""
+    """Return the elements of an array of any shape, flat and in C order."""
     elements: FlatNumbers = values if isinstance(values, StoredNumbers) else values.reshape(-1)
     return elements

@@ -1,7 +1,8 @@
-"""The families of operators: rules, kernels and tests keep an operator in the file that its family names.
+"""The families of operators. The rules, kernels and tests of an operator are in the file named after its family.
 
-``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, ``prepare/kernels/FAMILY.py`` the Prepare functions. A delegate with
-no operators in a family has no such file. A model has operators of a few families, and only the files of these are imported.
+``delegates/NAME/rules/FAMILY.py`` has the rules of a delegate, and ``prepare/kernels/FAMILY.py`` the Prepare functions. A
+delegate that supports no operator of a family has no file for that family. Since a model has operators of only a few families,
+only the files of those families are imported.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _OPERATORS = {
         LOGICAL_AND LOGICAL_NOT LOGICAL_OR MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW RIGHT_SHIFT ROUND RSQRT SELECT SELECT_V2 SIGN SIN
         SQRT SQUARE SQUARED_DIFFERENCE SUB
     """,
-    # The same elements in another type or encoding.
+    # Copies of all elements in another type or encoding.
     "conversion": "BITCAST BUCKETIZE CAST DENSIFY DEQUANTIZE FAKE_QUANT QUANTIZE",
     # Convolutions and transposed convolutions.
     "convolution": "CONV_2D CONV_3D CONV_3D_TRANSPOSE DEPTHWISE_CONV_2D TRANSPOSE_CONV",
@@ -29,30 +30,30 @@ _OPERATORS = {
     "pooling": "AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
     # Matrix products and diagonals.
     "matrix": "BATCH_MATMUL FULLY_CONNECTED MATRIX_DIAG MATRIX_SET_DIAG",
-    # Layers with a state that they carry from step to step.
+    # Layers that carry a state from step to step.
     "recurrent": """
         BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
         UNIDIRECTIONAL_SEQUENCE_RNN
     """,
-    # One result from all elements along some dimensions, or a running one.
+    # One result from all elements along some dimensions, or a running result.
     "reduction": "ARG_MAX ARG_MIN CUMSUM MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM",
-    # All elements in another shape or order of dimensions, and the shape itself.
+    # Copies of all elements in another shape or order of dimensions, and the shape itself.
     "reshaping": """
         BATCH_TO_SPACE_ND DEPTH_TO_SPACE EXPAND_DIMS RANK RESHAPE SHAPE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SQUEEZE TRANSPOSE
     """,
-    # Ranges of a tensor that are read, written or reversed.
+    # Reading, writing or reversing ranges of a tensor.
     "slicing": "DYNAMIC_UPDATE_SLICE REVERSE_SEQUENCE REVERSE_V2 SLICE STRIDED_SLICE",
-    # One tensor from several, several from one.
+    # One tensor from several, or several from one.
     "joining": "CONCATENATION PACK SPLIT SPLIT_V UNPACK",
-    # Elements added around a tensor.
+    # Adding elements around a tensor.
     "padding": "MIRROR_PAD PAD PADV2",
-    # Elements found, read or written by index, key or segment.
+    # Finding, reading or writing elements by index, key or segment.
     "gathering": """
         CONCAT_EMBEDDINGS EMBEDDING_LOOKUP EMBEDDING_LOOKUP_SPARSE GATHER GATHER_ND HASHTABLE_LOOKUP LSH_PROJECTION SCATTER_ND
         SEGMENT_SUM SKIP_GRAM SPARSE_TO_DENSE TOPK_V2 UNIQUE UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD
         UNSORTED_SEGMENT_SUM WHERE
     """,
-    # Tensors filled with repeated, counted or constant values.
+    # Filling tensors with repeated, counted or constant values.
     "filling": "BROADCAST_ARGS BROADCAST_TO FILL ONE_HOT RANGE TILE ZEROS_LIKE",
     # Random numbers.
     "random": "MULTINOMIAL RANDOM_STANDARD_NORMAL RANDOM_UNIFORM",
@@ -65,7 +66,7 @@ _OPERATORS = {
     "detection": "NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5",
     # Fourier transforms and complex numbers.
     "signal": "COMPLEX_ABS IMAG REAL RFFT2D",
-    # Operators of StableHLO, two of them without its prefix.
+    # StableHLO operators, two of them without the STABLEHLO prefix.
     "stablehlo": """
         DILATE REDUCE_WINDOW STABLEHLO_ABS STABLEHLO_ADD STABLEHLO_AND STABLEHLO_BROADCAST_IN_DIM STABLEHLO_CASE STABLEHLO_CBRT
         STABLEHLO_CLAMP STABLEHLO_COMPARE STABLEHLO_COMPOSITE STABLEHLO_CONCATENATE STABLEHLO_CONVERT STABLEHLO_CONVOLUTION

@@ -1,4 +1,4 @@
-"""The builtin options of nodes, read when they are asked for."""
+"""The builtin options of nodes, read on first use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "
 class Options:
     """The builtin options of a node, by the schema's field names.
 
-    Without an options table (``table`` is None) every field reads as 0, an empty vector or an empty string, as in the
+    If the node has no options table, ``table`` is None and every field reads as 0, an empty vector or an empty string, like the
     runtime's zero-initialized parameters.
     """
 
@@ -43,17 +43,17 @@ def absent_options(table: str) -> Options:
 
 
 class OptionsReader:
-    """Reads the options tables of a file. Most nodes have the same options as some other, and share one object with it."""
+    """A reader of the options tables of a file. Nodes with equal options share one object, as most nodes do."""
 
     def __init__(self, content: memoryview) -> None:
         self._content = content
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
-        """By the positions of vtables, which many tables share."""
+        """Layouts by the name of the table and the position of its vtable, which many tables share."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
         self._by_place: dict[tuple[str, int], Options] = {}
 
     def read(self, place: tuple[str, int]) -> Options:
-        """Return the options in a table of the file, by its name and position. What lies outside the file reads as absent."""
+        """Return the options in the table with this name and position. Fields past the end of the file read as absent."""
         options = self._by_place.get(place)
         if options is None:
             options = self._by_place[place] = self._read(*place)
@@ -69,7 +69,7 @@ class OptionsReader:
         return options
 
     def has(self, name: str, position: int, field: str) -> bool:
-        """Whether an options table of the file has a field, which otherwise reads as its default."""
+        """Return whether an options table of the file stores a field, rather than leaving it at its default."""
         table = FileTable(self._content, name, position)
         try:
             return field in table.fields and table.place(field) > 0
@@ -77,7 +77,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return all bytes that decide about the values of a table; None where it would leave the file."""
+        """Return all bytes that determine the values of a table; None if the table reaches outside the file."""
         content = self._content
         try:
             vtable = position - _TO_VTABLE.unpack_from(content, position)[0]
@@ -89,7 +89,7 @@ class OptionsReader:
                 known = self._layouts[name, vtable] = _layout(name, bytes(content[vtable : vtable + size]))
             parts = [bytes(content[position + 4 : position + known.end])]
             for offset, width in known.elsewhere:
-                # The distance to what lies elsewhere differs between tables that are alike.
+                # Equal vectors can lie at different distances from their tables, so the distance is not part of the key.
                 parts[0] = parts[0][: offset - 4] + bytes(4) + parts[0][offset:]
                 start = position + offset + _REFERENCE.unpack_from(content, position + offset)[0]
                 (count,) = _REFERENCE.unpack_from(content, start)
@@ -101,7 +101,10 @@ class OptionsReader:
 
 @dataclass(frozen=True, slots=True)
 class _OptionsLayout:
-    """A table's vtable, where the fields end that lie in it, and (offset, bytes of an element) of each that lies elsewhere."""
+    """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
+
+    ``elsewhere`` has a pair (offset of the reference, bytes per element) for each field that is stored outside the table.
+    """
 
     vtable: bytes
     end: int
@@ -123,7 +126,7 @@ def _layout(name: str, vtable: bytes) -> _OptionsLayout:
 
 
 def _values(table: FileTable) -> Mapping[str, Any]:
-    """Read all fields; those from the first on that lies outside the file read as absent."""
+    """Read all fields in order. From the first field that lies outside the file on, all fields read as absent."""
     values = schema.default_values(table.name)
     try:
         for name in values:

@@ -17,13 +17,13 @@ from .quantizations import read_quantizations
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
 _SIZE = 4
-"""Bytes of one size of a shape."""
+"""Bytes of one dimension in a shape."""
 _GREATEST_RANK = 256
-"""Far beyond what any kernel accepts, and small enough to multiply and to print."""
+"""The most dimensions of a tensor: far more than any kernel accepts, and few enough to multiply and to print."""
 
 
 def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
-    """Read the model that a flatbuffer holds; raises Malformed."""
+    """Read the model in a flatbuffer. Raises Malformed."""
     root = buffer.root("Model")
     operator_codes = _read_operator_codes(root.child_vectors("operator_codes")[0])
     buffers, offset_buffers = _read_buffers(root.child_vectors("buffers")[0])
@@ -45,7 +45,7 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 
 
 def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
-    """Return (offset, size) of the bytes of each buffer, None if it has none, and which lie behind the flatbuffer."""
+    """Return (offset, size) of each buffer's bytes (None if it has no bytes), and the buffers stored after the flatbuffer."""
     what = "the data of a buffer"
     spans = tables.spans("data", "offset", "size", what)
     parts = zip(tables.targets("data", what), tables.numbers("offset"), strict=True)
@@ -53,7 +53,10 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 
 
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
-    """Old files keep the code in a byte, new ones in an int; the greater one counts (``schema_utils.cc``)."""
+    """Read the operator codes.
+
+    Old files store a code as a byte, and new files as an int. The greater of the two counts (``schema_utils.cc``).
+    """
     codes = []
     for old, new, custom_code, has_custom_code, version in zip(
         tables.numbers("deprecated_builtin_code"),
@@ -107,7 +110,7 @@ def _read_subgraphs(
 def _read_nodes(
     blocks: Iterable[Tables], counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
 ) -> list[Node]:
-    """Read the nodes of all subgraphs, ``counts`` of them in each."""
+    """Read the nodes of all subgraphs. ``counts`` has the number of nodes in each subgraph."""
     numbers, nodes = _numbered(counts), list[Node]()
     for tables in blocks:
         block = slice(len(nodes), len(nodes) + len(tables))
@@ -128,7 +131,7 @@ def _read_block_of_nodes(
     if max(codes, default=-1) >= len(operator_codes):
         index = _first_from(len(operator_codes), codes)
         raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
-    tables.lengths("mutating_variable_inputs", "mutating variable inputs")  # looked at by a delegate only
+    tables.lengths("mutating_variable_inputs", "mutating variable inputs")  # checked, but only a delegate uses them
     options, further_options = _read_options(tables, ""), _read_options(tables, "2")
     if any(further_options):
         options = [first or second for first, second in zip(options, further_options, strict=True)]
@@ -157,12 +160,12 @@ def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
 
 
 def _first_from(limit: int, numbers: Sequence[int]) -> int:
-    """Return the index of the first number that is not below the limit."""
+    """Return the index of the first number that is at least ``limit``."""
     return next(index for index, number in enumerate(numbers) if number >= limit)
 
 
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
-    """Return (name of the table, its position) of each node's options of one union. What they hold is read when needed."""
+    """Return (name of the table, its position) of each node's options in one union. The fields are read when needed."""
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(f"builtin_options{union}_type")
     places = tables.targets(f"builtin_options{union}", "builtin options")
@@ -178,17 +181,17 @@ def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
 
 
 def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
-    """Check and count what the vectors and strings in options tables claim to hold."""
+    """Check the vectors and strings in options tables, and count their sizes against the budget."""
     for field in references:
         counts = tables.lengths(field.name, f"a vector of {tables.what}")
         tables.buffer.spend(sum(counts) * field.element_size, f"a vector of {tables.what}")
 
 
 def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
-    """Read the tensors of all subgraphs, ``counts`` of them in each."""
+    """Read the tensors of all subgraphs. ``counts`` has the number of tensors in each subgraph."""
     numbers, tensors = _numbered(counts), list[Tensor]()
     shapes = _Shapes()
-    # Buffer 0 stands for no data.
+    # Buffer 0 means that there is no data.
     data_of = [None, *buffers[1:]]
     for tables in blocks:
         block = slice(len(tensors), len(tensors) + len(tables))
@@ -198,19 +201,19 @@ def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequ
 
 
 class _Shapes(dict[bytes, tuple[int, ...]]):
-    """Shapes by their bytes: most tensors have that of another, and share it."""
+    """Shapes by their bytes, so that tensors of the same shape share one tuple."""
 
     def __missing__(self, sizes: bytes) -> tuple[int, ...]:
         shape = self[sizes] = struct.unpack(f"<{len(sizes) // _SIZE}i", sizes)
         return shape
 
     def read(self, tables: Tables, places: Sequence[int], ranks: Sequence[int]) -> list[tuple[int, ...]]:
-        """Read the shapes at these places, of these ranks; absent ones are empty."""
+        """Read the shapes at these positions, given the rank of each. An absent shape is empty."""
         rows = tables.buffer.byte_rows(places, [rank * _SIZE for rank in ranks], f"a vector of {tables.what}")
         return list(map(self.__getitem__, rows))
 
     def read_signatures(self, tables: Tables) -> list[tuple[int, ...] | None]:
-        """Read the shape's signature of each tensor, None where it has none."""
+        """Read the shape signature of each tensor, or None if the tensor has no signature."""
         what = f"a vector of {tables.what}"
         places = tables.targets("shape_signature", what)
         if not any(places):
@@ -237,7 +240,7 @@ def _read_block_of_tensors(
     types = list(map(type_names.__getitem__, kinds))
     is_variable = tables.flags("is_variable")
     quantizations = read_quantizations(tables.children("quantization"))
-    tables.lengths("variant_tensors", "variant tensors")  # looked at by a delegate only
+    tables.lengths("variant_tensors", "variant tensors")  # checked, but only a delegate uses them
     shape_places = tables.targets("shape", "a shape")
     ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
     if max(ranks, default=0) > raised(_GREATEST_RANK):
@@ -262,7 +265,10 @@ def _read_block_of_tensors(
 
 
 def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], is_variable: Iterable[bool]) -> list[Allocation]:
-    """``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``)."""
+    """Return the allocation of each tensor.
+
+    Source: ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``).
+    """
     constant, dynamic, variable, arena = Allocation.CONSTANT, Allocation.DYNAMIC, Allocation.VARIABLE, Allocation.ARENA
     return [
         constant if span is not None else dynamic if type_name in _HEAP_TYPES else variable if varies else arena
@@ -298,7 +304,10 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 
 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
-    """Return a function that names an item by its own subgraph, from its position behind a start among all of all subgraphs."""
+    """Return a function that names an item, such as a tensor, by its subgraph and its index there.
+
+    The function takes the item's position, counted from ``start`` in the list of the items of all subgraphs.
+    """
 
     def name(position: int) -> str:
         position += start

@@ -1,4 +1,4 @@
-"""Models that a compiler plugin has compiled already: the SoC, and the remaining source nodes.
+"""Models that a compiler plugin has already compiled: their SoC, and the nodes that were not compiled.
 
 Source: ``litert/core/build_stamp.h``, ``litert/core/dispatch_op_schema.h``.
 """
@@ -15,28 +15,28 @@ DISPATCH = "DISPATCH_OP"
 """The custom operator that stands for compiled code."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125
-"""Bytes of each of the stamp's two texts."""
+"""Bytes of each of the two texts in the stamp."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """The compilation that a file records; empty for one that was not compiled."""
+    """The compilation that a file records; empty for a file that was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
     is_stamped: bool = False
     code_sizes: tuple[int, ...] = ()
-    """For each node that runs compiled code, the size of the code in bytes."""
+    """The size in bytes of each compiled node's code."""
     other_nodes: int = 0
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the file holds compiled code, or says that it was compiled."""
+        """Whether the file holds compiled code or a stamp of its compilation."""
         return self.is_stamped or bool(self.code_sizes)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The sentences to print about such a file."""
+        """The sentences to print about a compiled file."""
         if not self.is_compiled:
             return ()
         target = (
@@ -53,17 +53,17 @@ class Precompiled:
 
 
 def is_dispatch(node: Node) -> bool:
-    """Whether a node of a file runs code that was compiled ahead of time."""
+    """Return whether a node runs code that was compiled ahead of time."""
     return node.is_custom and node.custom_code == DISPATCH
 
 
 def has_dispatches(model: Model) -> bool:
-    """Whether a file lists the operator of such nodes."""
+    """Return whether a file lists the operator that runs compiled code."""
     return any(code.custom_code == DISPATCH for code in model.operator_codes)
 
 
 def precompiled(model: Model) -> Precompiled:
-    """Look for the stamp and the nodes that a compiler plugin leaves in a file."""
+    """Return the compilation that a file records, from its build stamp and the nodes that run compiled code."""
     stamp = _stamp(model)
     if stamp is None and not has_dispatches(model):
         return Precompiled()
@@ -81,7 +81,7 @@ def precompiled(model: Model) -> Precompiled:
 
 
 def _stamp(model: Model) -> tuple[str, str] | None:
-    """Return the manufacturer and the SoC of the build stamp, None if there is none of its size."""
+    """Return the manufacturer and the SoC in the build stamp, or None if there is no stamp of the right size."""
     span = model.metadata.get(_STAMP)
     if span is None or span[1] != 2 * _STAMP_FIELD:
         return None

@@ -1,4 +1,4 @@
-"""Quantization parameters, from the columns of their tables."""
+"""Quantization parameters of tensors, read one field at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_ZERO_POINTS = StoredNumbers("<i8")
 
 
 class Quantizations(NamedTuple):
-    """The quantization of tensors: ``Tensor.quantization``, ``scale`` and ``zero_point`` of each."""
+    """The quantization of many tensors: the values of ``Tensor.quantization``, ``scale`` and ``zero_point``."""
 
     parameters: list[Quantization | None]
     scales: list[float]
@@ -24,7 +24,7 @@ class Quantizations(NamedTuple):
 
 
 def read_quantizations(tables: Tables) -> Quantizations:
-    """Affine parameters count only where there are scales; of the other kinds, details decide (``ParseQuantization``)."""
+    """Read quantizations; those without details are affine, and count only if they have scales (``ParseQuantization``)."""
     buffer = tables.buffer
     scale_starts, scale_counts = tables.vectors("scale", "scales")
     zero_starts, zero_counts = tables.vectors("zero_point", "zero points")

@@ -1,4 +1,4 @@
-"""Open a model: a file, one in a bundle or a remote store, or bytes."""
+"""Open a model: a file, a member of a bundle, an object in a remote store, or bytes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .parsing import read_model
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path, from its address in a bundle (``app.apk!/assets/m.tflite``) or from bytes.
 
-    A file over 64 MiB is mapped into memory: it must not shrink while the model is used.
-    Of a URL (``s3://...``, ``https://...``), all but large weights is read, which then are zeros.
-    Raises ModelError with one line that names the file and what is wrong with it.
+    A file over 64 MiB is mapped into memory, and must not shrink while the model is used. A model at a URL (``s3://...``,
+    ``https://...``) is read without its large weights, which then read as zeros. Raises ModelError with one line that names the
+    file and the fault.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
@@ -36,7 +36,7 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
 
 
 def _content(path: str) -> tuple[memoryview, str]:
-    """Return the bytes at a path, an address or a URL, and a stand-in for their digest if they are not all there."""
+    """Return the bytes at a path, an address or a URL, and a digest of the parts read if the model is remote (else "")."""
     member = None
     if SEPARATOR in path:
         from ..bundles.members import member_content
@@ -72,7 +72,7 @@ def _model_error(label: str, fault: str) -> ModelError:
 
 
 def _bundle_fault(path: str | None) -> str:
-    """Say of a file that may hold models why it cannot be read as one."""
+    """Return the message for a file that is a bundle or an archive rather than a model."""
     if path is None:
         return "are a bundle or an archive: give its path, or one of its models"
     from ..bundles.members import models_in

@@ -16,24 +16,24 @@ from .flatbuffer import Flatbuffer
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
-"""Bytes from which on the data of a buffer is not read; what rules ask of constants (shapes, axes, paddings) is far smaller."""
+"""Data of a buffer that takes at least this many bytes is left out. The constants that rules read are far smaller."""
 _GREATEST_REQUEST = 1 << 22
 _SMALLEST = 8
 
 
 class RemoteContent(NamedTuple):
-    """The bytes of a model, with zeros in the place of weights, and a digest of what was read and of the size."""
+    """The bytes of a model, with zeros in place of the weights, and a digest of the parts that were read and the file size."""
 
     content: memoryview
     digest: str
     read: int
-    """Bytes that were asked for."""
+    """The number of bytes that were fetched."""
 
 
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
-    """Read a model without its weights where the store can give parts of files; of a bundle, read only the beginning.
+    """Read a model without its weights if the store can return parts of files; of a bundle, read only the beginning.
 
-    Raises BundleError, and Malformed of a flatbuffer that cannot be followed.
+    Raises BundleError, or Malformed if the flatbuffer is malformed.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
@@ -52,7 +52,7 @@ def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
 
 
 class _WholeFile(Exception):
-    """Raised where a store answers with the whole file, whatever part is asked for."""
+    """Raised when a store returns the whole file instead of the part that was requested."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()
@@ -60,25 +60,28 @@ class _WholeFile(Exception):
 
 
 class _Parts:
-    """The parts of a file that were read, in memory that is taken up only where something was."""
+    """The parts of a file that were read. Unread parts take no memory."""
 
     def __init__(self, file: RemoteFile | RangedView, size: int) -> None:
         self._file = file
         self.size = size
         self.content = mmap.mmap(-1, size)
         self._has = bytearray(-(-size // _BLOCK))
-        """1 for each block that was read."""
+        """1 for each block that was read, and 0 for each other block."""
         self.read = 0
 
     def ensure(self, positions: Sequence[int], width: int) -> None:
-        """Read the blocks in which numbers of a width lie; what lies outside the file is left to the reader to refuse."""
+        """Read the blocks that hold numbers of ``width`` bytes at these positions.
+
+        Positions outside the file are left to the caller.
+        """
         inside = [position for position in positions if 0 <= position < self.size]
         blocks = {position // _BLOCK for position in inside}
         blocks |= {(min(position + width, self.size) - 1) // _BLOCK for position in inside}
         self.fetch(_runs(sorted(blocks)))
 
     def fetch(self, blocks: Iterable[tuple[int, int]]) -> None:
-        """Read runs of blocks, each from a first to behind a last, but for those that are there."""
+        """Read runs of blocks, given as (first, end), except the blocks that were read before."""
         ranges = [
             (start * _BLOCK, min(end * _BLOCK, self.size))
             for first, last in blocks
@@ -98,7 +101,7 @@ class _Parts:
             self.read += len(part)
 
     def digest(self) -> str:
-        """Return a digest of what was read, where it lies, and the size of the file."""
+        """Return a digest of the parts that were read, their positions, and the size of the file."""
         sha256 = hashlib.sha256(f"parts of {self.size}".encode())
         for first, last in _runs([block for block, has in enumerate(self._has) if has]):
             sha256.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
@@ -106,27 +109,27 @@ class _Parts:
 
 
 class _RangedFlatbuffer(Flatbuffer):
-    """A flatbuffer that reads what it is about to look at."""
+    """A flatbuffer that fetches the blocks of a file before reading them."""
 
     def __init__(self, parts: _Parts) -> None:
         self._parts = parts
         super().__init__(memoryview(parts.content))
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
-        """Read the blocks, then the numbers."""
+        """Read numbers after fetching the blocks that hold them."""
         self._parts.ensure(positions, struct.calcsize(kind))
         return super().gather(kind, positions, what)
 
 
 def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
-    """Return where large buffers keep their data, as (offset, size) in bytes."""
+    """Return (offset, size) in bytes of the data of each large buffer."""
     buffers = buffer.root("Model").child_vectors("buffers")[0]
     spans = buffers.spans("data", "offset", "size", "the data of a buffer")
     return sorted({span for span in spans if span is not None and span[1] >= _LEAST_LEFT_OUT})
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Return the runs of blocks that hold anything else."""
+    """Yield the runs of blocks that hold anything besides weights, as (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)
@@ -137,7 +140,7 @@ def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[in
 
 
 def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Return runs of blocks, which are in order, that follow each other."""
+    """Yield the runs of consecutive blocks in a sorted list, as (first, end)."""
     starts = [block for place, block in enumerate(blocks) if not place or blocks[place - 1] != block - 1]
     ends = [block for place, block in enumerate(blocks, 1) if place == len(blocks) or blocks[place] != block + 1]
     for start, end in zip(starts, ends, strict=True):
@@ -145,7 +148,7 @@ def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _cut(first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Return a run in pieces of limited size."""
+    """Split a run into pieces of limited size."""
     step = _GREATEST_REQUEST // _BLOCK
     for start in range(first, last, step):
         yield start, min(start + step, last)

@@ -1,6 +1,6 @@
 """The TFLite schema: names of types and operators, and the fields of tables.
 
-What the schema says itself is in ``tflite_schema``, which ``make schema`` writes.
+The data of the schema is in ``tflite_schema``, which ``make schema`` generates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
         "FLOAT8_E5M2": 8,
     }
 )
-"""Size of one element by type, in bits. STRING, RESOURCE, VARIANT and unknown types have no fixed size."""
+"""Bits of one element, by type. STRING, RESOURCE, VARIANT and unknown types have no fixed size."""
 
 NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
     {
@@ -58,7 +58,7 @@ NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
         "UINT16": "<u2",
     }
 )
-"""The numpy types of a constant's elements, for the types that numpy can read in place."""
+"""The types whose constants numpy can read in place, with numpy's names for the types."""
 
 CUSTOM = 32
 """The builtin code of a custom operator."""
@@ -78,22 +78,22 @@ _STRUCT_CODES: Mapping[str, str] = MappingProxyType(
         "float64": "d",
     }
 )
-"""Struct's characters for the types of numbers."""
+"""Struct's format characters for the numeric types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a table. ``default`` is what it reads as where it is absent."""
+    """A field of a table. ``default`` is its value where it is absent."""
 
     name: str
     slot: int
     type: str
-    """As in ``tflite_schema.TABLES``."""
+    """The type, written as in ``tflite_schema.TABLES``."""
     default: Any
 
     @property
     def format(self) -> str | None:
-        """The struct format of a number; None for a reference."""
+        """The struct format of a numeric field; None for a reference."""
         code = _STRUCT_CODES.get(self.type)
         return None if code is None else f"<{code}"
 
@@ -104,23 +104,23 @@ class Field:
 
     @property
     def element(self) -> str | None:
-        """Struct's character for the elements of a vector of numbers; None for any other field."""
+        """Struct's format character for the elements of a vector of numbers; None for any other field."""
         return _STRUCT_CODES.get(self.type[1:-1]) if self.is_vector else None
 
     @property
     def target(self) -> str | None:
-        """The table that the field, or each element of its vector, refers to; None for any other field."""
+        """The type of table that the field, or each element of its vector, refers to; None for any other field."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 
     @property
     def size(self) -> int:
-        """Bytes that the field takes in its table: those of a number, or of a reference."""
+        """Bytes that the field takes in its table: the size of a number, or of a reference."""
         return struct.calcsize(self.format or "<I")
 
     @property
     def element_size(self) -> int:
-        """Bytes of each element of what the field refers to: a number, a reference to a table or a character."""
+        """Bytes of each element of the field's vector or string: a number, a reference to a table or a character."""
         return 4 if self.target is not None else struct.calcsize(f"<{self.element or 's'}")
 
 
@@ -141,12 +141,12 @@ def is_operator(name: str) -> bool:
 
 
 def tensor_type_name(value: int) -> str:
-    """Return the name of a tensor type, ``UNKNOWN(value)`` for one newer than the schema."""
+    """Return the name of a tensor type, or ``UNKNOWN(value)`` for a type that is newer than the schema."""
     return ENUMS["TensorType"].get(value, f"UNKNOWN({value})")
 
 
 def operator_name(value: int) -> str:
-    """Return the name of a builtin operator, ``UNKNOWN(value)`` for one newer than the schema."""
+    """Return the name of a builtin operator, or ``UNKNOWN(value)`` for an operator that is newer than the schema."""
     return ENUMS["BuiltinOperator"].get(value, f"UNKNOWN({value})")
 
 
@@ -156,18 +156,18 @@ def builtin_code(op: str) -> int:
 
 
 def options_table(op: str) -> str:
-    """Return the name of a builtin operator's options table, "" if it has none."""
+    """Return the name of a builtin operator's options table, or "" if the operator has none."""
     return OPTIONS_TABLES.get(op, "")
 
 
 @functools.cache
 def table_fields(table: str) -> Mapping[str, Field]:
-    """Return the fields of a table by name; none if the schema lacks the table."""
+    """Return the fields of a table by name; empty if the schema lacks the table."""
     return MappingProxyType({name: _field(name, *declared) for name, declared in TABLES.get(table, {}).items()})
 
 
 def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Field:
-    """Return a field. An absent vector of numbers reads as (), any other absent reference as an empty string."""
+    """Return a field. The default is () for a vector of numbers, and an empty string for any other reference."""
     field = Field(name, slot, declared_type, default)
     if field.format is None:
         return replace(field, default=() if field.element else "")
@@ -175,5 +175,5 @@ def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Fie
 
 
 def default_values(table: str) -> dict[str, Any]:
-    """Return what the fields of a table read as where they are absent, by name."""
+    """Return the default value of each field of a table, by name."""
     return {name: field.default for name, field in table_fields(table).items()}

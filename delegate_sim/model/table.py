@@ -1,6 +1,6 @@
-"""One table of a flatbuffer at a time, by the names of the schema.
+"""Access to one table of a flatbuffer at a time, by the names of the schema.
 
-For what looks at few tables of a file that is loaded; loading reads columns of tables and checks them (``flatbuffer.py``).
+This suits code that reads a few tables of a loaded file. To load a file, ``flatbuffer.py`` reads and checks many tables at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", 
 
 @dataclass(frozen=True, slots=True)
 class FileTable:
-    """A table, by its position in the file. Reading behind the end of the file raises struct.error."""
+    """A table, by its position in the file. Reading past the end of the file raises struct.error."""
 
     content: memoryview
     name: str
@@ -25,16 +25,16 @@ class FileTable:
 
     @classmethod
     def root(cls, content: memoryview) -> FileTable:
-        """Return the table that a model begins with."""
+        """Return the root table of a model."""
         return cls(content, "Model", _REFERENCE.unpack_from(content)[0])
 
     @property
     def fields(self) -> Mapping[str, schema.Field]:
-        """The fields that the schema declares; none for a table that it lacks."""
+        """The fields that the schema declares; empty if the schema lacks the table."""
         return schema.table_fields(self.name)
 
     def place(self, field: str) -> int:
-        """Return where the table keeps a field, 0 if it lacks it."""
+        """Return the position of a field in the file, or 0 if the table lacks the field."""
         return self._place(self.fields[field].slot)
 
     def _place(self, slot: int) -> int:
@@ -46,19 +46,19 @@ class FileTable:
         return offset and self.position + offset
 
     def places(self) -> dict[int, int]:
-        """Return where the table keeps each field that it has, by slot, whether or not the schema declares it."""
+        """Return the position of each field that the table stores, by slot, including fields that the schema lacks."""
         vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
         slots = (_VTABLE_ENTRY.unpack_from(self.content, vtable)[0] - 4) // 2
         offsets = struct.unpack_from(f"<{slots}H", self.content, vtable + 4)
         return {slot: self.position + offset for slot, offset in enumerate(offsets) if offset}
 
     def target(self, field: str) -> int:
-        """Return where that lies which a field refers to, 0 if the table lacks the field."""
+        """Return the position that a field refers to, or 0 if the table lacks the field."""
         place = self.place(field)
         return place and self._follow(place)
 
     def value(self, field: str) -> Any:
-        """Return a number, a vector of numbers or a string; the default if the table lacks the field."""
+        """Return the number, vector of numbers or string in a field, or the field's default if the table lacks it."""
         declared = self.fields[field]
         place = self.place(field)
         if not place:
@@ -71,7 +71,7 @@ class FileTable:
         return elements if declared.element else elements[0].decode("utf-8", "replace")
 
     def children(self, field: str) -> list[FileTable]:
-        """Return the tables of the vector that a field refers to."""
+        """Return the tables in the vector that a field refers to."""
         name, start = self.fields[field].target, self.target(field)
         if not start:
             return []

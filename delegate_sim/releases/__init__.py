@@ -1,1 +1,1 @@
-"""Runtime releases: names, order, log lines, and what is unknown about each."""
+"""Runtime releases: their names, their order, their log lines, and caveats about them."""

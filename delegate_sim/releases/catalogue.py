@@ -1,4 +1,4 @@
-"""Runtime releases: names and order."""
+"""The names and the order of runtime releases."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Release(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The sort key of releases: when their rules were written.
+        """The sort key of the release, which orders releases by the age of their rules.
 
-        LiteRT begins where TensorFlow 2.17 ends; later releases of TensorFlow count as the release of LiteRT of their time. A
-        minor release without a patch number is its first.
+        LiteRT continues TensorFlow after release 2.17. A later release of TensorFlow has the key of the LiteRT release from the
+        same time. A minor release without a patch number has the key of its first patch release.
         """
         if self.family == "tf":
             return _COUNTERPARTS.get(self.version[:2], (0, *self.version[:2]))
         return self.version if len(self.version) > 2 else _FIRST_PATCHES.get(self.version, (*self.version, 0))
 
     def is_at_least(self, other: Release) -> bool:
-        """Whether this release is the other one or a later one."""
+        """Return whether this release is the same as the other one, or later."""
         return self.order >= other.order
 
 
 def oldest_alike(release: Release, changes: Iterable[Release]) -> Release:
-    """Return the oldest release that behaves like a release, where behavior changed only in some releases."""
+    """Return the oldest release that behaves like ``release``, given the releases in which behavior changed."""
     return max([change for change in changes if release.is_at_least(change)], key=lambda change: change.order, default=OLDEST)
 
 
@@ -46,7 +46,7 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 20): (1, 4, 0),
     (2, 21): (2, 1, 2),
 }
-"""The release of LiteRT of the time of each later release of TensorFlow."""
+"""For each later release of TensorFlow, the LiteRT release from the same time."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (
@@ -56,26 +56,26 @@ _MINOR_RELEASES = (
     *[("litert", (2, minor)) for minor in (0, 1, 2, 3)],
 )
 RELEASES = tuple(str(Release(family, version)) for family, version in _MINOR_RELEASES)
-"""The releases whose wording is known, oldest first within a family."""
+"""The releases whose log messages are known, oldest first within a family."""
 
 _LITERT = """
     1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0
 """
 KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"litert-{version}" for version in _LITERT.split()])
-"""The releases whose rules are distinguished, oldest first within a family."""
+"""The releases whose rules are known, oldest first within a family."""
 
 OLDEST = Release(*_MINOR_RELEASES[0])
 NEWEST = Release(*_MINOR_RELEASES[-1])
-"""The release whose rules are those with no last release."""
+"""The newest release. Rules that have not been withdrawn apply to it."""
 DEFAULT_RELEASE = str(NEWEST)
 
 
 @functools.lru_cache(maxsize=256)
 def parse_release(text: str) -> Release:
-    """Return the release of this name, such as ``tf-2.15`` or ``litert-2.1.6``.
+    """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    One between known releases is accepted, and counts as the one before it (``release_note`` says so). Raises OptionError naming
-    the known ones for any other.
+    A release between two known ones is accepted, and uses the rules of the known release before it (see ``release_note``). Any
+    other name raises OptionError with a list of the known releases.
     """
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
@@ -85,12 +85,12 @@ def parse_release(text: str) -> Release:
 
 
 def is_release_name(text: str) -> bool:
-    """Whether a text is meant as a release of the runtime, known or not."""
+    """Return whether a text has the form of a release name, known or not."""
     return text.startswith(("tf-", "litert-"))
 
 
 def release_note(release: Release) -> str | None:
-    """Say which release's rules are used for one that is not known; None for a known one."""
+    """Return a note on the release whose rules are used in place of an unknown release; None for a known release."""
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
         return None
     known = [parse_release(name) for name in KNOWN_RELEASES]

@@ -1,4 +1,4 @@
-"""Caveats about runtime releases whose own rules are unknown."""
+"""Caveats about runtime releases whose rules are not known."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .catalogue import Release, parse_release, release_note
 
 
 def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
-    """Say which release's rules are used where a delegate's own are not well known.
+    """Yield notes on the release whose rules are used, if the delegate's rules in ``release`` are not known.
 
-    ``known_since`` is the oldest release whose rules are known, empty if the delegate does not come with the runtime; the rules
-    of a delegate that ``is_unchanged`` are the same in all later releases.
+    ``known_since`` is the oldest release in which the rules are known, and empty if the delegate is not part of the runtime.
+    ``is_unchanged`` means that the delegate's rules are the same in all releases since then.
     """
     note = release_note(release)
     if note is not None:
@@ -27,5 +27,5 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
 
 
 def predicted_build(release: Release) -> str:
-    """Say that it is read from the newest sources whether a release can make a delegate's kernels."""
+    """Return a note that the creation of delegate kernels in a release is only predicted, from the newest sources."""
     return f"whether {release} can create the delegate's kernels is predicted from the newest sources"

@@ -1,4 +1,4 @@
-"""Log lines that each runtime release and benchmark_model print when a delegate is applied."""
+"""The log lines that each runtime release and benchmark_model print when a delegate is applied."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ DYNAMIC_TENSOR_LINE = (
     "(tensor#{tensor} is a dynamic-sized tensor)."
 )
 NOT_INITIALIZED_LINE = "Failed to initialize the interpreter"
-"""The line that benchmark_model prints when the runtime does not load the model."""
+"""The line that benchmark_model prints if the runtime does not load the model."""
 NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
-"""The line that benchmark_model prints when the runtime cannot prepare the graph."""
+"""The line that benchmark_model prints if the runtime cannot prepare the graph."""
 FLEX = "Flex"
-"""The prefix of the names of TensorFlow's own operators (``IsFlexOp``, ``util.cc``)."""
+"""The prefix of the names of TensorFlow operators (``IsFlexOp``, ``util.cc``), which the Flex delegate runs."""
 
 _NO_FLEX_LINE = (
     "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "
@@ -50,14 +50,14 @@ def _wording(release: Release) -> str:
 
 
 def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, partitions: int, subgraph: int, name: str) -> str:
-    """Return the line that reports a replacement (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
+    """Return the line about the replacement of nodes (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
     return _wording(release).format(
         replaced=replaced, total=total, kernel=kernel, partitions=partitions, subgraph=subgraph, name=name
     )
 
 
 def redoing_line(delegates: int) -> str:
-    """Return the line that announces that delegates are applied again (``RedoAllDelegates``, ``core/subgraph.cc``)."""
+    """Return the line about applying the delegates again (``RedoAllDelegates``, ``core/subgraph.cc``)."""
     return f"Redoing {delegates} delegates."
 
 
@@ -67,14 +67,14 @@ def prepare_failure_line(node: int, op: str) -> str:
 
 
 def unregistered_line(op: str) -> str:
-    """Return what is printed of a custom operator that nobody registered, or of one of TensorFlow's own that needs Flex."""
+    """Return the message about a custom operator that is not registered, or about a TensorFlow operator without Flex."""
     if op.startswith(FLEX):
         return _NO_FLEX_LINE
     return f"Encountered unresolved custom op: {op}.\nSee instructions: https://www.tensorflow.org/lite/guide/ops_custom "
 
 
 def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:
-    """Return benchmark_model's summary of one delegate, from the first subgraph's plan (``benchmark_tflite_model.cc``)."""
+    """Return benchmark_model's summary of one delegate, for the plan of the first subgraph (``benchmark_tflite_model.cc``)."""
     if kernels == 1 and plan_size == 1:
         return f"Explicitly applied {provider} delegate, and the model graph will be completely executed by the delegate."
     if kernels:
@@ -86,5 +86,5 @@ def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:
 
 
 def benchmark_failure_line(provider: str) -> str:
-    """Return what benchmark_model prints when a delegate cannot be applied."""
+    """Return the line that benchmark_model prints if a delegate cannot be applied."""
     return f"Failed to apply {provider} delegate."

@@ -1,1 +1,1 @@
-"""Acceptance rules for any delegate: checks, kinds of problem, and the engine that evaluates them."""
+"""Rules for any delegate: checks, kinds of problem, and the engine that evaluates the checks."""

@@ -1,4 +1,4 @@
-"""All rules of a delegate, and the one engine that evaluates them."""
+"""All rules of a delegate, and the engine that evaluates them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .source import Source
 
 
 class RuleTarget(Protocol):
-    """The part of a target that all delegates' rules may depend on; each delegate's own target has more."""
+    """The part of a target that the rules of every delegate may use. Each delegate's own target has more."""
 
     @property
     def release(self) -> Release:
@@ -32,7 +32,7 @@ _MOST_KEPT = 4096
 
 
 class Policy(Enum):
-    """The delegate's reaction to a node that fails a check."""
+    """The reaction of a delegate to a node that fails a check."""
 
     FIRST_FAILURE = "stops at the first failure"
     ALL_FAILURES = "collects every failure"
@@ -40,18 +40,18 @@ class Policy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The refusal of operators that a delegate has no rule for. ``problem`` may name the ``{builtin_code}``."""
+    """The refusal of operators that a delegate has no rule for. ``problem`` may contain the placeholder ``{builtin_code}``."""
 
     needed: str
     hint: str = ""
     problem: str = "is not supported"
     kind: Kind = OPERATOR
     said: str = ""
-    """The delegate's own message, which may name the ``{op}``."""
+    """The delegate's own message, which may contain the placeholder ``{op}``."""
 
 
 class _Asked(NamedTuple):
-    """A check and the text of its refusal, as it applies to one target."""
+    """A check and the text of its refusal, as they apply to one target."""
 
     finder: Callable[[NodeView, Any], str | None]
     code: str
@@ -62,23 +62,23 @@ class _Asked(NamedTuple):
 
 
 class _Checks(NamedTuple):
-    """The checks that apply to one target, and the finder of the one that accepts early."""
+    """The checks that apply to one target. A node that meets the check ``early`` is accepted before the others are evaluated."""
 
     early: Callable[[NodeView, Any], str | None] | None
     checks: tuple[_Asked, ...]
     accepted: Callable[[NodeView], Verdict]
-    """The verdict on a node that meets all of them."""
+    """A function that returns the verdict on a node that meets all checks."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleBook(Generic[T]):
     """The rules of one delegate.
 
-    ``families`` are the rules by operator, one for each; ``custom`` are those of custom operators. ``kinds`` are the kinds of
-    problem that occur, in the delegate's words. ``source`` is the upstream place of rules that name no other. ``excluded``
-    returns why a node is refused before its rule is looked at, or None. ``key`` returns the part of a target that determines
-    which checks apply; all of it unless given. ``others`` is the rule of operators that have none of their own; without it
-    they are refused.
+    ``families`` has the rules of builtin operators, one mapping per family; ``custom`` has the rules of custom operators.
+    ``kinds`` are the kinds of problem that occur, in the delegate's words. ``source`` is the upstream location of the rules that
+    have no ``source`` of their own. ``excluded`` is called before the rule of a node is evaluated, and returns a reason to refuse
+    the node, or None. ``key`` returns the part of a target that determines which checks apply; by default this is the whole
+    target. ``others`` is the rule of operators that have no rule of their own. Without ``others``, such operators are refused.
     """
 
     delegate: str
@@ -93,18 +93,18 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
     reads_operands: bool = True
-    """Whether the delegate needs the operands of what it accepts; one that only selects nodes by what they are does not."""
+    """Whether the delegate reads the operands of nodes it accepts. A delegate that only selects nodes by operator does not."""
     speaks: bool = False
-    """Whether the delegate's own name for a refusal is what it says of it (``Check.said``)."""
+    """Whether the delegate's own message about a refusal (``Check.said``) serves as the refusal's native name."""
 
     @functools.cached_property
     def _kept(self) -> dict[Hashable, _Checks | None]:
-        """The checks that apply, by operator and target."""
+        """The checks that apply, cached by operator and target."""
         return {}
 
     @functools.cached_property
     def rules(self) -> Rules[T]:
-        """Every rule by operator, builtin ones first. Asking for it loads every family."""
+        """All rules by operator, builtin operators first. Reading this attribute loads every family."""
         return MappingProxyType({**_joined(self.families), **self.custom})
 
     @functools.cached_property
@@ -113,7 +113,7 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def explained(self) -> Mapping[str, Kind]:
-        """Each kind of problem by its code."""
+        """Each kind of problem, by the delegate's code for it."""
         return {kind.code(self.delegate): kind for kind in self.kinds}
 
     def validate(self, node: NodeView, target: T) -> Verdict:
@@ -144,7 +144,7 @@ class RuleBook(Generic[T]):
         return Verdict(False, tuple(reasons)) if reasons else asked.accepted(node)
 
     def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
-        """Return the verdicts on nodes of a graph, by index."""
+        """Return the verdicts on nodes of a graph, by node index."""
         verdicts = graph.results.get("verdicts", (self, target), dict[int, Verdict])
         for index in nodes:
             if index not in verdicts:
@@ -152,21 +152,24 @@ class RuleBook(Generic[T]):
         return {index: ACCEPTED if index in graph.assumed else verdicts[index] for index in nodes}
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
-        """Return the rule of an operator, or that of all others; None if the delegate does not take the operator."""
+        """Return the rule of an operator, or else ``others``; None if the delegate does not support the operator."""
         rule = self.custom.get(op) if is_custom else self._builtin(op)
         if rule is not None or (is_custom and self.unknown_custom is not None):
             return rule
         return self.others
 
     def changed_in(self, ops: Iterable[tuple[str, bool]]) -> set[Release]:
-        """Return the releases in which checks of operators came or went; with each operator, whether it is a custom one."""
+        """Return the releases in which checks of some operators were added or removed.
+
+        ``ops`` has a pair (operator, whether it is custom) for each operator.
+        """
         rules = [rule for op, is_custom in ops if (rule := self.rule_of(op, is_custom=is_custom)) is not None]
         releases = {release for rule in rules for check in rule.all_checks for release in (check.introduced, check.withdrawn)}
         releases.update([rule.introduced for rule in rules])
         return {release for release in releases if release is not None}
 
     def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
-        """Return the reason of a node whose operator the delegate does not have."""
+        """Return the reason for refusing a node whose operator the delegate does not support."""
         if unknown is None:
             unknown = self.unknown_custom if node.node.is_custom and self.unknown_custom is not None else self.unknown
         kind = self._worded(unknown.kind)
@@ -180,20 +183,20 @@ class RuleBook(Generic[T]):
         return self._worded(kind).code(self.delegate)
 
     def native_of(self, kind: Kind) -> str:
-        """Return the delegate's own name for a kind of problem, or ours if it has none."""
+        """Return the delegate's own name for a kind of problem, or the project's name if the delegate has none."""
         worded = self._worded(kind)
         return worded.native or worded.suffix or worded.name
 
     def hint_of(self, check: Check[T]) -> str:
-        """Return in a few words what to change if a check is not met."""
+        """Return a short hint on what to change if a check fails."""
         return check.hint or self._worded(check.kind).hint
 
     def sources_of(self, rule: OpRule[T]) -> tuple[Source, ...]:
-        """Return where a rule is upstream."""
+        """Return the upstream locations of a rule."""
         return rule.source or (self.source,)
 
     def source_of(self, check: Check[T], rule: OpRule[T]) -> Source:
-        """Return where a check is upstream."""
+        """Return the upstream location of a check."""
         return check.source or self.sources_of(rule)[0]
 
     def _worded(self, kind: Kind) -> Kind:
@@ -202,7 +205,7 @@ class RuleBook(Generic[T]):
         return self._by_name[kind.name]
 
     def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
-        """Return the checks that apply to a target; None if the delegate does not know the operator."""
+        """Return the checks that apply to a target; None if the delegate does not support the operator."""
         key = (op, is_custom, target if self.key is None else self.key(target))
         try:
             return self._kept[key]

@@ -1,7 +1,7 @@
 """Rules that are loaded by family of operators.
 
-``delegates/NAME/rules/FAMILY.py`` has a delegate's rules of the operators that ``model/operator_families.py`` lists. The module
-is imported when a model has one of them.
+``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for the operators of one family, listed in
+``model/operator_families.py``. The module is imported when a model has one of these operators.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LazyRules(Mapping[str, OpRule[T]]):
-    """Rules that are loaded when one of the operators that may be among them is first asked for."""
+    """Rules that are loaded on the first look-up of an operator that may have one."""
 
     def __init__(self, possible: frozenset[str], load: Callable[[], Rules[T]]) -> None:
         self.possible = possible
@@ -49,7 +49,10 @@ def _read_rules(module: ModuleType) -> Rules[T]:
 
 
 def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules) -> tuple[LazyRules[T], ...]:
-    """Return the rules in a package's modules that are named for a family: ``RULES`` of each, unless ``read`` says otherwise."""
+    """Return the rules in the modules of a package that are named after a family.
+
+    ``read`` returns the rules in a module; by default, this is the module's ``RULES``.
+    """
 
     def load(family: str) -> Rules[T]:
         return read(import_module(f"{package}.{family}"))
@@ -63,6 +66,6 @@ def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_ru
 
 
 def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:
-    """Return rules with a change to be made when they are loaded; it adds none."""
+    """Return rules with a change that is applied when they are loaded. The change must not add operators."""
     possible = rules.possible if isinstance(rules, LazyRules) else frozenset(rules)
     return LazyRules(possible, lambda: change(rules))

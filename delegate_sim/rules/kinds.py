@@ -1,6 +1,6 @@
 """Kinds of problem: the meaning of refusal codes, shared by all delegates.
 
-A delegate words a kind differently only where the difference is real (``Kind.reworded``).
+A delegate words a kind differently only if the problem really differs (``Kind.reworded``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Problem(Enum):
-    """The subject of a refusal, the same for all delegates; the diagnosis groups causes by it."""
+    """The subject of a refusal, which is the same for all delegates. The diagnosis groups causes by subject."""
 
     DYNAMIC_SHAPE = "dynamic-shape"
     OPERATOR_VERSION = "operator-version"
@@ -32,7 +32,7 @@ class Problem(Enum):
 
 
 class Explanation(NamedTuple):
-    """The explanation of a code: a title, the meaning, and the advice."""
+    """The explanation of a code: its title, its meaning, and advice."""
 
     title: str
     meaning: str
@@ -43,9 +43,10 @@ class Explanation(NamedTuple):
 class Kind:
     """A kind of problem.
 
-    ``name`` is how checks refer to it; a delegate's code for it is ``DELEGATE-name``, unless ``suffix`` says otherwise.
-    ``title``, ``meaning`` and ``advice`` explain the code, ``hint`` says in a few words what to change. ``native`` is the
-    delegate's own name for it, if any. An ``is_shared`` kind has the same code for every delegate: its name.
+    Checks refer to a kind by its ``name``. A delegate's code for the kind is ``DELEGATE-name``, or ``DELEGATE-suffix`` if there
+    is a ``suffix``. A kind that ``is_shared`` has the same code for every delegate: its name. ``title``, ``meaning`` and
+    ``advice`` explain the code, and ``hint`` says in a few words what to change. ``native`` is the delegate's own name for the
+    kind, if any.
     """
 
     name: str
@@ -64,16 +65,16 @@ class Kind:
         return Explanation(self.title, self.meaning, self.advice)
 
     def reworded(self, **changes: Any) -> Kind:
-        """Return this kind in a delegate's own words; it stays the same kind, with the same name."""
+        """Return a copy of this kind in a delegate's own words. The name stays the same."""
         return replace(self, **changes)
 
     def code(self, delegate: str) -> str:
-        """Return the code under which a delegate's refusals are reported."""
+        """Return the code of this kind in a delegate's refusals."""
         return self.name if self.is_shared else f"{delegate}-{self.suffix or self.name}"
 
 
 def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    """Return a kind whose code is its name for every delegate."""
+    """Return a kind that has the same code, its name, for every delegate."""
     return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
 
 
@@ -345,10 +346,10 @@ OPERATOR_NOT_REGISTERED = Kind(
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
-"""The reasons why the runtime cannot prepare a node for the CPU."""
+"""The problems for which the runtime cannot prepare a node for the CPU."""
 
 NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
-"""The reasons why the runtime does not load a model."""
+"""The problems for which the runtime does not load a model."""
 
 RUNTIME_KINDS = (
     MALFORMED_OPERANDS,
@@ -358,4 +359,4 @@ RUNTIME_KINDS = (
     *NOT_LOADED_KINDS,
     *NOT_PREPARED_KINDS,
 )
-"""Problems of the runtime itself, which any delegate can have."""
+"""Problems of the runtime itself, which can occur with any delegate."""

@@ -1,7 +1,8 @@
-"""Nodes that lack operands or results without which their operator does nothing.
+"""Nodes that lack operands or results that their operator cannot do without.
 
-A delegate with a check of its own for them says so itself. Most have none, and read past the arrays of such a node: no runtime
-gives an answer that could be told, so that what no check refuses is refused here, whatever the delegate.
+Some delegates check for such nodes themselves. Most do not, and read past the end of the node's operand array, so that their
+behavior cannot be predicted. A node that passes all checks of a delegate but lacks such operands is therefore refused here, for
+every delegate.
 """
 
 from __future__ import annotations
@@ -48,15 +49,18 @@ _FEWEST: Mapping[tuple[int, int], str] = {
     (20, 1): "UNIDIRECTIONAL_SEQUENCE_LSTM",
     (48, 1): "BIDIRECTIONAL_SEQUENCE_LSTM",
 }
-"""By how many operands and results an operator has at least: as its CPU kernel counts them (``kernels/*.cc: Prepare``), which was
-held against that of ai-edge-litert 2.3.0 operator by operator. PAD and PADV2 have one kernel, which takes two operands or three.
+"""Operators by the least numbers of operands and results that they need.
 
-Three operators need fewer than their kernels do, since VX takes their nodes as they are before Prepare: ADD_N with 1 and
-UNIDIRECTIONAL_SEQUENCE_RNN with 4 were seen, and its ``Rnn`` hands on as many as there are. Kernels of SPLIT, SPLIT_V and UNPACK
-count results by their options, so that none would do; such a node does nothing."""
+The numbers are those that the CPU kernels require (``kernels/*.cc: Prepare``), verified for each operator with ai-edge-litert
+2.3.0. PAD and PADV2 share one kernel, which takes two or three operands.
+
+Some operators need fewer here than in their kernels. VX takes nodes before Prepare: ADD_N with 1 operand and
+UNIDIRECTIONAL_SEQUENCE_RNN with 4 were observed, and its ``Rnn`` passes on all operands that the node has. The kernels of SPLIT,
+SPLIT_V and UNPACK take the number of results from the options, which may be 0, but a node without results does nothing.
+"""
 
 _MOST_GIVEN = 3
-"""Operators of more operands leave some of these out."""
+"""Operators that need more operands than this may omit any operand but the first."""
 
 FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
     {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
@@ -64,7 +68,10 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
-    """Return the verdict on a node that a delegate's own rules accept; ``is_counted`` if these count its operands."""
+    """Return the verdict on a node that the rules of a delegate accept.
+
+    ``is_counted`` is true if these rules check the number of operands.
+    """
     missing = _lacking(node.node, is_counted=is_counted)
     if missing is None:
         return ACCEPTED
@@ -73,12 +80,12 @@ def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
 
 
 def is_whole(node: Node) -> bool:
-    """Whether a node has operands and results, and of its operator those without which it does nothing."""
+    """Return whether a node has inputs and outputs, including all that its operator cannot do without."""
     return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and _lacking(node, is_counted=False) is None
 
 
 def _lacking(node: Node, *, is_counted: bool) -> str | None:
-    """Return what is missing, None if nothing is."""
+    """Return a description of the missing operands or results, or None if none is missing."""
     inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
     if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:
         return f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"

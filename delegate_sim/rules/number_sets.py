@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """Numbers that are allowed: ``words`` describe them, as in "at most 4", and ``data`` are them as plain data."""
+    """A set of allowed numbers. ``words`` describe the set, as in "at most 4", and ``data`` is the set as plain data."""
 
     words: str
     holds: Callable[[int], bool]
@@ -19,7 +19,7 @@ class Numbers:
 
 
 def exactly(*allowed: int) -> Numbers:
-    """Allow these numbers only."""
+    """Allow only these numbers."""
     return Numbers(listed(map(str, allowed)), frozenset(allowed).__contains__, ("exactly", *sorted(set(allowed))))
 
 
@@ -29,22 +29,22 @@ def at_most(limit: int) -> Numbers:
 
 
 def at_least(least: int) -> Numbers:
-    """Allow numbers of at least this."""
+    """Allow numbers from a least value on."""
     return Numbers(f"at least {least}", lambda number: number >= least, ("at least", least))
 
 
 def between(least: int, most: int) -> Numbers:
-    """Allow numbers from one to another, both included."""
+    """Allow numbers in a range, both ends included."""
     return Numbers(f"{least} to {most}", lambda number: least <= number <= most, ("between", least, most))
 
 
 def up_to_one() -> Numbers:
-    """Allow what counts as 1: an operator version of 1, for which a file may also say 0."""
+    """Allow 1 and less, described as "1": a file may also store operator version 1 as 0."""
     return replace(at_most(1), words="1")
 
 
 def allowed_numbers(numbers: int | Numbers) -> Numbers:
-    """Return a set of numbers; a single number stands for itself."""
+    """Return a set of numbers. A single number means the set of this number."""
     return exactly(numbers) if isinstance(numbers, int) else numbers
 
 
@@ -55,5 +55,5 @@ def listed(names: Iterable[str]) -> str:
 
 
 def counted(number: int, name: str) -> str:
-    """Say how many of something there are: "no inputs", "1 input", "2 inputs"."""
+    """Return a number with its noun: "no inputs", "1 input", "2 inputs"."""
     return f"{number or 'no'} {name}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Names of operands and results in rules."""
+"""Operands and results in rules, with their names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One operand or result of a node, with the name that messages give it."""
+    """An operand or a result of a node, with its name in messages."""
 
     position: int
     name: str
@@ -18,17 +18,17 @@ class Operand:
 
     @property
     def data(self) -> tuple[str, int]:
-        """The side and the position, as plain data."""
+        """The side (``input`` or ``output``) and the position, as plain data."""
         return ("output" if self.is_result else "input", self.position)
 
     def tensor(self, node: NodeView) -> Tensor:
-        """Return the tensor; what is left out or missing reads as ``NO_TENSOR``."""
+        """Return the tensor. An omitted or missing operand reads as ``NO_TENSOR``."""
         indices = node.node.outputs if self.is_result else node.node.inputs
         index = indices[self.position] if self.position < len(indices) else OPTIONAL_TENSOR
         return node.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def is_given(self, node: NodeView) -> bool:
-        """Whether the node names a tensor here."""
+        """Return whether the node has this operand and does not omit it."""
         indices = node.node.outputs if self.is_result else node.node.inputs
         return self.position < len(indices) and indices[self.position] >= 0
 

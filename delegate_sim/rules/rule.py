@@ -1,7 +1,7 @@
-"""An acceptance rule of any delegate, and its refusals.
+"""A delegate's rule for an operator, and its refusals.
 
-A delegate's rule for an operator is the list of conditions that the delegate tests, in its order. A condition (``Check``) says
-what it demands, finds what a node has instead, and is documented and explained by its kind.
+The rule of an operator lists the conditions that the delegate tests, in the delegate's order. Each condition is a ``Check``,
+which states its demand and finds the actual value in a node that fails it. The ``Kind`` of a check documents and explains it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from .source import Source
 
 T = TypeVar("T")
 TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
-"""The target that a delegate's rules depend on besides the node: options, the release, notes on earlier nodes."""
+"""The input of a rule besides the node: the delegate's options, the release, and notes on earlier nodes."""
 
 
 class Reason(NamedTuple):
-    """One reason why a node does not run on the delegate. ``kind`` is the delegate's own name for it, or ours if it has none."""
+    """One reason why a node does not run on the delegate.
+
+    ``kind`` is the delegate's own name for the reason, or the project's name if the delegate has none.
+    """
 
     code: str
     kind: str
@@ -37,7 +40,7 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A delegate's verdict on one node, with each reason in the delegate's order."""
+    """A delegate's verdict on one node, with its reasons in the delegate's order."""
 
     is_supported: bool
     reasons: tuple[Reason, ...] = ()
@@ -46,12 +49,12 @@ class Verdict:
 ACCEPTED = Verdict(True)
 
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
-"""Returns what was found if a demand is not met, None if it is."""
+"""A function that returns None if a node meets a demand, or else a description of the actual value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """A condition on the targets that a check applies to; ``words`` describe them in documentation, such as "from level 29"."""
+    """A condition on the targets that a check applies to. ``words`` describe it in documentation, such as "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -59,9 +62,10 @@ class Condition(Generic[TargetT_contra]):
 
 @dataclass(frozen=True, eq=False)
 class Check(Generic[TargetT_contra]):
-    """One condition of a rule. ``needed`` completes the sentence "needs ...".
+    """One condition of a rule.
 
-    ``hint`` and ``native`` (the delegate's own name for this refusal) are the kind's unless given, ``source`` the rule's.
+    ``needed`` completes the sentence "needs ...". Without a ``hint`` or ``native`` (the delegate's own name for the refusal),
+    those of the kind are used. Without a ``source``, the source of the rule is used.
     """
 
     kind: Kind
@@ -71,18 +75,18 @@ class Check(Generic[TargetT_contra]):
     native: str = ""
     source: Source | None = None
     applies: str = ""
-    """The nodes that the check applies to, if not all: "if given"."""
+    """The nodes that the check applies to, such as "if given"; empty if it applies to all nodes."""
     data: tuple[object, ...] = ()
-    """The demand as plain data: its name, operands, allowed values; empty for a check with a function of its own."""
+    """The demand as plain data: its name, operands and allowed values; empty for a check with its own function."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
     said: Callable[[NodeView, TargetT_contra], str] | None = None
-    """The delegate's own message for this refusal, where its name for one is a line of its log."""
+    """A function that returns the delegate's own message for this refusal, for delegates that log a message for each refusal."""
 
     @property
     def demand(self) -> str:
-        """The demand and the nodes that it concerns, for documentation; a refusal is about such a node and need not say so."""
+        """The demand, followed by the nodes that it applies to. Used in documentation, but not in messages about one node."""
         return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
     @overload
@@ -92,35 +96,35 @@ class Check(Generic[TargetT_contra]):
     def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]: ...
 
     def when(self, condition: Condition[Any]) -> Check[Any]:
-        """Return this check for the targets that meet a condition."""
+        """Return this check, limited to the targets that meet a condition."""
         return replace(self, conditions=(*self.conditions, condition))
 
     def from_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check for releases of the runtime from this one on."""
+        """Return this check, limited to this release of the runtime and later releases."""
         return replace(self, introduced=parse_release(release))
 
     def before_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check for releases of the runtime before this one."""
+        """Return this check, limited to releases of the runtime before this one."""
         return replace(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
-        """Return this check with the delegate's own name for the refusal, where it is not the kind's."""
+        """Return this check with its own native name for the refusal, instead of the kind's."""
         return replace(self, native=native)
 
     def saying(self, said: str | Callable[[NodeView], str]) -> Check[TargetT_contra]:
-        """Return this check with what the delegate says of a refusal: always the same, or something about the node."""
+        """Return this check with the delegate's message for the refusal: a fixed text, or a function of the node."""
         return replace(self, said=(lambda node, _: said(node)) if callable(said) else (lambda *_: said))
 
     def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
-        """Return this check as of another kind."""
+        """Return this check with another kind."""
         return replace(self, kind=kind)
 
     def from_source(self, source: Source) -> Check[TargetT_contra]:
-        """Return this check with its own place upstream."""
+        """Return this check with its own upstream location."""
         return replace(self, source=source)
 
     def counts_in(self, release: Release) -> bool:
-        """Whether the check applies in a release of the runtime."""
+        """Return whether the check applies in a release of the runtime."""
         return (self.introduced is None or release.is_at_least(self.introduced)) and (
             self.withdrawn is None or not release.is_at_least(self.withdrawn)
         )
@@ -128,27 +132,30 @@ class Check(Generic[TargetT_contra]):
 
 @dataclass(frozen=True, eq=False)
 class OpRule(Generic[TargetT_contra]):
-    """The checks of one operator, in the delegate's order, unless ``accepted_early`` accepts the node first."""
+    """The checks of one operator, in the delegate's order.
+
+    If a node meets the check ``accepted_early``, the node is accepted without the other checks.
+    """
 
     checks: tuple[Check[TargetT_contra], ...]
     accepted_early: Check[TargetT_contra] | None = None
-    """A check that accepts the node at once if its demand is met; it never refuses."""
+    """A check that accepts every node that meets it, before the other checks. It never refuses a node."""
     introduced: Release | None = None
-    """The release of the runtime from which the delegate knows the operator; None if all known releases do."""
+    """The first release of the runtime in which the delegate supports the operator; None if all known releases do."""
     source: tuple[Source, ...] = ()
-    """The upstream sources of the rule; empty for the source of the whole rule book."""
+    """The upstream locations of the rule; if empty, the location of the whole rule book applies."""
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
-        """Return this rule for releases of the runtime from this one on; before, the operator is not known."""
+        """Return this rule, limited to this release and later ones. In earlier releases the delegate lacks the operator."""
         return replace(self, introduced=parse_release(release))
 
     def from_source(self, *source: Source) -> OpRule[TargetT_contra]:
-        """Return this rule with its place upstream."""
+        """Return this rule with its own upstream locations."""
         return replace(self, source=source)
 
     @property
     def all_checks(self) -> tuple[Check[TargetT_contra], ...]:
-        """The checks, with the one that accepts early in front."""
+        """All checks, starting with ``accepted_early`` if there is one."""
         return self.checks if self.accepted_early is None else (self.accepted_early, *self.checks)
 
 

@@ -1,4 +1,4 @@
-"""The upstream source of a rule: a function or class of a file at a pinned commit."""
+"""The upstream location of a rule: a function or class in a file at a pinned commit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """An upstream repository on GitHub, at the commit that the rules were read from."""
+    """An upstream repository on GitHub, at the commit from which the rules were read."""
 
     name: str
     """Owner and name."""
@@ -21,15 +21,15 @@ class Source:
 
     repository: Repository
     file: str
-    """The path inside the repository."""
+    """The path in the repository."""
     symbol: str
     overload: str = ""
-    """A word from the parameters, where the file has several functions with this name."""
+    """A word from the function's parameters, used if the file has several functions with this name."""
     branch: str = ""
-    """The operator whose ``case`` this is, or text from the condition that guards the branch; empty for the whole."""
+    """The operator of a ``case``, or text from the condition that guards a branch; empty for the whole function."""
 
     def with_symbol(self, symbol: str, overload: str = "") -> Source:
-        """Return another symbol of the same file."""
+        """Return the location of another symbol in the same file."""
         return replace(self, symbol=symbol, overload=overload, branch="")
 
     def with_branch(self, branch: str) -> Source:
@@ -37,18 +37,18 @@ class Source:
         return replace(self, branch=branch)
 
     def of_operator(self, op: str) -> Source:
-        """Return the branch of an operator, if the function is long and has one; otherwise the function."""
+        """Return the branch for an operator if the function has a known branch for it, or else the function itself."""
         branch = self.with_branch(op)
         return self if self.branch or branch.lines is None else branch
 
     @property
     def part(self) -> str:
-        """The symbol, the overload and the branch, as ``source_lines`` names them."""
+        """The symbol, the overload and the branch in one string, which is the key in ``source_lines``."""
         return ", ".join([word for word in (self.symbol, self.overload, self.branch) if word])
 
     @property
     def lines(self) -> tuple[int, int] | None:
-        """The first and the last line at the pinned commit; None if ``make sources`` has not written them."""
+        """The first and the last line at the pinned commit; None if ``make sources`` has not recorded them."""
         from .source_lines import LINES  # hundreds of entries, which only documentation needs
 
         files = LINES.get(f"{self.repository.name}@{self.repository.commit}", {})
@@ -56,16 +56,16 @@ class Source:
 
     @property
     def location(self) -> str:
-        """The file with its lines, as links to GitHub end."""
+        """The path with the line numbers, in the form of a GitHub link."""
         return self.file if self.lines is None else f"{self.file}#L{self.lines[0]}-L{self.lines[1]}"
 
     @property
     def url(self) -> str:
-        """The lines at the pinned commit."""
+        """The link to the lines at the pinned commit."""
         return f"https://github.com/{self.repository.name}/blob/{self.repository.commit}/{self.location}"
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields, and those of the repository, for JSON."""
+        """Return the fields, including those of the repository, for JSON."""
         return {
             "repository": self.repository.name,
             "commit": self.repository.commit,
@@ -79,4 +79,4 @@ class Source:
 
 
 LITERT = Repository("google-ai-edge/LiteRT", "f67457790c9c2ab67347d6fe53270e8d3df20868")
-"""The runtime's own repository; a delegate that lives elsewhere declares its repository in its package."""
+"""The runtime's own repository. A delegate from another repository declares that repository in its package."""

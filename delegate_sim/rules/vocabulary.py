@@ -1,11 +1,11 @@
-"""The checks that every delegate's rules are written with.
+"""The checks that the rules of every delegate are written with.
 
-Each function is named after what it demands, and takes the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
-option that it is about. A demand that only one delegate makes is a ``check`` with a function of its own.
+Each function is named after its demand. Its argument is the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
+option that the demand is about. A demand that only one delegate makes is a ``check`` with its own function.
 
-Each sets ``Check.data``, by which the version of a rule set knows it, so that its words may change. A check with a function of
-its own has its words instead, unless it is given ``data`` with its limits; ``where`` always has the words of its condition.
-Reword those only together with what they demand.
+Each function sets ``Check.data``, which represents the check in the version of a rule set, so the wording of the check may
+change. A check with its own function is represented by its wording, unless its limits are given as ``data``. ``where`` is always
+represented by the wording of its condition. Change such wording only together with the demand.
 """
 
 from __future__ import annotations
@@ -37,27 +37,30 @@ Predicate = Callable[[NodeView], bool]
 
 
 def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "", *, data: tuple[object, ...] = ()) -> Check[object]:
-    """Demand something of a node, whatever the target; the finder returns what was found if the demand is not met."""
+    """Return a check that does not depend on the target.
+
+    ``finder`` returns None if a node meets the demand, or else a description of the actual value.
+    """
     return Check(kind, needed, lambda node, _: finder(node), hint, data=data)
 
 
 def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], str | None], hint: str = "") -> Check[T]:
-    """Demand something that depends on the target too."""
+    """Return a check that may depend on the target as well as on the node."""
     return Check(kind, needed, finder, hint)
 
 
 def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
-    """Refuse nodes that meet a condition, with a fixed text."""
+    """Return a check that refuses nodes that meet a condition, with a fixed description."""
     return Check(kind, needed, lambda node, _: found if condition(node) else None, hint)
 
 
 def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks for nodes that meet a condition, which the words describe."""
+    """Return these checks, limited to nodes that meet a condition. ``words`` describe the condition."""
     return tuple(_only_where(condition, words, check, ("where", words)) for check in checks)
 
 
 def where_given(which: Operand, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks for nodes that have an optional operand."""
+    """Return these checks, limited to nodes that have an optional operand."""
     return tuple(_only_where(which.is_given, "if given", check, ("given", *which.data)) for check in checks)
 
 
@@ -72,12 +75,12 @@ def _only_where(condition: Predicate, words: str, inner: Check[T], data: tuple[o
 
 
 def max_version(limit: int) -> Check[object]:
-    """Demand an operator version of at most this. A file may also say 0."""
+    """Demand an operator version of at most ``limit``. A file may also store version 0."""
     return version(up_to_one() if limit == 1 else at_most(limit))
 
 
 def version(allowed: int | Numbers) -> Check[object]:
-    """Demand an operator version among these."""
+    """Demand an operator version in a set."""
     numbers = allowed_numbers(allowed)
 
     def find(node: NodeView, _: object) -> str | None:
@@ -87,7 +90,7 @@ def version(allowed: int | Numbers) -> Check[object]:
 
 
 def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
-    """Demand numbers of operands and results; an operand left out counts if the node has an entry for it."""
+    """Demand certain numbers of operands and results. An omitted operand counts if the node has an entry for it."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
 
@@ -136,7 +139,7 @@ def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str
 
 
 def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
-    """Demand that a tensor has one of these numbers of dimensions."""
+    """Demand that the number of dimensions of a tensor is in a set."""
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
     holds = numbers.holds
 
@@ -148,7 +151,7 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
 
 
 def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
-    """Demand that no operand, or no result, has more dimensions than this."""
+    """Demand that no operand (or, with ``results``, no result) has more than ``limit`` dimensions."""
     side = "output" if results else "input"
 
     def find(node: NodeView, _: object) -> str | None:
@@ -162,7 +165,11 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
 
 
 def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
-    """Demand that no dimension of a tensor is 0. Only malformed files have negative ones; not every delegate looks for them."""
+    """Demand that no dimension of a tensor is 0.
+
+    Sizes below 0 occur only in malformed files. They are accepted unless ``allows_negative`` is false, since not every delegate
+    checks for them.
+    """
     tensor_of = which.tensor
 
     def find(node: NodeView, _: object) -> str | None:
@@ -175,7 +182,7 @@ def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[objec
 
 
 def constant(which: Operand, *, hint: str = "") -> Check[object]:
-    """Demand that an operand is stored in the model file (``kTfLiteMmapRo``); one that is left out is not."""
+    """Demand that an operand is stored in the model file (``kTfLiteMmapRo``). An omitted operand fails the check."""
 
     def find(node: NodeView, _: object) -> str | None:
         return None if which.tensor(node).is_constant else f"{which.name} is not constant"
@@ -208,7 +215,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
 
 
 def option(name: str, allowed: int | Numbers, *, hint: str = "") -> Check[object]:
-    """Demand that a builtin option has one of these values; a flag that is not set counts as 0."""
+    """Demand that a builtin option has a value in a set. A flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
     def find(node: NodeView, _: object) -> str | None:
@@ -219,7 +226,7 @@ def option(name: str, allowed: int | Numbers, *, hint: str = "") -> Check[object
 
 
 def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]:
-    """Demand that a flag among the builtin options is not set."""
+    """Demand that a flag in the builtin options is not set."""
 
     def find(node: NodeView, _: object) -> str | None:
         return f"{name} true" if getattr(node.options, name) else None

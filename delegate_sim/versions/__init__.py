@@ -1,1 +1,1 @@
-"""Operator versions: which features of a node require which version."""
+"""Operator versions, and the features of a node that require them."""

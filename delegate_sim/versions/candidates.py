@@ -1,17 +1,16 @@
-"""Candidate versions of an operator to try."""
+"""Candidate versions of an operator, for use in place of its own version."""
 
 from __future__ import annotations
 
 HIGHEST_TOLD_APART = 32
-"""No rule of a delegate tells versions above this one apart; a file may name any up to 2**31 - 1."""
+"""The highest version that rules distinguish. A file may store any version up to 2**31 - 1."""
 _ABOVE = 3
 
 
 def versions_to_try(version: int) -> list[int]:
-    """Return the versions that could be taken in place of one, the nearest first, lower ones before higher ones.
+    """Return versions that could replace an operator's version: lower ones first, each group nearest first.
 
-    >>> versions_to_try(3)
-    [2, 1, 4, 5, 6]
+    >>> versions_to_try(3) [2, 1, 4, 5, 6]
     """
     lower = range(min(version - 1, HIGHEST_TOLD_APART), 0, -1)
     higher = range(max(version, 0) + 1, max(version, 0) + _ABOVE + 1)

@@ -1,13 +1,14 @@
 """The features of a node for which a converter raises the operator version.
 
-Each operator has a table of demands in the order in which ``GetBuiltinOperatorVersion`` (``op_version.cc`` in
-``tflite/converter/tools/versioning``, LiteRT) tests them; the first demand that a node meets sets its version. What is read of
-a node is what ``GetOpSignature`` (``op_signature.cc``) collects.
+Each operator has a table of demands, in the order in which ``GetBuiltinOperatorVersion`` tests them (``op_version.cc`` in
+``tflite/converter/tools/versioning``, LiteRT). The first demand that a node meets sets its version. The tests use the same data
+of a node as ``GetOpSignature`` (``op_signature.cc``).
 
-Not every tool that writes files marks versions by this rule. Measured on models converted with TensorFlow 2.15 and 2.21, it
-gives every version except those of two quantizers (``quantize_model.cc``: 16-bit activations, and
-``converter.experimental_new_quantizer = False``). They mark the version that INT8 data needs (``operator_property.cc``) whatever
-the type is, and keep a higher one of the float model. Models of the AI Edge Quantizer have the versions of the float model.
+Not every tool that writes files sets versions by these tables. In models converted with TensorFlow 2.15 and 2.21, the tables give
+every version except the versions set by two quantizers in ``quantize_model.cc``: the quantizer for 16-bit activations, and the
+quantizer chosen by ``converter.experimental_new_quantizer = False``. Both quantizers set the version that INT8 data needs
+(``operator_property.cc``), whatever the type is, unless the version in the float model is higher. In models from the AI Edge
+Quantizer, operators keep their versions from the float model.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ from .conditions import (
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """One test of an operator's rule: the version that a feature demands of a node that meets the condition.
+    """One test of an operator's rule: a condition on a node, and the version that a node needs if it meets the condition.
 
-    The condition holds only together with the features ``given``; without one of them, the demand falls away as well.
+    The condition can hold only in nodes that also have the features ``given``. Without one of these features, the demand no
+    longer applies.
     """
 
     version: int
@@ -62,7 +64,7 @@ class Demand:
     given: tuple[str, ...] = ()
 
     def remains_without(self, codes: Collection[str]) -> bool:
-        """Whether the demand depends on none of these features."""
+        """Return whether the demand still applies if a node loses these features."""
         return self.code not in codes and not any(code in codes for code in self.given)
 
 
@@ -70,7 +72,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Demands of the type of one operand."""
+    """Return a demand for each type of one operand."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 
@@ -110,7 +112,7 @@ def _asymmetric(version: int, hybrid: VersionCondition) -> Demand:
 
 
 def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: VersionCondition) -> tuple[Demand, ...]:
-    """Demands of an operator with two ways to quantize float operands at run time."""
+    """Return the demands of an operator that can quantize float operands at run time in two ways."""
     return (_asymmetric(asymmetric, hybrid), Demand(symmetric, "hybrid-weights", hybrid))
 
 
@@ -127,8 +129,8 @@ _INT16_THROUGHOUT = (Demand(3, "int16-type", both_are("INT16")), *_INT8_DATA)
 _BROADCAST = Demand(3, "broadcast-rank", broadcasts_above_rank_4)
 _HYBRID_RECURRENT = _hybrid_pair(3, 2, hybrid_recurrent)
 
-# The types listed beside the INT8 of weights are those that have a demand further up. They tell what the version would be
-# without that demand's feature: the weights would then be INT8.
+# The conditions on INT8 weights also list the types that demands further up test. If the feature of such a demand is
+# removed, the weights become INT8, and these conditions then give the remaining version.
 _FULLY_CONNECTED = (
     Demand(14, "int2-weights", input_is("INT2", at=1)),
     Demand(13, "int4-weights", integer_weights("INT16", "INT4"), given=("int16-type",)),
@@ -147,7 +149,7 @@ _FULLY_CONNECTED = (
 _CONV_2D = (
     _quantized_bias(8, "INT8"),
     Demand(6, "grouped-convolution", is_grouped),
-    # Upstream tests the second result, which no convolution has: the version is reserved, never assigned.
+    # Upstream tests the second result, which no convolution has. The version is therefore never assigned.
     Demand(4, "int16-type", all_of(input_is("INT16"), input_is("INT16", at=1), output_is("INT16", at=1))),
     Demand(7, "int4-weights", integer_weights("INT8", "INT4"), given=("int8-type",)),
     Demand(3, "int8-type", integer_weights("INT8", "INT8", "INT4")),
@@ -204,7 +206,7 @@ _SUB = (
     *_INT8_DATA,
 )
 
-# Some older models have a lower version with an upward rescale: their converter had no version 3 yet.
+# In some older models, MUL with an upward rescale has a lower version, since their converter did not have version 3 yet.
 _MUL = (
     *_types((8, "FLOAT16")),
     Demand(7, "int16-unquantized", all_of(input_is("INT16"), negated(quantized_scales(0, 1)))),
@@ -303,14 +305,14 @@ _DYNAMIC_UPDATE_SLICE = (
     Demand(2, "int64-indices", input_is("INT64", at=2)),
 )
 
-# Releases before version 3 of DEQUANTIZE held FLOAT16 gave it version 2, as many models with float16 weights still have it.
+# Before FLOAT16 was moved to version 3 of DEQUANTIZE, it had version 2, as in many models with float16 weights.
 _DEQUANTIZE = (
     *_types((9, "FLOAT8"), (8, "UINT4"), (7, "INT2"), (6, "INT4"), (3, "INT16"), (3, "FLOAT16")),
     Demand(5, "per-channel", all_of(input_is("INT8"), lambda node: is_per_channel(node.input(0))), given=("int8-type",)),
     *_INT8_DATA,
 )
 
-# The quantizers that mark versions by operator (see above) give version 2 to INT8 as well: older INT8 models have it.
+# The two quantizers named above give version 2 to INT8 as well, so that older INT8 models have it.
 _QUANTIZE = (
     Demand(5, "uint4-type", either_is("UINT4")),
     Demand(4, "int4-type", either_is("INT4")),
@@ -331,7 +333,7 @@ _CAST = (
     Demand(2, "uint32-type", either_is("UINT32")),
 )
 
-# Some older models have version 1 with half_pixel_centers: their converter had no version 3 yet.
+# Some older models have version 1 with half_pixel_centers, since their converter did not have version 3 yet.
 _RESIZE_BILINEAR = (
     *_types((4, "INT16")),
     Demand(3, "half-pixel-centers", option_set("half_pixel_centers")),
@@ -384,7 +386,7 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         "SLICE": _SLICE,
         "SOFTMAX": _types((4, "FLOAT16"), (3, "INT16"), (2, "INT8")),
         "SPARSE_TO_DENSE": _types((3, "INT8"), (3, "UINT8"), (2, "INT64"), at=2),
-        # Some older models have version 3 for any data: the first operand, which would have to be INT32, is the axis.
+        # In some older models, SPLIT has version 3 for any data, since its first operand is the axis, of type INT32.
         "SPLIT": _types((5, "FLOAT8"), (4, "INT16"), (3, "INT32"), (2, "INT8"), at=1),
         "SPLIT_V": _types((3, "FLOAT8"), (2, "INT8")),
         "SQUEEZE": _types((2, "STRING")),
@@ -427,6 +429,6 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         **dict.fromkeys(("PAD", "PADV2"), _PAD),
     }
 )
-"""The demands behind each operator's versions, in the order of the rule. An operator not listed has version 1 only."""
+"""The demands behind each operator's versions, in the order of the tests. An operator without an entry always has version 1."""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
-"""The version without any feature, where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""
+"""The version of a node without any feature, where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""

@@ -1,8 +1,8 @@
 """Explain why a node's operator has its version.
 
-The first of an operator's demands (``demands.py``) that a node meets sets its version. A file keeps one version for all nodes
-that share an entry of its table of operators, the highest that any of them demands (``UpdateOpVersion``). So the version at a
-node may come from another node, even one of another subgraph.
+The first demand of an operator (``demands.py``) that a node meets sets the version that the node needs. A file stores one version
+for all nodes that share an entry in the table of operators: the highest version that any of them needs (``UpdateOpVersion``). The
+version of a node may therefore come from another node, even in another subgraph.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .features import FEATURES
 
 
 class Feature(NamedTuple):
-    """A feature of a node, by its code in ``FEATURES``, and the version that it demands of the node's operator."""
+    """A feature of a node, by its code in ``FEATURES``, and the operator version that the feature needs."""
 
     code: str
     version: int
@@ -34,10 +34,11 @@ class NodePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionCause:
-    """The reason why the operator of a node has a version above a given one.
+    """The reason why the operator of a node has a version above a given version.
 
-    ``features`` are those that must go from ``nodes``, the nodes that share the operator's entry and demand more. Both are empty
-    if ``is_explained`` is false: the rule does not explain the version, or no feature's absence lowers it far enough.
+    ``nodes`` are the nodes that share the operator's entry and need a higher version. ``features`` are the features that must be
+    removed from ``nodes``. Both are empty if ``is_explained`` is false, which means that the demands do not explain the version,
+    or that no removal of features lowers the version enough.
     """
 
     features: tuple[Feature, ...]
@@ -46,28 +47,28 @@ class VersionCause:
 
 
 _Met = tuple[Demand, ...]
-"""The demands that a node meets, in the rule's order."""
+"""The demands that a node meets, in the order of the tests."""
 
 
 def expected_version(node: NodeView) -> int:
-    """Return the version that a node demands by itself (``GetBuiltinOperatorVersion``); 1 for a custom operator."""
+    """Return the version that a node needs by itself (``GetBuiltinOperatorVersion``); 1 for a custom operator."""
     return _version(_lowest(node), _met(node), ())
 
 
 def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
-    """Return the version that a converter gives to the operator of a node (``UpdateOpVersion``).
+    """Return the version that a converter would give to the operator of a node (``UpdateOpVersion``).
 
-    This is the highest that any node demands which shares the operator's entry, in the model's file, without the features
-    given. Raises ValueError for a code that is not in ``FEATURES``.
+    This is the highest version needed by any node in the file that shares the operator's entry, after removing the features
+    ``without``. Raises ValueError for a code that is not in ``FEATURES``.
     """
     codes = _known(without)
     return max(_version(_lowest(node), met, codes) for met in _sharers(node))
 
 
 def version_cause(node: NodeView, version: int) -> VersionCause:
-    """Return why the operator of a node has a version above this one, looking at all nodes that share the operator's entry.
+    """Return why the operator of a node has a version above ``version``, considering all nodes that share its entry.
 
-    There are no features and nodes either where the operator has no more than the version; then that is explained.
+    If the operator's version is not above ``version``, the result counts as explained, but has no features and nodes.
     """
     lowest, sharers = _lowest(node), _sharers(node)
     causes: dict[str, Feature] = {}
@@ -112,7 +113,11 @@ def _features(met: Iterable[Demand]) -> tuple[Feature, ...]:
 
 
 def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...] | None:
-    """Remove features in the rule's order until that is enough, then put back each that was not needed."""
+    """Return the features to remove so that the version falls to ``version``; None if that is impossible.
+
+    Features are removed in the order of the tests until the version is low enough. Then each feature whose removal was
+    unnecessary is put back.
+    """
     codes: list[str] = []
     for demand in met:
         if _version(lowest, met, codes) <= version:
@@ -129,11 +134,11 @@ def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...]
 
 
 _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
-"""The nodes that share an entry of the table of operators, by the demands that they meet."""
+"""The nodes that share an entry in the table of operators, grouped by the demands that they meet."""
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    """Return the nodes of the model's file that share the entry of a node; the node alone if it is not from a file."""
+    """Return the nodes in the file that share a node's entry; only the node itself if it is not in the file."""
     own = {_met(node): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 

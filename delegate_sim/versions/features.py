@@ -1,6 +1,6 @@
-"""Features that raise an operator version, and the converter setting or model change that controls each.
+"""Features that raise an operator version, and the converter setting or model change that controls each feature.
 
-The settings are those of ``tf.lite.TFLiteConverter`` (``tflite/python/lite.py``, LiteRT). Those whose name begins with an
+The settings are attributes of ``tf.lite.TFLiteConverter`` (``tflite/python/lite.py``, LiteRT). Settings that begin with an
 underscore are experimental: any release may remove them.
 """
 
@@ -120,7 +120,7 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Features of how weights and data are quantized."""
+"""Features of quantized weights and data."""
 
 TYPES: Mapping[str, Explanation] = MappingProxyType(
     {
@@ -155,7 +155,7 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Types of data that operators have supported only since later versions."""
+"""Features for data types that operators support only since later versions."""
 
 STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
     {
@@ -253,7 +253,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Forms and options of operators."""
+"""Features for forms and options of operators."""
 
 FEATURES: Mapping[str, Explanation] = MappingProxyType({**QUANTIZATION, **TYPES, **STRUCTURE})
-"""All of these. A feature has the same code whatever the operator."""
+"""All features. A feature has the same code for all operators."""

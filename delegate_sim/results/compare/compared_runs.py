@@ -1,4 +1,4 @@
-"""Simulate the two sides of a comparison: a model on a target, as it is or with a hypothetical change."""
+"""The two sides of a comparison, simulated: a model on a target, as it is or with a hypothetical change."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .comparison import Side
 
 
 def simulated_side(model: Model, target: Target) -> Side:
-    """Apply a target's delegate to a model."""
+    """Simulate a model on a target."""
     return Side(model, simulate(model, target))
 
 
 def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
-    """Apply a target's delegate to a model with a hypothetical change. Raises OptionError if it does not apply."""
+    """Simulate a model with a hypothetical change on a target. Raises OptionError if the change does not apply to the model."""
     return Side(changed_model(model, supposition, target.release), simulate_if(model, target, supposition))

@@ -28,20 +28,20 @@ from .model_outline import outline
 SCHEMA = "delegate-sim/compare/1"
 
 DELEGATE = "delegate"
-"""The place of a delegated node."""
+"""The place of a node that is delegated."""
 _COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "runs_on_a", "runs_on_b", "codes", "reasons")
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two models with its run."""
+    """One side of a comparison: a model and its run."""
 
     model: Model
     run: Run
 
     @functools.cached_property
     def measures(self) -> Measures:
-        """The numbers of the run."""
+        """The measures of the run."""
         return measure(self.run)
 
     @functools.cached_property
@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A node on one side: its index, where it runs (``delegate`` or ``cpu``), and the reasons if it is on the CPU."""
+    """A node on one side: its index, its place (``delegate`` or ``cpu``), and the reasons if it is on the CPU."""
 
     node: int
     place: str
@@ -60,15 +60,16 @@ class State:
 
     @property
     def demands(self) -> tuple[tuple[str, str], ...]:
-        """The requirements behind the reasons, regardless of the actual values: code and requirement of each."""
+        """The failed requirements, as (code, requirement), without the actual values."""
         return tuple([(reason.code, reason.needed) for reason in self.reasons])
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedNode:
-    """A node of one side or of both. ``op`` and ``name`` (of the first output) are those in B, or in A if only A has it.
+    """A node of one side or of both.
 
-    ``changes`` lists the changes of the node itself between the models.
+    ``op`` and ``name`` (the name of the first output) are taken from side B, or from side A if only A has the node. ``changes``
+    lists the differences of the node itself between the two models.
     """
 
     subgraph: int
@@ -81,20 +82,20 @@ class ComparedNode:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """The differences between two runs. Nodes are in execution order; ``to_dict`` gives the stable form."""
+    """The differences between two runs. Nodes are in execution order. ``to_dict`` returns the stable form."""
 
     a: Side
     b: Side
     to_cpu: tuple[ComparedNode, ...]
-    """Nodes delegated in A and on the CPU in B."""
+    """Nodes that are delegated in A and on the CPU in B."""
     to_delegate: tuple[ComparedNode, ...]
-    """Nodes on the CPU in A and delegated in B."""
+    """Nodes that are on the CPU in A and delegated in B."""
     only_in_a: tuple[ComparedNode, ...]
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
-    """Nodes on the CPU on both sides, for different reasons."""
+    """Nodes that are on the CPU on both sides, but for different reasons."""
     input_changes: tuple[NodeChange, ...]
-    """Changed subgraph inputs."""
+    """Subgraph inputs that changed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/1``)."""
@@ -160,7 +161,7 @@ def _match(a: Side, b: Side) -> Matching:
 def _nodes(
     a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
 ) -> Iterator[ComparedNode]:
-    """Yield every node of either side: for each subgraph those of B, followed by those that only A has."""
+    """Yield every node of either side: for each subgraph the nodes of B, followed by the nodes that only A has."""
     for number in range(max(len(a.subgraphs), len(b.subgraphs))):
         matched = old_of[number] if number < len(old_of) else {}
         old = a.subgraphs[number] if number < len(a.subgraphs) else None

@@ -1,4 +1,4 @@
-"""Compare how several delegates handle one model: which operators each takes, and where they disagree."""
+"""Compare how several delegates handle one model: which operators each delegates, and on which nodes they disagree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..report.placement import node_reasons
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """One operator: its number of nodes, and how many of them each run delegates."""
+    """One operator: its number of nodes, and for each run the number of delegated nodes."""
 
     op: str
     nodes: int
@@ -23,7 +23,10 @@ class OperatorRow:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A node that some runs delegate and others do not. ``reasons`` holds those of each run that does not, else None."""
+    """A node that some runs delegate and others do not.
+
+    ``reasons`` has one entry per run: the reasons why the run does not delegate the node, or None if it does.
+    """
 
     subgraph: int
     node: Node
@@ -31,7 +34,7 @@ class Disagreement:
 
 
 def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
-    """Count nodes by operator, most frequent first."""
+    """Count the nodes of each operator, most frequent operator first."""
     totals: Counter[str] = Counter()
     counts: list[Counter[str]] = [Counter() for _ in runs]
     for _, node, delegated in _nodes(runs):
@@ -42,7 +45,7 @@ def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
 
 
 def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
-    """List the nodes that the runs treat differently, in order."""
+    """Return the nodes that some runs delegate and others do not, in order."""
     differences = []
     for subgraph, node, delegated in _nodes(runs):
         if any(delegated) and not all(delegated):

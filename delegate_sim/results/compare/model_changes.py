@@ -1,4 +1,4 @@
-"""Changes in a model since its baseline was written, node by node."""
+"""The changes in a model since its baseline was written, node by node."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ADDED, REMOVED = "added", "removed"
 class NodeChange:
     """A node that was added, removed, or changed in one respect.
 
-    ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``, or for a subgraph's own tensors
-    ``subgraph input``. ``old`` and ``new`` are the values before and after, empty if there is none. ``node`` is the index in the
-    current model, None for a removed node; ``old_node`` that in the baseline, None for an added one. ``name`` is that of the
-    node's first output tensor.
+    ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``; for a subgraph's own tensors it is
+    ``subgraph input``. ``old`` and ``new`` are the values before and after, empty if there is none. ``node`` is the index of the
+    node in the current model, None for a removed node. ``old_node`` is the index in the baseline, None for an added node.
+    ``name`` is the name of the node's first output tensor.
     """
 
     subgraph: int
@@ -33,10 +33,10 @@ class NodeChange:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Two versions of a model: the matched nodes of each subgraph, and the changes."""
+    """The matched nodes and the changes between two versions of a model."""
 
     old_of: tuple[dict[int, int], ...]
-    """For each subgraph of the new model: the old index of each matched node."""
+    """For each subgraph of the new model, the old index of each matched node by its new index."""
     changes: tuple[NodeChange, ...]
 
 

@@ -1,4 +1,4 @@
-"""The outline of a model that a baseline stores, to tell later which nodes changed."""
+"""The outline of a model, which a baseline stores so that changed nodes can be found later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Constant:
 
 
 class Output(NamedTuple):
-    """A result: the name of the tensor, unique in its subgraph, and its type and shape."""
+    """A result of a node: the name of the tensor, which is unique in its subgraph, and its type and shape."""
 
     name: str
     type: str
@@ -49,7 +49,7 @@ class NodeOutline:
 
 @dataclass(frozen=True, slots=True)
 class SubgraphOutline:
-    """One subgraph: its inputs and its nodes in index order."""
+    """One subgraph: its inputs, and its nodes in index order."""
 
     name: str
     inputs: tuple[Output, ...]
@@ -59,14 +59,14 @@ class SubgraphOutline:
 def outline(model: Model) -> tuple[SubgraphOutline, ...]:
     """Return the outline of every subgraph.
 
-    Unknown sizes are written ``?``. Long names are shortened so that different ones stay different. Tensors without a name, and
-    all but the first with the same name, are distinguished by ``#`` and their index.
+    Unknown sizes are written as ``?``. Long names are shortened in a way that keeps them distinct. A tensor without a name, or
+    with the name of an earlier tensor, gets ``#`` and its index as a suffix.
     """
     return tuple(map(_subgraph, file_graphs(model)))
 
 
 def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
-    """Return the kind of the operand at a position, regardless of the tensor that it is."""
+    """Return the kind of the operand at a position (none, constant or computed), regardless of its name."""
     operand = inputs[position] if position < len(inputs) else None
     if operand is None:
         return "none"
@@ -115,7 +115,7 @@ def _names(tensors: Sequence[Tensor]) -> dict[int, str]:
 
 
 def _short(name: str) -> str:
-    """Shorten a name that is too long for a file that people read."""
+    """Shorten a name that is too long for a file meant for people, keeping it unique by a digest."""
     if len(name) <= _LONGEST_NAME:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()

@@ -14,10 +14,17 @@ MatchingKey = Callable[[int], Hashable | None]
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     """Return the index in ``old`` of each node of ``new`` that existed before.
 
-    The most certain matches come first: equal operators all the way up to the inputs, and equal names; the same without names,
-    up to the inputs or down to the outputs; equal operator and names (some converters number tensors, so names alone may
-    mislead); equal nodes told apart by their neighbors and then by their order; a neighbor of a matched node at the same
-    operand; equal names with a different operator; finally the order among nodes of one operator after a matched one.
+    The most certain matches are made first. Nodes are matched if they have, in this order:
+
+    - the same names, the same operator, and the same operators all the way up to the inputs
+    - the same operators all the way up to the inputs
+    - the same operators all the way down to the outputs
+    - the same operator and names (converters may number tensors, so names alone can mislead)
+    - the same operators up to the inputs, in the same position next to a matched node
+    - the same operators up to the inputs, in the same order
+    - the same operator, in the same position next to a matched node
+    - the same names, but a different operator
+    - the same operator and the same preceding matched node, in the same order
     """
     matching = _Matching(old, new)
     matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index], with_op=True)))
@@ -43,14 +50,14 @@ def _joined(cone: str, name: Hashable | None) -> Hashable | None:
 
 
 class _Side:
-    """One of the two versions."""
+    """One of the two versions of the model."""
 
     def __init__(self, subgraph: SubgraphOutline) -> None:
         self.nodes = subgraph.nodes
         self.producer: dict[str, tuple[int, int]] = {}
-        """Node and output position that produce each tensor."""
+        """The node and the output position that write each tensor."""
         self.consumers: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        """Nodes and operand positions that read each tensor."""
+        """The nodes and the operand positions that read each tensor."""
         for index, node in enumerate(self.nodes):
             for position, (name, _) in enumerate(node.outputs):
                 self.producer.setdefault(name, (index, position))
@@ -62,7 +69,7 @@ class _Side:
         self.cones_below = self._cones_below()
 
     def _cones(self) -> list[str]:
-        """Return for each node a digest of its operator and of everything it is computed from, without shapes and versions."""
+        """Return, for each node, a digest of its operator and of everything it depends on, without shapes and versions."""
         digests: list[str] = []
         for index, node in enumerate(self.nodes):
             parts = [node.op]
@@ -78,7 +85,7 @@ class _Side:
         return digests
 
     def _cones_below(self) -> list[str]:
-        """Return for each node a digest of its operator and of everything computed from it."""
+        """Return, for each node, a digest of its operator and of everything that depends on the node."""
         digests = [""] * len(self.nodes)
         for index in reversed(range(len(self.nodes))):
             parts = [self.nodes[index].op]
@@ -89,7 +96,7 @@ class _Side:
         return digests
 
     def neighbors(self, index: int) -> Iterator[tuple[Hashable, int]]:
-        """Yield the nodes next to a node, each with the operand positions that connect them."""
+        """Yield the neighbors of a node, each with the positions of the output and the operand that connect them."""
         node = self.nodes[index]
         for position, operand in enumerate(node.inputs):
             if isinstance(operand, str) and operand in self.producer:
@@ -115,7 +122,7 @@ class _Matching:
                 self._pair(old[value], index)
 
     def pair_neighbors(self, key: Callable[[_Side, int], Hashable]) -> None:
-        """Pair nodes whose key is unique among the same neighbors of a matched node, and continue from there."""
+        """Pair neighbors of a matched pair whose position and key are unique on each side, and repeat from each new pair."""
         waiting = list(self.old_of)
         while waiting:
             index = waiting.pop()
@@ -128,9 +135,9 @@ class _Matching:
                     waiting.append(neighbor)
 
     def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
-        """Pair the k-th unmatched node of a key with the k-th on the other side.
+        """Pair the k-th unmatched node with a given key on one side with the k-th on the other side.
 
-        The key may depend on the preceding matched node, given as an index of the new version.
+        The key may depend on the preceding matched node, given as its index in the new version.
         """
         waiting: dict[Hashable, list[int]] = defaultdict(list)
         behind: int | None = None
@@ -170,7 +177,7 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbors whose place and key are unique."""
+    """Return the unmatched neighbors of a node by (position, key), without pairs that several neighbors share."""
     by_key: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbor in side.neighbors(index):
         if neighbor not in matched:

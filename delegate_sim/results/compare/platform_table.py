@@ -15,7 +15,7 @@ from ..report.measures import Measures, measure
 
 @dataclass(frozen=True, slots=True)
 class PlatformRow:
-    """One release of the platform: its refusal of the model, if any, and its uncertainties."""
+    """The result on one release of the platform: the measures, the refusal of the model, if any, and uncertainties."""
 
     platform: str
     release: str
@@ -25,7 +25,7 @@ class PlatformRow:
 
 
 def platform_rows(model: Model, target: Target, cache: AnalysisCache) -> tuple[PlatformRow, ...]:
-    """Simulate the default release of the runtime on each release of the platform; empty if there is no platform."""
+    """Simulate the runtime's default release on each release of the platform. The result is empty if there is no platform."""
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:
         return ()

@@ -1,4 +1,4 @@
-"""Compare one model and delegate across runtime releases: which load and delegate it, and what changes between them."""
+"""Compare one model and delegate across runtime releases: which releases load the model, and which nodes each delegates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .platform_table import PlatformRow, platform_rows
 
 @dataclass(frozen=True, slots=True)
 class Unloaded:
-    """An operator version that a release's own kernels do not load."""
+    """An operator version that the CPU kernels of a release do not load."""
 
     op: str
     version: int
@@ -31,13 +31,16 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Nodes of one operator whose verdict differs from the previous release's, and the reasons of the refusing one."""
+    """Nodes of one operator that the previous release did not delegate and this one does, or the reverse.
+
+    ``reasons`` are the reasons of the release that does not delegate the nodes.
+    """
 
     op: str
     is_delegated: bool
     reasons: tuple[Reason, ...]
     nodes: tuple[tuple[int, int], ...]
-    """Subgraph and node."""
+    """(subgraph, node) of each node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +49,38 @@ class ReleaseRow:
 
     release: Release
     loads: Loads
-    """True if the release's own kernels load the model."""
+    """Whether the release's CPU kernels load the model."""
     unloaded: tuple[Unloaded, ...]
-    """The operators that the kernels do not load, or that are unknown, in file order: the runtime stops at the first."""
+    """The operators that the kernels do not load, or that are unknown, in file order. The runtime stops at the first of them."""
     unloaded_types: tuple[str, ...]
-    """The types of tensors that the release does not load."""
+    """The tensor types that the release does not load."""
     lines: tuple[str, ...]
-    """The runtime's messages about a model that it does not load."""
+    """The runtime's messages about a model that the release does not load."""
     measures: Measures
     moves: tuple[Move, ...]
-    """Changes since the last earlier release that loads the model; empty for the first."""
+    """Changes since the last earlier release that loads the model; empty for the first release."""
     notes: tuple[str, ...]
     """Uncertainties about the release's rules."""
     is_certain: bool = True
-    """False if a failure to create the delegate's kernels is only predicted for this release."""
+    """False if the failure to create the delegate kernels is only predicted for this release."""
 
     @property
     def is_loaded(self) -> bool:
-        """True if the release's own kernels are known to load the model."""
+        """Whether the release's CPU kernels are known to load the model."""
         return self.loads is Loads.YES
 
     @property
     def is_full(self) -> bool:
-        """True if the model is known to be loaded and every node is delegated."""
+        """Whether the model is known to load and every node is delegated."""
         return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
 
 
 @dataclass(frozen=True, slots=True)
 class FirstLoading:
-    """The first release of a family that loads a model, and the operators that the previous one, if any, does not load."""
+    """The first release of a family that loads a model.
+
+    ``because_of`` and ``because_of_types`` are the operators and tensor types that the release before it does not load.
+    """
 
     release: Release
     because_of: tuple[Unloaded, ...] = ()
@@ -83,14 +89,14 @@ class FirstLoading:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseTable:
-    """All releases, oldest first."""
+    """The results for all simulated releases, oldest first."""
 
     model: Model
     delegate: Delegate
     options: OptionValues
     rows: tuple[ReleaseRow, ...]
     platforms: tuple[PlatformRow, ...] = ()
-    """The releases of the platform behind the delegate, if it has one."""
+    """The results on the releases of the platform behind the delegate, if it has a platform."""
 
     @property
     def full(self) -> tuple[Release, ...]:
@@ -99,7 +105,7 @@ class ReleaseTable:
 
     @property
     def first_loading(self) -> Mapping[str, FirstLoading | None]:
-        """The first release of each family that loads the model; None if none does. The families are independent."""
+        """The first release of each family that loads the model, or None. The families are independent of each other."""
         releases: dict[str, FirstLoading | None] = {}
         for family in dict.fromkeys(row.release.family for row in self.rows):
             rows = [row for row in self.rows if row.release.family == family]
@@ -120,7 +126,7 @@ def release_table(
 ) -> ReleaseTable:
     """Simulate a model under several runtime releases, ordered by the age of their rules.
 
-    By default, these are all known releases since the delegate was introduced.
+    The default is all known releases since the delegate was introduced.
     """
     delegate = target.delegate
     ordered = sorted(

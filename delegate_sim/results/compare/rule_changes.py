@@ -1,4 +1,4 @@
-"""Changes of a delegate's rules between runtime releases, derived from the rules."""
+"""Changes of a delegate's rules between runtime releases, computed from the rules."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...rules.rule import Check, OpRule
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """The changes of a release in the rule of one operator.
+    """The changes that a release made to the rule of one operator.
 
-    ``is_new`` is true if the release added the operator to the delegate; ``dropped`` are removed checks, ``added`` new ones. A
-    changed check is in both, old and new.
+    ``is_new`` is true if the release added the operator to the delegate. ``dropped`` are the removed checks and ``added`` the new
+    ones. A modified check is in both: its old form in ``dropped``, its new form in ``added``.
     """
 
     release: Release
@@ -27,7 +27,7 @@ class RuleChange:
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
-    """Return the changes, oldest release first; ``since`` leaves out those of this release and earlier ones."""
+    """Return the changes, oldest release first. ``since`` skips the changes of that release and of earlier releases."""
     changes = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
     newer = [change for change in changes if since is None or not since.is_at_least(change.release)]
     return sorted(newer, key=lambda change: (change.release.order, change.op))

@@ -1,4 +1,4 @@
-"""Simulate LiteRT 2's CompiledModel: the NPU plugin, then the GPU, then the CPU, each on the remaining nodes.
+"""Simulate LiteRT 2's CompiledModel: the NPU plugin, then the GPU, then the CPU, each on the nodes that remain.
 
 Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runtime/compiled_model.cc``).
 """
@@ -26,7 +26,7 @@ from .placement import CPU, placements
 from .report import Report
 
 _SOC = "soc"
-"""The plugins' option for the SoC."""
+"""The name of the plugins' option for the SoC."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
 """Custom operators that CompiledModel registers for the CPU without kernels, so that XNNPACK can run them."""
@@ -35,9 +35,9 @@ _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The target of CompiledModel: the requested accelerators, and the same settings as ``Target``.
+    """The target of a CompiledModel: the requested accelerators, and the settings that ``Target`` also has.
 
-    ``soc`` is ``vendor:model``, empty without an NPU; ``options`` apply to the steps that have them.
+    ``soc`` is ``vendor:model``, and empty without an NPU. ``options`` apply to every accelerator that has them.
     """
 
     accelerators: tuple[str, ...]
@@ -49,10 +49,10 @@ class Stack:
 
 @dataclass(frozen=True, repr=False)
 class StackResult(Shown):
-    """The result for a model: the runs of each step, whether CompiledModel is created, and notes.
+    """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
-    The NPU's nodes are those that its plugin selects; the vendor's compiler, which may refuse them, is not simulated. ``to_dict``
-    gives the stable form.
+    The nodes of the NPU are the nodes that its plugin selects. The vendor's compiler, which may reject them, is not simulated.
+    ``to_dict`` returns the stable form.
     """
 
     stack: Stack
@@ -61,7 +61,7 @@ class StackResult(Shown):
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, with CompiledModel's outcome; nodes have places only if it is created."""
+        """Return the report as plain data, with the outcome of CompiledModel. Without a CompiledModel, ``placement`` is empty."""
         entry = self.report.to_dict()
         if not self.is_created:
             entry["placement"] = []
@@ -76,7 +76,7 @@ class StackResult(Shown):
         }
 
     def places(self) -> dict[str, Counter[str]]:
-        """Return the number of nodes per operator at each place; empty if CompiledModel is not created."""
+        """Return the number of nodes of each operator at each place; empty if CompiledModel is not created."""
         by_place: dict[str, Counter[str]] = {}
         for places in placements(self.report.runs) if self.is_created else ():
             for node, place in places:
@@ -101,7 +101,7 @@ class StackResult(Shown):
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
-    """Return the accelerators in a text, in the order in which LiteRT applies them. Raises OptionError."""
+    """Return the accelerators named in a text, in the order in which LiteRT applies them. Raises OptionError."""
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for part in named:
         if part not in ACCELERATORS:
@@ -112,15 +112,15 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
 
 
 def simulate_stack(model: Model, stack: Stack) -> StackResult:
-    """Apply the accelerators to a model.
+    """Apply the accelerators to a model, in order.
 
-    Raises OptionError for an unknown vendor, a missing SoC, and an option that no step has.
+    Raises OptionError for an unknown vendor, a missing SoC, or an option that no accelerator has.
     """
     known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
     for name in stack.options:
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
-    # A model that was compiled ahead of time runs as it is: no plugin is asked again.
+    # A model that was compiled ahead of time runs as it is: LiteRT asks no plugin again.
     is_compiled = precompiled(model).is_compiled
     targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
     by_default = None
@@ -138,7 +138,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 def _registered(stack: Stack) -> frozenset[str]:
     """Return the custom operators that CompiledModel registers, or that its dispatch delegate claims first.
 
-    Those that it registers for the GPU are listed by the delegate (``Delegate.accelerator.registered_operators``).
+    The operators that CompiledModel registers for the GPU are not included (see ``Delegate.accelerator.registered_operators``).
     """
     registered = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
     return registered | {DISPATCH} if "npu" in stack.accelerators else registered
@@ -149,7 +149,7 @@ def _itself(target: Target) -> Target:
 
 
 def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
-    """Return the delegates of a stack in the order in which they are applied. Raises OptionError for an unknown vendor."""
+    """Return the delegates of a stack in the order of application. Raises OptionError for an unknown vendor."""
     return tuple([find_delegate(ACCELERATORS[name] or plugin_of(_vendor(stack))) for name in stack.accelerators])
 
 
@@ -211,7 +211,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
-    """Yield a note if a file was compiled for another SoC; compatibility between SoCs is unknown."""
+    """Yield a note if the file was compiled for another SoC. Whether its code runs on the requested SoC is unknown."""
     code = precompiled(model)
     if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (

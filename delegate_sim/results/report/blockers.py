@@ -1,4 +1,4 @@
-"""Find the main cause that keeps nodes of a run on the CPU, ignoring its consequences."""
+"""Find the main cause that keeps nodes of a run on the CPU, ignoring the consequences of other causes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
 _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
-"""Codes that would not keep a node on the CPU if the nodes around it were delegated."""
+"""Kinds of problem that would not keep a node on the CPU if the nodes around it were delegated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A code, and the nodes that it keeps on the CPU: their operator and number.
+    """A refusal code, and the operator and number of the nodes that it keeps on the CPU.
 
-    Without an operator it concerns the whole graph; ``is_input`` is true if the cause is an input of unknown size.
+    Without an operator, the code concerns the whole graph. ``is_input`` is true if the cause is an input of unknown size.
     """
 
     code: str
@@ -31,9 +31,10 @@ class Blocker:
 
 
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
-    """Return the cause that keeps most multiply-adds, or else most nodes, on the CPU; None if there is none.
+    """Return the cause that keeps the most multiply-adds on the CPU (or the most nodes, if equal); None if there is none.
 
-    Nodes that only follow others (partitions beyond a limit, DEQUANTIZE of float16 weights) count if there is no other cause.
+    Causes that are consequences of others (the limit on partitions, DEQUANTIZE of float16 weights) count only if there is no
+    other cause.
     """
     refusal = run.refusal
     if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:
@@ -80,6 +81,6 @@ class BlockerSummary:
 
 
 def summary_of(model: Model, run: Run) -> BlockerSummary:
-    """Return a run as a table row."""
+    """Summarize a run as a table row."""
     compute = compute_of(run)
     return BlockerSummary(measure(run), compute.multiply_adds, compute.delegated_multiply_adds, main_blocker(model, run, compute))

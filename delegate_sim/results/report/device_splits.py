@@ -1,4 +1,4 @@
-"""Splits of each partition over the devices behind a delegate, as data for reports."""
+"""The split of each partition over the devices behind a delegate, as data for reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
-    """Return the split partitions of a subgraph, by their ids; empty if they are unknown."""
+    """Return the partitions of a subgraph that are split, as (partition number, split); empty if splits are unknown."""
     if subgraph.decision is None or not subgraph.subsets:
         return []
     numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}
@@ -20,7 +20,7 @@ def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
 
 
 def splits_entry(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
-    """Return the splits as plain data under their own key; empty if they are unknown."""
+    """Return the splits of a subgraph as plain data, under the key ``split``; empty if splits are unknown."""
     splits = splits_of(run, subgraph)
     if not splits:
         return {}

@@ -1,4 +1,4 @@
-"""Displays of results: a line, a notebook table, and data frames."""
+"""Displays of results: a line of text, a notebook table, and data frames."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _ROWS_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under named columns; cells are plain data: strings, numbers, booleans, None, or tuples of these."""
+    """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of these."""
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
 
 
 class Shown:
-    """Base of results that are displayed as a line and as tables."""
+    """Base class of results that are displayed as a line and as tables."""
 
     def _line(self) -> str:
-        """Return one line on the result; it may contain unescaped names from a model."""
+        """Return a one-line summary, which may contain unescaped names from a model."""
         raise NotImplementedError
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        """Return every table by its name, the main one first."""
+        """Return every table by its name, the main table first."""
         raise NotImplementedError
 
     def _shown(self) -> Sequence[str]:
@@ -41,14 +41,14 @@ class Shown:
         return list(self._tables())[:1]
 
     def _picture(self) -> str:
-        """Return HTML to display above the tables in a notebook; names from a model must be escaped."""
+        """Return HTML to display above the tables in a notebook. Names from a model must be escaped."""
         return ""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {shortened(printable(self._line()), _LONGEST_LINE)}>"
 
     def _repr_html_(self) -> str:
-        """Return the HTML for a notebook; everything from a model is escaped."""
+        """Return the HTML for a notebook. Everything from a model is escaped."""
         tables = self._tables()
         parts = [f"<p><b>{_escaped(self._line(), _LONGEST_LINE)}</b></p>"]
         parts.append(self._picture())
@@ -56,9 +56,10 @@ class Shown:
         return f"<div>{''.join(parts)}</div>"
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
-        """Return one of the result's tables as a data frame, by default the first.
+        """Return one of the result's tables as a data frame, by default the first table.
 
-        Raises OptionError with the names of the tables if there is none of that name, MissingPackageError without pandas.
+        Raises OptionError, listing the available tables, if there is no table of that name. Raises MissingPackageError if pandas
+        is not installed.
         """
         tables = self._tables()
         name = next(iter(tables)) if table is None else table

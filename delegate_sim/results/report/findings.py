@@ -13,7 +13,7 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A node, or the whole model. ``name`` is that of the node's first output tensor."""
+    """The location of a finding: a node, or the whole model. ``name`` is the name of the node's first output tensor."""
 
     subgraph: int | None = None
     subgraph_name: str = ""
@@ -29,9 +29,9 @@ WHOLE_MODEL = Location()
 class Finding:
     """A problem or a remark.
 
-    ``code`` is a code of ``delegate-sim explain``; ``level`` is ``error``, ``warning`` or ``note``; ``statement`` is one line
-    that may contain unescaped names from a model; ``hint`` says what to do and may be empty. A statement about a node begins with
-    the verb: ``node_name`` is its subject, and empty for any other statement.
+    ``code`` is a code of ``delegate-sim explain``. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is one line
+    that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. A statement about a node begins
+    with the verb, and ``node_name`` is its subject. ``node_name`` is empty for any other statement.
     """
 
     code: str
@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """The statement with its subject."""
+        """The statement, preceded by the node if it is about one."""
         return f"{self.node_name} {self.statement}" if self.node_name else self.statement
 
 
@@ -61,7 +61,7 @@ def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
 def node_finding(
     code: str, level: str, outcome: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], more: str = ""
 ) -> Finding:
-    """Return a finding about a node, with its reasons."""
+    """Return a finding about a node, with the node's reasons."""
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"

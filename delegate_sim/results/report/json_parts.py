@@ -1,6 +1,7 @@
-"""Write JSON in parts: a large document takes many times more memory as Python objects than as text.
+"""Write JSON in parts, since a large document takes many times more memory as Python objects than as text.
 
-One ``json.dumps`` of the overview of 30,000 nodes takes 1.4 GiB instead of 0.5, the limit in ``SECURITY.md``.
+For example, writing the overview of 30,000 nodes with one ``json.dumps`` takes 1.4 GiB. In parts it takes 0.5 GiB, which is the
+limit in ``SECURITY.md``.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ def json_value(entry: Any) -> Iterator[str]:
 
 
 def json_array(items: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Yield the parts of an array, given those of its items."""
+    """Yield the parts of a JSON array, given the parts of each item."""
     return _bracketed("[]", (("", item) for item in items))
 
 
 def json_object(fields: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Yield the parts of an object, given those of its values."""
+    """Yield the parts of a JSON object, given the parts of each value."""
     return _bracketed("{}", ((f"{json.dumps(key)}: ", value) for key, value in fields.items()))
 
 

@@ -1,4 +1,4 @@
-"""The measures of a run that a baseline stores and a check compares."""
+"""The measures of a run, which a baseline stores and a check compares."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ FAILS_LATER = "delegated, then fails"
 """The outcome if nodes are delegated, but the application's AllocateTensors fails afterwards."""
 
 NONE_FAILS = "none, then fails"
-"""The outcome if no node is delegated and AllocateTensors fails, since no CPU kernel was prepared before."""
+"""The outcome if no node is delegated and AllocateTensors then fails, since no CPU kernel was prepared before."""
 
 PREDICTED = "restored, as predicted"
-"""The outcome if nodes are delegated by the rules of the release, but only newer sources show that the kernels fail.
+"""The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are those of a restored run; in the report the nodes are delegated, with a refusal that explains it.
+The measures are those of a restored run. In the report, however, the nodes are delegated, with a refusal that explains the
+failure.
 """
 
 NOT_PREPARED = "refused, not prepared"
@@ -27,7 +28,7 @@ NOT_LOADED = "refused, not loaded"
 """The outcome if the runtime does not load the model."""
 
 TAKEN = frozenset({"delegated", SELECTED})
-"""The outcomes of runs, of delegates and compiler plugins, that take nodes without a known failure."""
+"""The outcomes of runs in which a delegate or compiler plugin takes nodes, without a known failure."""
 
 OUTCOMES = ("delegated", SELECTED, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
 """All outcomes of measures."""
@@ -40,8 +41,8 @@ NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 class Measures:
     """The measures of one run, over all subgraphs.
 
-    ``partitions`` counts all, as the runtime does; ``border_bytes`` is the size of the inputs and outputs of the delegate's
-    kernels in one inference, without constants. Without a delegated node both are 0.
+    ``partitions`` counts all partitions, delegated or not, as the runtime does. ``border_bytes`` is the total size of the inputs
+    and outputs of the delegate kernels in one inference, without constants. Both are 0 if no node is delegated.
     """
 
     outcome: str
@@ -53,17 +54,17 @@ class Measures:
 
     @property
     def fallback_nodes(self) -> int:
-        """Number of nodes that stay on the CPU."""
+        """The number of nodes that stay on the CPU."""
         return self.nodes - self.delegated_nodes
 
     @property
     def delegated_share(self) -> float:
-        """The share of delegated nodes, from 0 to 1; 1 for a model without nodes."""
+        """The share of nodes that are delegated, from 0 to 1; 1 for a model without nodes."""
         return self.delegated_nodes / self.nodes if self.nodes else 1.0
 
     @property
     def is_delegated(self) -> bool:
-        """True if any node runs on the delegate."""
+        """Whether any node runs on the delegate."""
         return self.delegated_nodes > 0
 
 
@@ -84,7 +85,7 @@ def measure(run: Run) -> Measures:
 
 
 def _outcome(run: Run) -> str:
-    """Return the outcome, which also depends on whether the model then runs."""
+    """Return the outcome of a run, which also depends on whether the model can run after the delegate was applied."""
     if run.outcome == REFUSED:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":

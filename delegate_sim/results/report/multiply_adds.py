@@ -1,8 +1,8 @@
-"""Count multiply-adds of nodes from the shapes of the prepared graph.
+"""Count the multiply-adds of nodes from the shapes of the prepared graph.
 
-The counts do not estimate latency: a multiply-add takes a different time on each delegate, type and operator, and data that
-crosses boundaries takes time as well. Nodes are counted by the definition of their operator, whatever algorithm a kernel uses:
-padding counts like other elements, sparse weights like dense ones, and each subgraph as running once.
+The counts do not estimate latency: a multiply-add takes a different time for each delegate, type and operator, and moving data
+across boundaries takes time as well. Nodes are counted by the definition of their operator, whatever algorithm a kernel uses.
+Padding counts like other elements, sparse weights count like dense weights, and each subgraph counts as if it ran once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _GREATEST_RANK = 32
 def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
-    Convolutions, matrix products and recurrent layers are counted. All other operators have 0; element-wise work, pooling,
-    reductions, biases and activations are not counted. An unknown size counts as the shape gives it. A node whose operands are
-    missing, or do not have the required ranks and sizes, has 0.
+    Convolutions, matrix products and recurrent layers are counted. All other operators have 0: element-wise work, pooling,
+    reductions, biases and activations are not counted. An unknown size counts with its value in ``shape``. A node has 0 if
+    operands are missing or do not have the required ranks and sizes.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
     return counter(node) if counter is not None else 0
@@ -34,10 +34,10 @@ def multiply_adds(node: NodeView) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compute:
-    """The multiply-adds of a run, without those of nodes that an earlier delegate of a chain took."""
+    """The multiply-adds of a run, without the nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
-    """For each subgraph: the multiply-adds of the plan's nodes, by index, in order; nodes without any are left out."""
+    """For each subgraph: the multiply-adds of the nodes in the plan, in order, by node index. Nodes without any are left out."""
     delegated_nodes: tuple[frozenset[int], ...]
     """For each subgraph: the nodes that run on the delegate."""
 
@@ -52,7 +52,7 @@ class Compute:
         return sum([self.of(subgraph, nodes) for subgraph, nodes in enumerate(self.delegated_nodes)])
 
     def of(self, subgraph: int, nodes: Iterable[int]) -> int:
-        """Return the multiply-adds of some nodes of a subgraph, such as a partition."""
+        """Return the multiply-adds of some nodes of a subgraph, such as the nodes of a partition."""
         counts = self.by_node[subgraph]
         return sum([counts.get(node, 0) for node in nodes])
 
@@ -66,7 +66,7 @@ def compute_of(run: Run) -> Compute:
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:
-    """Count once for all delegates that see the same graph: that of the file, or the prepared one."""
+    """Return the multiply-adds of a graph's nodes, counted once for all delegates that see the graph."""
     return graph.results.get("multiply-adds", (), lambda: _counted(graph))
 
 
@@ -77,7 +77,7 @@ def _counted(graph: Graph) -> Mapping[int, int]:
 
 
 def _product(sizes: Sequence[int]) -> int:
-    """Multiply sizes; return 0 if no tensor can have them."""
+    """Return the product of sizes, or 0 if no tensor can have these sizes."""
     return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else math.prod(sizes)
 
 
@@ -90,10 +90,10 @@ def _has_ranks(rank: int, *tensors: Tensor) -> bool:
 
 
 def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> int:
-    """Return a convolution's count: every element of the filter is used once at every position.
+    """Return the count of a convolution, which uses every element of the filter once at every position.
 
-    The last dimension of ``positions`` is that of the channels. The filter of a grouped convolution has the input channels of one
-    group only, so groups need no special treatment.
+    The last dimension of ``positions`` holds the channels. In a grouped convolution, the filter has only the input channels of
+    one group, so groups need no special treatment.
     """
     if len(weights.shape) != rank or len(positions.shape) != rank:
         return 0
@@ -101,17 +101,17 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a counter of convolutions, which use the whole filter at each position of the output."""
+    """Return a counter for convolutions, which use the whole filter at each position of the output."""
     return lambda node: _filter_at_each_position(node.input(1), node.output(0), rank)
 
 
 def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a counter of transposed convolutions, which use the whole filter at each position of the input."""
+    """Return a counter for transposed convolutions, which use the whole filter at each position of the input."""
     return lambda node: _filter_at_each_position(node.input(1), node.input(2), rank)
 
 
 def _fully_connected(node: NodeView) -> int:
-    """Return the count for weights of shape (units, depth), in any format, and a result with one row of units per sample."""
+    """Return the count of a fully connected layer, whose weights have shape (units, depth) in any format."""
     source, weights, result = node.input(0), node.input(1), node.output(0)
     if source.index == OPTIONAL_TENSOR or weights.rank != 2 or weights.shape[0] <= 0:
         return 0
@@ -119,7 +119,7 @@ def _fully_connected(node: NodeView) -> int:
 
 
 def _batch_matmul(node: NodeView) -> int:
-    """Return the count: each element of the result is a sum over the depth that both operands share."""
+    """Return the count of a batch matrix product: each element of the result is a sum over the depth."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if left.rank < 2 or right.rank < 2 or result.rank < 2:
         return 0
@@ -132,8 +132,8 @@ def _batch_matmul(node: NodeView) -> int:
 def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
     """Return the count of a recurrent layer, which uses every weight once for each sequence and step.
 
-    ``weights`` are the operands with weights; omitted gates and projections add nothing. One-dimensional weights, such as a
-    peephole's, represent a diagonal matrix.
+    ``weights`` are the positions of the operands with weights. Omitted gates and projections add nothing. One-dimensional
+    weights, such as a peephole's, represent a diagonal matrix.
     """
     source = node.input(0)
     if source.rank != rank:
@@ -144,9 +144,9 @@ def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
 
 _BASIC_LSTM_WEIGHTS = 2
 _CELL_WEIGHTS = (*range(1, 12), 16)
-"""The weight operands of an LSTM: input, recurrent, peephole and projection."""
+"""The positions of an LSTM's weights: input, recurrent, peephole and projection weights."""
 _BACKWARD = 17
-"""Distance from an operand of the forward cell to that of the backward cell."""
+"""The distance from an operand of the forward cell to the same operand of the backward cell."""
 _LSTM_AUXILIARY_INPUT, _LSTM_AUXILIARY_WEIGHTS = 39, range(40, 48)
 _RNN_AUXILIARY_INPUT, _RNN_AUXILIARY_WEIGHTS = 9, range(10, 12)
 
@@ -157,7 +157,7 @@ def _lstm(node: NodeView) -> int:
 
 
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
-    """Return the count of both cells; an auxiliary input without its own weights is the backward cell's input."""
+    """Return the count of both cells. An auxiliary input without its own weights is the backward cell's input."""
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
 
@@ -168,7 +168,7 @@ def _bidirectional_sequence_rnn(node: NodeView) -> int:
 
 
 def _dot_general(node: NodeView) -> int:
-    """Return the count: each element of the result is a sum over the contracted dimensions."""
+    """Return the count of a general dot product: each element of the result is a sum over the contracted dimensions."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if OPTIONAL_TENSOR in (left.index, right.index, result.index):
         return 0
@@ -179,16 +179,17 @@ def _dot_general(node: NodeView) -> int:
 
 
 def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
-    """Return the sizes of some dimensions of a tensor; None unless it has all of them, each named once."""
+    """Return the sizes of the given dimensions; None if the tensor lacks one or a dimension is given twice."""
     if len(dimensions) > tensor.rank or len(set(dimensions)) < len(dimensions):
         return None
     return [tensor.shape[axis] for axis in dimensions] if all(0 <= axis < tensor.rank for axis in dimensions) else None
 
 
 def _stablehlo_convolution(node: NodeView) -> int:
-    """Return the count: the whole filter at each position of the output or, with a dilated input, of the input.
+    """Return the count of a convolution: the whole filter is used at each position of the output.
 
-    Strides may skip positions of such an input, so the smaller of the two numbers counts.
+    If the input is dilated, the filter is used at each position of the input instead. Strides may skip some of these positions,
+    so the smaller number of positions counts.
     """
     source, weights, result, options = node.input(0), node.input(1), node.output(0), node.options
     axes = (options.kernel_output_feature_dimension, options.kernel_input_feature_dimension, *options.kernel_spatial_dimensions)

@@ -1,6 +1,6 @@
-"""Words for the outcome of nodes: "delegated" for a delegate's, "selected" for those of a compiler plugin.
+"""Words for the outcome of nodes: "delegated" for the nodes of a delegate, "selected" for the nodes of a compiler plugin.
 
-Selected by the plugin, compiled by the vendor's compiler and running on the chip are three states: only the first is simulated.
+A node can be selected by the plugin, compiled by the vendor's compiler, and running on the chip. Only the first is simulated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SELECTED = "selected"
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWords:
-    """Words for delegated or selected nodes, for the others, and for groups of them."""
+    """Words for nodes that are delegated or selected, for nodes that are not, and for the groups they form."""
 
     taken: str
     left: str
@@ -30,7 +30,7 @@ class OutcomeWords:
 
     @property
     def share(self) -> str:
-        """Title of the share of delegated or selected nodes."""
+        """The title of the share of nodes that are delegated or selected."""
         return f"{self.taken} share"
 
 

@@ -1,4 +1,4 @@
-"""The final placement of each node of a run, with reasons, and the tensors that cross a delegate's boundary."""
+"""The final place of each node of a run, with reasons, and the tensors that cross the boundary of a delegate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOT_ASKED = "not-delegated"
 
 
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
-    """Return the final place of each node of each subgraph: the name of a delegate, or ``cpu``."""
+    """Return the final place of each node of each subgraph: ``npu`` if compiled ahead of time, a delegate's name, or ``cpu``."""
     rows = []
     inlined = _places_in_bodies(runs)
     is_compiled = has_dispatches(runs[0].subgraphs[0].graph.model) if runs[0].subgraphs else False
@@ -42,7 +42,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Return the places of nodes in inlined bodies that a later delegate took, by subgraph and index in the file."""
+    """Return, by subgraph and index in the file, the places of nodes in inlined subgraphs that a later delegate took."""
     by_subgraph: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
         places = {} if subgraph.decision is None else subgraph.decision.places
@@ -54,7 +54,7 @@ def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
 
 
 def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[int, str]) -> dict[int, str]:
-    """Return the places of nodes that one delegate inlined and a later one took, each as a whole."""
+    """Return the place of each node that a delegate inlined, if all nodes of the inlined body have the same place."""
     parts: dict[int, set[str]] = {}
     for run in runs:
         decision = run.subgraphs[subgraph].decision
@@ -64,7 +64,7 @@ def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[in
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
-    """Return the reasons why a node is not supported, or supported but not delegated."""
+    """Return the reasons why a node is not supported, or is supported but not delegated."""
     decision = run.decision
     if decision is None:
         return (_undone_reason(refusal),) if refusal is not None else ()
@@ -79,7 +79,7 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
-    """Return the partitions that only the limit keeps off the delegate, largest first, as it would take them."""
+    """Return the partitions that only the limit on partitions keeps off the delegate, largest first."""
     if run.decision is None:
         return ()
     set_aside = run.decision.set_aside
@@ -92,12 +92,12 @@ def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the size of the tensors that cross a boundary at run time, without constants and tensors added by a delegate."""
+    """Return the bytes of the tensors that cross a boundary at run time, without constants and tensors that a delegate added."""
     return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
-    """Return the tensors that are in the file and not constant."""
+    """Return the tensors that are not constant and that the delegate did not add."""
     return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 
 
@@ -116,7 +116,7 @@ def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
 
 
 def code_of(reasons: Sequence[Reason]) -> str:
-    """Return the code that represents a node's reasons: the first."""
+    """Return the code that represents a node's reasons, which is the code of the first reason."""
     return reasons[0].code if reasons else _NOT_ASKED
 
 

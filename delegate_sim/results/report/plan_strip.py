@@ -1,4 +1,4 @@
-"""The execution plan as a strip: one cell for each node, in running order, with the state of the node."""
+"""The execution plan as a strip: one cell for each node, in running order, showing the node's state."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ DELEGATED = "delegated"
 REFUSED = "refused"
 """The state of CPU nodes that the delegate refuses or is not asked about."""
 LEFT = "left"
-"""The state of CPU nodes that the delegate accepts: beyond a limit, or since the delegation was undone."""
+"""The state of CPU nodes that the delegate supports but does not run, because of a limit or because delegation was undone."""
 MIXED = "mixed"
-"""The state of a cell that nodes of different states share."""
+"""The state of a cell that shows several nodes with different states."""
 STATES = (DELEGATED, REFUSED, LEFT)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Consecutive nodes, by index, with one state and in one partition, if the plan was split."""
+    """Consecutive nodes in one state, given by index. If the plan was partitioned, they are in one partition."""
 
     state: str
     nodes: tuple[int, ...]
@@ -34,12 +34,12 @@ def node_state(run: SubgraphRun, index: int) -> str:
 
 
 def strip(run: SubgraphRun) -> tuple[Span, ...]:
-    """Return the nodes of a subgraph in the order in which they run after the delegate was applied."""
+    """Return the nodes of a subgraph as spans, in the order in which they run after the delegate was applied."""
     return tuple(_spans(run))
 
 
 def run_strip(run: Run) -> tuple[Span, ...]:
-    """Return the strips of all subgraphs, one after another."""
+    """Return the spans of all subgraphs, one subgraph after another."""
     return tuple([span for subgraph in run.subgraphs for span in _spans(subgraph)])
 
 
@@ -48,7 +48,7 @@ Lengths = tuple[tuple[str, int], ...]
 
 
 def run_lengths(run: Run) -> Lengths:
-    """Return the strips of all subgraphs of a run as lengths."""
+    """Return the strips of all subgraphs of a run as states with their numbers of nodes."""
     lengths: list[tuple[str, int]] = []
     for span in run_strip(run):
         if lengths and lengths[-1][0] == span.state:
@@ -59,7 +59,7 @@ def run_lengths(run: Run) -> Lengths:
 
 
 def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
-    """Return at most ``most`` states, and how many nodes each covers; one node per cell if there is room.
+    """Return the states of at most ``most`` cells, and the number of nodes per cell, which is 1 if there is room.
 
     A cell with nodes in different states is ``MIXED``.
     """

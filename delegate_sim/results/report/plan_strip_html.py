@@ -10,11 +10,11 @@ from .plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells, run_lengths
 
 _COLORS = {DELEGATED: "#1f7a6d", REFUSED: "#c2501a", LEFT: "#a98109", MIXED: "#7b6a9e"}
 _MOST = 400
-"""Largest number of cells."""
+"""The largest number of cells."""
 
 
 def strip_picture(run: Run) -> str:
-    """Return an HTML element with the nodes in running order by state; empty for a model without nodes."""
+    """Return an HTML element that shows the states of the nodes in running order; empty for a model without nodes."""
     lengths = run_lengths(run)
     states, size = cells(lengths, _MOST)
     if not states:

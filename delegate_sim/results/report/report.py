@@ -37,25 +37,25 @@ class Viewer(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Shown):
-    """Independent runs of one model, or a chain of runs. ``to_dict`` gives the stable form."""
+    """Independent runs of one model, or a chain of runs. ``to_dict`` returns the stable form."""
 
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """True if each run starts from the nodes that the previous one left."""
+    """Whether the runs form a chain, in which each run starts from the nodes that the previous run left."""
     viewer: Viewer | None = None
-    """The viewer of the page; reports of ``analyze`` and ``simulate`` have one."""
+    """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""
         return {**self._head(), "runs": [_run_entry(run) for run in self.runs], **self._placement()}
 
     def to_json(self) -> str:
-        """Return the plain data as JSON, which takes far less memory than ``to_dict``."""
+        """Return the report as JSON text. This takes far less memory than ``to_dict``."""
         return "".join(self.json_parts())
 
     def json_parts(self, amend: Callable[[Run, dict[str, Any]], None] | None = None) -> Iterator[str]:
-        """Yield the JSON in parts, run by run; ``amend`` may change the entry of a run."""
+        """Yield the JSON in parts, run by run. ``amend`` may change the entry of each run."""
         from .json_parts import json_array, json_object, json_value
 
         def entries() -> Iterator[dict[str, Any]]:
@@ -76,10 +76,10 @@ class Report(Shown):
         return self._viewer().html(self)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Show the page: below the cell of a notebook, otherwise in the browser.
+        """Show the report's page: below the cell in a notebook, otherwise in the browser.
 
-        It is written to ``path`` if given, else to a temporary file if a browser needs one. Raises MissingPackageError like
-        ``to_html``.
+        The page is written to ``path`` if given, or else to a temporary file if a browser needs one. Raises MissingPackageError
+        if the extra ``report`` is not installed.
         """
         self._viewer().show(self, path)
 

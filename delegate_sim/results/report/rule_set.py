@@ -1,4 +1,4 @@
-"""The version of a delegate's rule set: verdicts on the same model and target only change if it does."""
+"""The version of a delegate's rule set. Verdicts on the same model and target change only if the version does."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...rules.book import RuleBook
 from ...rules.rule import Check, OpRule
 
 SEMANTICS = 3
-"""Increment this if a change to reading, preparing or partitioning changes the result of any delegate.
+"""Increment this number if a change to reading, preparing or partitioning changes the result of any delegate.
 
-Rules count as data; a delegate increments its own number (``Delegate.semantics``) if its code decides differently with the same
-rules. Wording does not count, except that of checks and conditions with a function of their own, which only their wording
-distinguishes.
+Rules are data, which the version already covers. If a delegate's code decides differently with the same rules, increment the
+delegate's own number (``Delegate.semantics``). Changes of wording do not count. The exception is a check or condition with its
+own function, which only its wording distinguishes from others.
 """
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of a delegate's rules as data, and of the version numbers for the rest."""
+    """Return a digest of a delegate's rules as data, and of the version numbers that cover the code."""
     return _digest(delegate)
 
 
@@ -34,7 +34,7 @@ def _digest(delegate: Delegate) -> str:
 
 
 def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
-    """Yield all rules as plain data: operator, release, and the checks in order, by ``Check.data`` if they have it."""
+    """Yield all rules as plain data: operator, release, and the checks in order, represented by ``Check.data`` if present."""
     yield [book.delegate, book.policy.name, sorted(book.explained)]
     for op, rule in sorted(book.rules.items()):
         yield [op, op in book.custom, _text(rule.introduced), *_rule_data(book, rule)]

@@ -20,7 +20,7 @@ _LONGEST_NAME = 60
 
 
 def model_name(model: Model) -> str:
-    """Return a model's name for display: its file, without the folders."""
+    """Return a model's name for display: its file name, without the folders."""
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
     return shortened(name, _LONGEST_NAME)
 
@@ -43,7 +43,7 @@ def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
 
 
 def report_tables(runs: Sequence[Run], is_chain: bool = False) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of runs: nodes, partitions, runs, CPU nodes, and for a chain the place of each node."""
+    """Return the tables of runs by name: nodes, partitions, runs and CPU nodes, and for a chain the place of each node."""
     tables: dict[str, Callable[[], Table]] = {
         "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(runs))),
         "partitions": lambda: Table(_PARTITION_COLUMNS, list(_partition_rows(runs))),
@@ -56,7 +56,7 @@ def report_tables(runs: Sequence[Run], is_chain: bool = False) -> Mapping[str, C
 
 
 def runs_table(runs: Sequence[Run]) -> Table:
-    """Return a table with a row for each run."""
+    """Return a table with one row per run."""
     return Table(RUN_COLUMNS, list(map(run_row, runs)))
 
 
@@ -76,7 +76,7 @@ _ON_CPU_COLUMNS = ("delegate", "op", "nodes", "codes", "reasons", "hints")
 
 
 def run_row(run: Run) -> tuple[Any, ...]:
-    """Return the values of a run, in the order of ``RUN_COLUMNS``."""
+    """Return the row of a run, with the columns ``RUN_COLUMNS``."""
     measures, compute = measure(run), compute_of(run)
     return (
         run.delegate.name, str(run.release), measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share,
@@ -104,7 +104,7 @@ def _node_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
 
 
 def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
-    """Return the codes of reasons, their texts, and their hints."""
+    """Return the codes, the messages and the hints of reasons."""
     codes = tuple([reason.code for reason in reasons])
     hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
     return codes, "; ".join([reason.message for reason in reasons]), "; ".join(hints)
