@@ -1,6 +1,6 @@
 """The part of a conversion script that yields samples of a model's inputs.
 
-This part defines ``samples``, a function without arguments. The script must define ``inputs`` before it: the name, shape and
+This part defines ``samples``, a function without arguments. The script must define ``inputs`` first: the name, shape and
 NumPy type of each input.
 """
 
@@ -83,7 +83,7 @@ def samples():
 
 
 def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels: bool) -> tuple[str, tuple[str, ...]]:
-    """Return the part of the script that yields samples, and the imports that it needs besides NumPy as ``np``.
+    """Return the part of the script that yields samples, and the imports that this part needs besides NumPy as ``np``.
 
     Images are read with TensorFlow if ``has_tensorflow`` is true, otherwise with Pillow. ``moves_channels`` is true if the
     converted model's inputs have channels last, but the user's model and arrays have channels second.

@@ -122,7 +122,7 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
 
 
 def _shape(settings: Settings, name: str) -> str:
-    """Return the expression for an input's sizes."""
+    """Return the Python expression in the script for an input's sizes."""
     if not settings.shapes:
         return _FROM_ZERO
     sizes = {key: list(size) for key, size in settings.shapes}

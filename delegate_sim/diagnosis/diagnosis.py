@@ -33,8 +33,9 @@ class RankedCause:
 
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause, and
     ``together`` the result of fixing this cause and all causes that rank before it; both are None for causes that rank too low to
-    be simulated. ``needs`` are other causes that must also be fixed before fixing this cause gains anything; None if it gains
-    nothing even then. ``followers`` are CPU nodes without a refusal of their own that fixing this cause frees.
+    be simulated. ``needs`` are other causes that must also be fixed before fixing this cause gains anything; None if fixing it
+    gains nothing even with all other causes fixed. ``followers`` are CPU nodes without a refusal of their own that fixing this
+    cause frees.
     """
 
     cause: Cause

@@ -25,7 +25,10 @@ _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIP
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal: at most this many partitions or kernels, or at least this percentage of multiply-adds, with any node delegated."""
+    """A goal: at most this many partitions or kernels, or at least this percentage of delegated multiply-adds.
+
+    In addition, at least one node must be delegated.
+    """
 
     measure: str
     """``partitions``, ``kernels`` or ``multiply-adds``."""
@@ -128,7 +131,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
 
 
 def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
-    """Fix causes one by one; return the way if the goal is reached, and the number of sets tried."""
+    """Fix causes one by one; return the way, None if there is none, and the number of sets tried."""
     chosen: list[Cause] = []
     left = list(causes)
     tried = 0
@@ -146,9 +149,10 @@ def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost],
 def _put_back(
     causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal, most: int
 ) -> tuple[Way | None, int]:
-    """Fix all causes, then undo the fixes that the goal does not need; return the way if any, and the number of sets tried.
+    """Fix all causes, then undo the fixes that the goal does not need.
 
-    Fixes are undone in groups, first large and then small, starting with the causes of the least gain.
+    Return the way, None if there is none, and the number of sets tried. Fixes are undone in groups, first
+    large and then small, starting with the causes of the least gain.
     """
     left, cost, tried = list(causes), attempt(causes), 1
     if not goal.is_reached(cost):

@@ -1,4 +1,4 @@
-"""Rank causes by the multiply-adds that fixing each cause would delegate, together with the causes that it needs."""
+"""Rank causes by the multiply-adds that would be delegated if a cause and the causes that it needs were fixed."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ class Ranking:
 def rank(
     causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout, tried: int = TRIED_AT_MOST
 ) -> Ranking:
-    """Order causes by their gain per cause that has to be fixed. ``weights`` are the multiply-adds of each cause's nodes.
+    """Order causes by their gain, divided by the number of causes that must be fixed for that gain.
 
-    ``tried`` is the number of sets of causes to try when a cause alone gains nothing; if the number is small, fewer causes are
-    simulated. A release that does not load the model comes first, since on a device it hides all other causes.
+    ``weights`` are the multiply-adds of each cause's nodes. ``tried`` is the number of sets of causes to try when a cause alone
+    gains nothing; if the number is small, fewer causes are simulated. A release that does not load the model comes first, since
+    on a device it hides all other causes.
     """
     by_weight = sorted(
         causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)

@@ -16,7 +16,7 @@ from .passes.base import Pass
 from .reachable_subgraphs import subgraphs_that_run
 
 _READ = slice(Node._fields.index("inputs"), None)
-"""The fields of a node from its inputs on, without its operator and version."""
+"""A slice of the fields of a node that omits the operator and the version."""
 
 
 @dataclass(frozen=True, slots=True)

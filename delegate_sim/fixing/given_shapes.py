@@ -16,7 +16,7 @@ from ..prepare.preparation import fold
 from ..releases.catalogue import Release
 
 _FOLDED = frozenset({"BOOL", "INT32", "INT64"})
-"""Types of shapes, indices and conditions; tensors of other types are still computed at run time."""
+"""Types that shapes, indices and conditions have; tensors of other types are still computed at run time."""
 
 
 def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:

@@ -17,7 +17,7 @@ from ..runtime.target import Target
 
 
 class Score(NamedTuple):
-    """Measures to compare in this order; a lower value of each is better."""
+    """Measures, which are compared in this order; lower values are better."""
 
     fails: bool
     """True if the application cannot run the model with the delegate."""

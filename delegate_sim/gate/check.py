@@ -169,7 +169,7 @@ def _cases(
     try:
         conversion = None if job.source is None else converted(job.source)
         model = load(job.path if conversion is None else conversion.path)
-        model.sha256  # noqa: B018  # noqa: B018  # reads the file, which may fail too
+        model.sha256  # noqa: B018  # reads the file, which may fail too
     except DelegateSimError as error:
         code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
         for target in job.targets:

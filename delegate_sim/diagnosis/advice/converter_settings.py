@@ -89,7 +89,7 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Problems that can be fixed by writing the layer with other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
-"""Problems that weights with a scale for each channel may have, and weights with one scale do not have."""
+"""Problems that weights with a scale for each channel may have, but weights with one scale do not have."""
 
 
 def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:

@@ -305,9 +305,9 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Return whether the nodes do not split the graph, since the delegate takes nothing before them or nothing after them.
+        """Return whether no delegated node comes before the nodes, or none comes after them, so that they do not split the graph.
 
-        Independent nodes may still run before them, in a separate partition.
+        Independent delegated nodes may still run before them, in a separate partition.
         """
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False
@@ -346,7 +346,7 @@ def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
 
 
 def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:
-    """Return whether a delegated node follows any of the nodes, or precedes one if ``forwards`` is false."""
+    """Return whether a delegated node comes after any of the nodes; if ``forwards`` is false, whether one comes before."""
     for subgraph in examined.run.subgraphs:
         graph = subgraph.graph
         seen = {key.node for key in examined.change.present(keys).values() if key.subgraph == graph.index}

@@ -22,7 +22,7 @@ class Identity(NamedTuple):
 class Remedy:
     """The hypothetical changes that fix a cause in a simulation.
 
-    With ``accepts``, the simulation simply assumes that the delegate takes the nodes. The other fields are real changes that make
+    With ``accepts``, the simulation simply assumes that the delegate takes the nodes. The other fields are changes that make
     this assumption unnecessary: versions of nodes, options of the delegate, and fields of ``Supposition``.
     """
 
@@ -76,7 +76,7 @@ class Blockers:
     causes_of: Mapping[NodeKey, frozenset[Identity]]
 
     def without(self, removed: Iterable[Cause]) -> tuple[Supposition, dict[str, Any]]:
-        """Return the hypothetical changes and options that fix the causes ``removed``.
+        """Return the hypothetical changes and options that fix the causes in ``removed``.
 
         A node that has another, unfixed cause stays refused.
         """

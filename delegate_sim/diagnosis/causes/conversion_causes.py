@@ -46,7 +46,7 @@ def is_dynamic(run: Run) -> bool:
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether the refusal ``now`` for a tensor of unknown size is gone ``then``, or names another tensor."""
+    """Return whether ``now`` is refused for a tensor of unknown size, and ``then`` is not refused for the same tensor."""
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
@@ -67,7 +67,7 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Ro
 
 
 def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> Root | None:
-    """Return the conversion to other types that gains most in addition to the changes so far; None if none brings a gain.
+    """Return the conversion to other types with the largest gain beyond the changes so far; None if there is no gain.
 
     Refusals that concern only versions are not considered, because they are explained by the features that raised the versions.
     """

@@ -74,7 +74,7 @@ class _Finder:
         """The nodes whose features raised a version that other nodes of the operator share."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
-        """Causes that keep the whole graph on the CPU; ``own`` lists the nodes of such causes that are about single nodes."""
+        """Causes that keep the whole graph on the CPU. If such a cause is about single nodes, ``own`` lists these nodes."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
         """The cause of an unknown size, and the nodes whose operand sizes are only guesses after that cause is fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}

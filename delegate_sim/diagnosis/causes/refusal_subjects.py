@@ -14,7 +14,7 @@ from ..advice.wording import RefusedCase
 
 
 def reason_of(refusal: Refusal) -> Reason:
-    """Return the failure of a kernel or of a stage behind the delegate as a reason of the node at fault."""
+    """Return, as a reason of the node at fault, the failure of a kernel or of a stage behind the delegate."""
     stage = refusal.behind
     if stage is None:
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
@@ -23,7 +23,7 @@ def reason_of(refusal: Refusal) -> Reason:
 
 
 def told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return each option that is set as ``name=value``."""
+    """Return a text ``name=value`` for each option that is set."""
     return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 

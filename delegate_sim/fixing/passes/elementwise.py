@@ -122,7 +122,7 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the ADD of the negated second operand, which is a new constant if the second operand is constant."""
+    """Return an ADD of the first operand and the negated second operand, which is computed now if it is constant."""
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function

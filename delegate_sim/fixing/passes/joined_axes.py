@@ -31,7 +31,7 @@ def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None]
 
 
 class SharedAxis(NamedTuple):
-    """A dimension of the result of broadcast operands."""
+    """A dimension of a broadcast result, and whether each operand is broadcast along the dimension."""
 
     size: int
     stretched: tuple[bool, ...]
@@ -48,7 +48,7 @@ class SharedAxis(NamedTuple):
 
 
 def shared_axes(target: Sequence[int], operands: Sequence[Sequence[int]]) -> list[SharedAxis] | None:
-    """Return the dimensions of the shape ``target`` with the operands that are broadcast along each; None if one does not fit."""
+    """Return the dimensions of the shape ``target``; None if an operand cannot be broadcast to this shape."""
     rank = len(target)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in operands]
     if any(len(shape) != rank or any(own not in (1, size) for own, size in zip(shape, target, strict=True)) for shape in padded):

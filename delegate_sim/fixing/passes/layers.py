@@ -16,7 +16,7 @@ from .ranks import lowered
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
 )
-"""For each operator, the position of the bias operand, and the dimension of the weights that equals the bias's size."""
+"""For each operator, the position of the bias, and the dimension of the weights that has the same size as the bias."""
 _SOURCE: Mapping[str, int] = MappingProxyType({"TRANSPOSE_CONV": 2})
 _TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"})
 
@@ -103,7 +103,7 @@ _VALID = 1
 
 
 def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return CONV_2D with a 1x1 window over an image that has one column and as its height the number of rows."""
+    """Return CONV_2D with a 1x1 window over an image of one column that has a pixel for each row."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)
     if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:

@@ -27,7 +27,7 @@ _Shape = tuple[int, ...]
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Return whether a node has more dimensions than delegates support, all of known size."""
+    """Return whether a node's tensors have more dimensions than delegates support, all of known size."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -156,7 +156,7 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return ``joined_shape`` with its axis resized so that the shape has as many elements as ``shape``."""
+    """Return the joined shape, with its axis resized so that the number of elements is the same as in ``shape``."""
     sizes, axis = joined_shape
     others = int(np.prod([size for place, size in enumerate(sizes) if place != axis]))
     return (*sizes[:axis], int(np.prod(shape)) // max(others, 1), *sizes[axis + 1 :])

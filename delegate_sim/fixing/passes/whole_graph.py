@@ -116,7 +116,7 @@ def _cancel(work: Work) -> None:
 
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the input of a pair of nodes that together leave it unchanged or only reshape it; None if there is no such pair.
+    """Return the input of a pair of nodes that together only keep or reshape this input; None if there is no such pair.
 
     ``node`` is the second node of the pair.
     """
