@@ -64,7 +64,8 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
 def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
     """Return whether the parts of a path match those of a pattern. ``**`` matches any number of folders, including none.
 
-    >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"]) True
+    >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"])
+    True
     """
     reached = {0}
     for name in names:

@@ -10,7 +10,8 @@ _ABOVE = 3
 def versions_to_try(version: int) -> list[int]:
     """Return versions that could replace an operator's version: lower ones first, each group nearest first.
 
-    >>> versions_to_try(3) [2, 1, 4, 5, 6]
+    >>> versions_to_try(3)
+    [2, 1, 4, 5, 6]
     """
     lower = range(min(version - 1, HIGHEST_TOLD_APART), 0, -1)
     higher = range(max(version, 0) + 1, max(version, 0) + _ABOVE + 1)
