@@ -111,7 +111,7 @@ class Delegate:
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide which nodes of one subgraph to replace, by the rules of a release of the runtime.
+        """Decide which nodes of one subgraph to replace, by the rules of one runtime release.
 
         By default, a delegate replaces every node that its rules accept, and its rules depend only on the release.
         """

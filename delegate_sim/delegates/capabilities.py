@@ -56,7 +56,7 @@ class StageBehind:
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """Yield the split over devices of each partition whose split is known."""
+        """Yield the known splits of partitions over several devices."""
         return iter(())
 
 

@@ -34,7 +34,7 @@ class ModelDecision:
     warnings: tuple[str, ...] = ()
     failure: ModelFailure | None = None
     taken: tuple[frozenset[int], ...] = ()
-    """For each subgraph, the nodes that run as part of a calling node in another subgraph; empty if there are no such nodes."""
+    """The nodes of each subgraph that run as part of a node of another subgraph; empty if there are no such nodes."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that the plugin removes from the model because it moved their nodes elsewhere."""
 

@@ -90,14 +90,14 @@ class Decision:
     log_lines: tuple[str, ...] = ()
     """The lines that the delegate itself prints before the runtime reports the replacement."""
     findings: object = None
-    """Private data of the delegate, which it reads again to build its kernels."""
+    """Private data of the delegate, which reads the data again to build its kernels."""
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
     calls: tuple[ReplacingCall, ...] = ()
     """The runtime's reports, if the delegate replaces nodes in several calls; ``subsets`` are the partitions after the last call.
     """
     origins: Mapping[int, int] = field(default_factory=dict)
-    """For each node that the delegate added to the end of ``graph``, the original node that it comes from.
+    """For each node that the delegate added to the end of ``graph``, the original node that the added node comes from.
 
     A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
     Reports show the result of an added node at its original node.
@@ -111,7 +111,9 @@ class Decision:
     Unlike ``subsets``, groups list the nodes of inlined bodies, and leave out nodes that are compiled without being grouped.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """For each node that the delegate added to the end of ``graph``, its position in the file, if it has one."""
+    """For each node that the delegate added to the end of ``graph`` and that is also in the file, the node's position in the
+    file.
+    """
 
     @property
     def candidates(self) -> tuple[Subset, ...]:
@@ -142,7 +144,7 @@ class ReleaseOnly(NamedTuple):
 
 
 def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
-    """Return the decision to take every supported node, asking about the nodes in plan order."""
+    """Decide about every node in plan order, and take all supported nodes."""
     verdicts = rules.verdicts(graph, graph.execution_plan, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver is known to reject at least one operation of some group, but not known which one."""
+        """Whether the driver is known to reject an operation from some group, without it being clear which operation."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
@@ -102,7 +102,10 @@ class StageOperation:
 
 @dataclass(frozen=True, slots=True)
 class StageSignature:
-    """A pattern for operations of a stage: their name, input types and input shapes. None matches any types or shapes."""
+    """A pattern for operations of a stage: their name, input types and input shapes.
+
+    If types or shapes are None, the pattern matches any types or shapes.
+    """
 
     operation: str
     types: tuple[str, ...] | None = None

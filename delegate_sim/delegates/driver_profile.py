@@ -21,11 +21,11 @@ class Rejection:
 
     operation: str
     types: tuple[str, ...] | None = None
-    """The types of all operands; None matches any types."""
+    """The types of all operands, or None for any types."""
     rank: int | None = None
-    """The rank of the first operand; None matches any rank."""
+    """The rank of the first operand, or None for any rank."""
     shapes: tuple[tuple[int, ...], ...] | None = None
-    """The shapes of all operands; None matches any shapes."""
+    """The shapes of all operands, or None for any shapes."""
 
     def covers(self, found: OperationSignature) -> bool:
         """Return whether this rule rejects an operation."""

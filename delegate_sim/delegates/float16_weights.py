@@ -41,7 +41,7 @@ class Float16Remapping:
         """The node index of each such DEQUANTIZE, by the index of its output."""
 
     def notice(self, node: NodeView) -> bool:
-        """Record a node that widens a float16 constant; return whether the node is such a DEQUANTIZE."""
+        """Record the node if it is a DEQUANTIZE of a float16 constant; return whether it was recorded."""
         if not node.is_constant_float16_dequantize or not node.node.outputs:
             return False
         self.constants[node.node.output(0)] = node.node.input(0)

@@ -10,7 +10,7 @@ from typing import Any
 class LoweredOperand:
     """One operand: its type, shape and quantization, the source of its value, and its tensor in the graph.
 
-    ``value`` is set for a number that the delegate itself passes to an operation. There is one of ``scales`` for each index along
+    ``value`` is set for a number that the delegate itself passes to an operation. ``scales`` has one entry for each index along
     ``channel_dimension``.
     """
 

@@ -77,12 +77,12 @@ def parse_options(
 
 
 def as_typed(declared: Sequence[Option], name: str, value: str) -> str:
-    """Return an option and its value as typed on the command line: with the option's flag or, without a flag, its name."""
+    """Return an option and its value as typed on the command line, such as ``--flag=value`` or ``--option name=value``."""
     return f"{option_as_typed(declared, name)}={value}"
 
 
 def option_as_typed(declared: Sequence[Option], name: str) -> str:
-    """Return an option as typed on the command line, without a value. An undeclared name is returned unchanged."""
+    """Return an option as typed on the command line, without a value. The name of an undeclared option is returned unchanged."""
     option = next((option for option in declared if option.name == name), None)
     if option is None:
         return name

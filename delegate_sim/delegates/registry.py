@@ -46,7 +46,7 @@ A separate kernel, ``DISPATCH_KERNEL``, runs the compiled parts.
 """
 
 DISPATCH_KERNEL = "DispatchDelegate"
-"""The kernel that runs what a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
+"""The kernel that runs the parts that a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
 """The option with which a single delegate says whether the CPU may run nodes; with a list of accelerators, the list says so."""

@@ -20,7 +20,7 @@ class ReleaseHistory:
     """Whether the rules are the same in all releases after ``known_since``; no note is then needed about the source of the rules.
     """
     changed_in: tuple[Release, ...] | None = None
-    """The releases that changed ``decide`` in other ways than adding or removing checks; None if any release may have."""
+    """The releases that changed ``decide`` other than by adding or removing checks; None if these releases are not known."""
 
 
 @dataclass(frozen=True, slots=True)

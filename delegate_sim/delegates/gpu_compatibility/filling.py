@@ -20,7 +20,7 @@ def _wrong_counts_both(node: NodeView) -> str | None:
 def _one_hot_axis(node: NodeView) -> str | None:
     """Return the axis unless it is -1 or equals the last size of the indices.
 
-    The runtime uses this size in place of the rank of the indices. Before LiteRT 2.1.6, it did so for scalars too and read
+    The runtime uses this size in place of the rank of the indices. Before LiteRT 2.1.6, it also read this size for scalars, from
     unknown memory.
     """
     axis, shape = node.options.axis, node.input(0).shape

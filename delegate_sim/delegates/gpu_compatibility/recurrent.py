@@ -1,4 +1,4 @@
-"""LSTM cells, in the full form with one operand for each gate, and in the basic form with joint weights."""
+"""LSTM cells: the full form has one operand for each gate, and the basic form has joint weights."""
 
 from __future__ import annotations
 

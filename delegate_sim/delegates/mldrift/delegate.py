@@ -1,6 +1,6 @@
 """ML Drift's handling of a subgraph (``GetOpsToReplaceWithOptions``, ``ml_drift_delegate/tflite/model_builder.cc``).
 
-Users call it the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
+Users know ML Drift as the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ class MlDriftAccelerator(Accelerator):
     fails_with_model = True
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return the first refusal of LiteRT's own loader, which is stricter than the interpreter's."""
+        """Return the first refusal of LiteRT's own loader, which is stricter than the interpreter's loader."""
         return load_refusal(model)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return a failure if nodes are left to the CPU although the hint or the list of accelerators rules this out."""
+        """Return a failure if nodes are left to the CPU although the hint or the list of accelerators forbids this."""
         delegated = set(decision.nodes)
         left = [index for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):

@@ -1,4 +1,4 @@
-"""The parts of the delegate's own model of a partition that can fail to build.
+"""The delegate's own model of a partition, reduced to the parts that can fail to build.
 
 Source: ``GraphFloat32`` (``delegates/gpu/common/model.cc``).
 """

@@ -263,7 +263,7 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""``RESULTS`` for newer and for older releases. Before LiteRT 2.1.5, most parsers check results last; newer parsers do so
+"""``RESULTS`` for newer and for older releases. Before LiteRT 2.1.5, most parsers check results last; newer parsers check them
 earlier.
 """
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))

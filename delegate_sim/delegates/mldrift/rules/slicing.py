@@ -135,12 +135,12 @@ def _masked(mask: int, rank: int) -> tuple[bool, ...]:
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes that this many values belong to if the first value is for the batch (``ReadBhwc``)."""
+    """Return the axes for ``count`` values that include the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes that this many values belong to if no value is for the batch (``ReadHwc``)."""
+    """Return the axes for ``count`` values that leave out the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 

@@ -37,7 +37,10 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a finder of operands whose shape differs from operand 1, unless operand ``scalar`` has one element."""
+    """Return a finder that compares the shape of operand ``compared`` with the shape of operand 1.
+
+    Any shape passes if operand ``scalar`` has one element.
+    """
 
     def find(node: NodeView) -> str | None:
         shape, operand_shape = node.input(compared).shape, node.input(1).shape

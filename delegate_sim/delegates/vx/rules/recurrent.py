@@ -20,7 +20,10 @@ Upstream reads past the end of a shorter list of operands, so a node with fewer 
 """
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantisation")
-"""Require float weights. If the weights are omitted, upstream reads memory before the tensors; when run, it refused the node."""
+"""Require float weights.
+
+If the weights are omitted, upstream reads memory before the tensors. When run, the delegate refused such a node.
+"""
 
 
 def _without_auxiliary_weights(node: NodeView) -> bool:
