@@ -1,1 +1,1 @@
-"""Prepare of CPU kernels: the shapes, types and allocations that the interpreter gives tensors before a delegate is applied."""
+"""The Prepare functions of CPU kernels, which set the shapes, types and allocations of tensors before a delegate is applied."""

@@ -1,7 +1,7 @@
 """Constant folding of single operators, as a converter does it.
 
-Only operators that compute shapes, axes and masks are here, and only on integers, booleans and floats as they are: a
-converter leaves quantized constants alone.
+The module supports the operators with which models compute shapes, axes and masks, on integers, booleans and floats. Quantized
+constants are not folded, because converters do not fold them either.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Array: TypeAlias = "npt.NDArray[Any]"
 _Evaluator: TypeAlias = Callable[[Options, Sequence[Array]], Any]
 
 _LARGEST_RESULT = 1 << 20
-"""Elements. A converter does not fold what would make the file much larger."""
+"""The largest number of elements of a folded result. A converter does not fold a result that would make the file much larger."""
 
 
 def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:
-    """Compute the results of a node from its operands' values; ``types`` are those of the results.
+    """Return the results of a node, computed from the values of its operands; ``types`` are the types of the results.
 
-    None for an operator that is not computed here, a result that is too large, or operands that do not fit.
+    Return None if the operator is not supported, a result is too large, or the operands do not fit together.
     """
     evaluator = _EVALUATORS.get(op)
     kinds = [schema.NUMPY_TYPES.get(name) for name in types]
@@ -52,7 +52,10 @@ def _axes(array: Array) -> tuple[int, ...]:
 
 
 def _reduced(name: str) -> _Evaluator:
-    """Return what applies a function of numpy along axes. It goes by name, so that numpy need not be imported for the table."""
+    """Return an evaluator that applies a numpy function along axes.
+
+    The function is given by name, so that numpy need not be imported to build the table of evaluators.
+    """
     return lambda options, operands: getattr(np, name)(operands[0], axis=_axes(operands[1]), keepdims=bool(options.keep_dims))
 
 
@@ -69,7 +72,7 @@ def _named(function: str | Callable[..., Any]) -> Any:
 
 
 def _divided(left: Array, right: Array) -> Array:
-    """Integers are divided towards zero."""
+    """Return the quotient; the quotient of integers is rounded toward zero."""
     if left.dtype.kind == "f":
         return np.asarray(left / right)
     if not np.all(right):
@@ -134,7 +137,7 @@ def _fill(_: Options, operands: Sequence[Array]) -> Array:
 
 
 def _small(shape: Sequence[int]) -> tuple[int, ...]:
-    """Refuse a shape before memory is taken for it."""
+    """Return a shape as a tuple; raise ValueError if it has too many elements, before memory is allocated for them."""
     if np.prod([float(size) for size in shape]) > _LARGEST_RESULT:
         raise ValueError("too large")
     return tuple(shape)

@@ -1,7 +1,7 @@
-"""Tensors of a subgraph that become constant once the shapes of its inputs are known.
+"""Tensors of a subgraph that become constant once the shapes of the subgraph's inputs are known.
 
-A converter computes the SHAPE of a tensor of known shape, and all that is computed from constants, when it converts. What it left
-in the file although its operands are constant, such as a DEQUANTIZE of float16 weights, it left on purpose.
+A converter computes the SHAPE of a tensor if the shape is known, and then every node whose operands are all constant. If the file
+has a node whose operands are constant, such as a DEQUANTIZE of float16 weights, the converter left the node there on purpose.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 from .operands import known_array
 
 _OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
-"""Operators whose results follow from the shape of their operand."""
+"""Operators whose results depend only on the shape of the operand."""
 
 _PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "MUL")
 _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
-"""Operators that give zeros of zeros."""
+"""Operators whose result is all zeros if the operand is all zeros."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedGraph:
-    """A prepared subgraph: ``constants`` are the tensors that became constant, ``open`` those of unknown shape.
+    """A prepared subgraph, with the tensors that became constant and the tensors whose shape is unknown.
 
-    ``zeros`` are the constants of zeros only. ``dynamic`` are the open tensors whose shape depends on values at run time,
-    whatever the file says of it.
+    ``constants`` are the tensors that became constant, and ``zeros`` the constants whose elements are all 0. ``open`` are the
+    tensors of unknown shape, and ``dynamic`` the open tensors whose shape depends on values at run time, whatever the file says.
     """
 
     graph: Graph
@@ -39,19 +39,19 @@ class FoldedGraph:
 
 
 class Folding:
-    """Follows one subgraph node by node while it is being prepared."""
+    """The state of folding one subgraph, updated after each node is prepared."""
 
     def __init__(self, subgraph: KernelSubgraph) -> None:
         self.subgraph = subgraph
         self.constants: set[int] = set()
         self.zeros: set[int] = set()
         self.widened: dict[int, int] = {}
-        """For tensors that a float16 constant is widened to: the constant."""
+        """The float16 constant that a DEQUANTIZE widens, by the index of the resulting tensor."""
         self.dynamic: set[int] = set()
         self.open = {index for index in subgraph.inputs if index >= 0 and _is_open(subgraph.tensors[index])}
 
     def note(self, node: KernelNode, is_prepared: bool) -> None:
-        """Take in a node that has been prepared, and compute its results if its operands have become constant."""
+        """Record a node after its preparation, and compute its results if its operands have become constant."""
         results = [index for index in node.node.outputs if index >= 0]
         source = node.optional_input(0)
         is_widening = node.op == "DEQUANTIZE" and source is not None and source.is_constant and source.type == "FLOAT16"
@@ -75,7 +75,7 @@ class Folding:
             self.dynamic.update(results)
 
     def freeze(self) -> FoldedGraph:
-        """Return the subgraph in its present state."""
+        """Return the subgraph in its current state."""
         groups = [frozenset(tensors) for tensors in (self.constants, self.open, self.zeros, self.dynamic)]
         return FoldedGraph(self.subgraph.freeze(), *groups)
 
@@ -97,7 +97,7 @@ class Folding:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
-            # A converter folds before it quantizes; which values that would give decides nothing.
+            # A converter folds before it quantizes. The values are not needed here, so zeros stand for them.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             values = [np.broadcast_to(np.int8(0), tensor.shape) for tensor in results] if is_known else None
         else:
@@ -116,7 +116,7 @@ class Folding:
             self.zeros.add(tensor.index)
 
     def _passes_zeros_on(self, node: KernelNode) -> bool:
-        """Whether a node whose result is quantized, and so has no value here, gives zeros."""
+        """Return whether the quantized result of a node is all zeros; quantized values are not computed here."""
         if node.op != "FILL":
             return node.op in _MOVING and node.node.input(0) in self.zeros
         value = node.optional_input(1)
@@ -124,7 +124,7 @@ class Folding:
         return value is not None and known is not None and bool((known == value.zero_point).all())
 
     def _is_product_of_zeros(self, node: KernelNode) -> bool:
-        """Whether one factor is nothing but zeros, which a converter takes the other for finite enough to compute with."""
+        """Return whether a factor of a product is all zeros; a converter folds the product and assumes a finite other factor."""
         if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
             return False
         if node.node.output(0) < 0 or node.output(0).is_dynamic or min(node.output(0).shape, default=0) < 0:
@@ -139,7 +139,10 @@ class Folding:
         return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
     def _product_of_zeros(self, node: KernelNode) -> Array:
-        """Return zeros, or a bias for each row; of a quantized result only whether there is anything but zeros counts."""
+        """Return a product with a zero factor: zeros, or the bias repeated for each row.
+
+        The elements of a quantized result are not computed: they are all 1 if the bias has an element other than 0, else all 0.
+        """
         result = node.output(0)
         bias = None
         if self._has_bias(node):

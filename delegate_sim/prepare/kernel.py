@@ -1,8 +1,8 @@
 """The node and the tensors that the Prepare functions of CPU kernels read and change.
 
-A Prepare function is written like the kernel's own: it reads operands, may refuse with ``KernelNode.ensure``, and sets the
-type, shape and allocation of the results. Only what a delegate or the report can see is carried over; temporaries and
-quantization multipliers are not.
+A Prepare function follows the upstream function: it reads operands, may refuse the node with ``KernelNode.ensure``, and sets the
+type, shape and allocation of the results. Temporary tensors and quantization multipliers are left out, because neither delegates
+nor the report see them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from ..releases.catalogue import NEWEST, Release
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
 _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types whose tensors have no size in bytes before they have a value."""
+"""Types whose tensors have no size in bytes until they have a value."""
 
 
 class PrepareError(Exception):
-    """The CPU kernel refuses to prepare this node; the text says why.
+    """Raised if the CPU kernel refuses to prepare a node; the message says why.
 
-    ``lines`` are what is printed before the runtime names the node, such as those of nodes that it calls. ``kernel`` is the
-    delegate's kernel that is to blame there, and ``unregistered`` the custom operator that nobody registered, if any.
+    ``lines`` are the lines that the runtime logs before it names the node, such as the lines about a node in a called subgraph.
+    ``kernel`` is the delegate kernel that failed in the called subgraph, if any. ``unregistered`` is the custom operator that is
+    not registered, if that is the reason.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class PrepareError(Exception):
 
 
 class KernelTensor:
-    """A tensor while its graph is being prepared: type, shape, allocation and value may change."""
+    """A tensor while its graph is being prepared; its type, shape, allocation and value may change."""
 
     __slots__ = ("allocation", "computed", "model", "shape", "source", "type")
 
@@ -93,33 +94,36 @@ class KernelTensor:
 
     @property
     def is_variable(self) -> bool:
-        """Whether the tensor keeps its value between invocations."""
+        """True if the tensor keeps its value between invocations."""
         return self.source.is_variable
 
     @property
     def is_constant(self) -> bool:
-        """``IsConstantTensor``: the value is in the file."""
+        """True if the value is in the file (``IsConstantTensor``)."""
         return self.allocation is Allocation.CONSTANT
 
     @property
     def is_constant_or_persistent(self) -> bool:
-        """``IsConstantOrPersistentTensor``: the value is known once the graph is prepared."""
+        """True if the value is known once the graph is prepared (``IsConstantOrPersistentTensor``)."""
         return self.allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
 
     @property
     def is_dynamic(self) -> bool:
-        """``IsDynamicTensor``."""
+        """True if the size of the tensor is known only at run time (``IsDynamicTensor``)."""
         return self.allocation is Allocation.DYNAMIC
 
     def value(self) -> FlatNumbers:
-        """The elements, flat, in C order; raises PrepareError if they are not known or their type cannot be read."""
+        """Return the elements as a flat sequence in C order; raise PrepareError if they are not known or cannot be read."""
         elements = self.known_value()
         if elements is None:
             raise PrepareError(f"the value of tensor {self.index} is not known")
         return elements
 
     def known_value(self) -> FlatNumbers | None:
-        """The elements, flat, in C order, None if they are not known; those in the file are read as the type of the moment."""
+        """Return the elements as a flat sequence in C order; None if they are not known.
+
+        Elements in the file are read as the current type of the tensor.
+        """
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
             return flat(self.computed)
         if not self.is_constant:
@@ -131,11 +135,11 @@ class KernelTensor:
         return None if kind is None else StoredNumbers.read(kind, self.computed.tobytes())
 
     def integers(self) -> list[int]:
-        """The elements as Python integers."""
+        """Return the elements as Python integers."""
         return list(map(int, self.value()))
 
     def freeze(self) -> Tensor:
-        """Return the tensor in its present state."""
+        """Return the tensor in its current state."""
         source = self.source
         if (
             self.type == source.type
@@ -148,7 +152,7 @@ class KernelTensor:
 
 
 class KernelTensors(dict[int, KernelTensor]):
-    """The tensors of a subgraph by index, each made when it is first asked for: most are never."""
+    """The tensors of a subgraph by index. Each tensor is created at its first use, because most tensors are never used."""
 
     def __init__(self, model: Model, tensors: Sequence[Tensor]) -> None:
         super().__init__()
@@ -163,12 +167,16 @@ class KernelTensors(dict[int, KernelTensor]):
 
 
 class KernelSubgraph:
-    """A subgraph while it is being prepared. Its state outlasts a preparation: callers resize inputs, kernels set types."""
+    """A subgraph while it is being prepared.
+
+    The state is kept between preparations: the next preparation starts with the sizes that callers set, and the types that
+    kernels set.
+    """
 
     def __init__(self, model: Model, graph: Graph) -> None:
         self.graph = graph
         self.inputs = list(graph.inputs)
-        """Tensor indices; -1 for an input that was found unused."""
+        """The tensor indices of the inputs; -1 for an input that nothing reads."""
         self.outputs = graph.outputs
         self.nodes = list(graph.nodes)
         self.tensors = KernelTensors(model, graph.tensors)
@@ -177,15 +185,15 @@ class KernelSubgraph:
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[int]:
-        """The tensors that nodes read, and the outputs (``GetInputTensorsCount``)."""
+        """The tensors that nodes read, and the outputs of the subgraph (``GetInputTensorsCount``)."""
         return frozenset(self.outputs).union(*[node.inputs for node in self.nodes])
 
     def remove_unused_inputs(self) -> None:
-        """``RemoveUnusedInputs``: inputs that nothing reads become -1."""
+        """Replace each input that nothing reads with -1 (``RemoveUnusedInputs``)."""
         self.inputs = [index if index in self.read_tensors else OPTIONAL_TENSOR for index in self.inputs]
 
     def freeze(self) -> Graph:
-        """Return the graph in its present state."""
+        """Return the graph in its current state."""
         own = self.graph.tensors
         others = {index: frozen for index, tensor in self.tensors.items() if (frozen := tensor.freeze()) is not own[index]}
         tensors = list(own)
@@ -206,32 +214,33 @@ class KernelSubgraph:
 
 
 class Interpreter(Protocol):
-    """The interface of the interpreter for kernels that call other subgraphs."""
+    """The methods of the interpreter that kernels use to call other subgraphs."""
 
     def subgraph_count(self) -> int:
-        """The number of subgraphs."""
+        """Return the number of subgraphs."""
 
     def subgraph(self, index: int) -> KernelSubgraph:
-        """A subgraph; raises PrepareError if there is none of this index."""
+        """Return a subgraph; raise PrepareError if the model has no subgraph with this index."""
 
     def current_subgraph(self) -> KernelSubgraph:
-        """The subgraph whose node is being prepared."""
+        """Return the subgraph whose node is being prepared."""
 
     def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
-        """``AllocateTensors``: prepare another subgraph; raises PrepareError if one of its nodes cannot be."""
+        """Prepare another subgraph (``AllocateTensors``); raise PrepareError if one of its nodes cannot be prepared."""
 
 
 class ComputedElements:
-    """The number of elements that a preparation still computes: later kernels only read shapes, axes and the like.
+    """The number of elements that may still be computed during a preparation.
 
-    A hostile file would have far more computed than it holds.
+    The limit does not matter for usual models, where kernels only read small tensors such as shapes and axes. Without a limit, a
+    hostile file could demand the computation of far more elements than the file holds.
     """
 
     def __init__(self) -> None:
         self.left, self._most_at_once = raised(_MOST_COMPUTED), raised(_MOST_COMPUTED_AT_ONCE)
 
     def take(self, count: int) -> bool:
-        """Whether a result of this many elements is computed; if so, that many fewer are left."""
+        """Return whether a result with ``count`` elements may be computed; if so, reduce the number that is left."""
         is_taken = count <= min(self.left, self._most_at_once)
         if is_taken:
             self.left -= max(count, 0)
@@ -257,13 +266,13 @@ class KernelNode:
         self.tensors = tensors
         self.interpreter = interpreter
         self.release = release
-        """The release of the runtime whose kernel this is."""
+        """The release of the runtime whose kernels are simulated."""
         self.elements = elements or ComputedElements()
-        """The elements of results that may still be computed."""
+        """The number of elements that may still be computed."""
         self.cause: int | None = None
-        """The operand that would have to be constant for the results not to be dynamic."""
+        """The index of the operand that makes the results dynamic because it is not constant."""
         self.has_open_result = False
-        """Whether the kernel has said that it does not know the size of its result."""
+        """True if the kernel reported that it does not know the size of its result (see ``leave_open``)."""
         self._options: Options | None = None
 
     @property
@@ -289,7 +298,7 @@ class KernelNode:
         return len(self.node.outputs)
 
     def input(self, position: int) -> KernelTensor:
-        """``GetInputSafe``: the operand at a position; refuses if it is omitted or missing."""
+        """Return the operand at a position; refuse the node if the operand is omitted or missing (``GetInputSafe``)."""
         inputs = self.node.inputs
         index = inputs[position] if 0 <= position < len(inputs) else -1
         if index < 0:
@@ -297,13 +306,13 @@ class KernelNode:
         return self.tensors[index]
 
     def optional_input(self, position: int) -> KernelTensor | None:
-        """``GetOptionalInputTensor``: the operand at a position, None if it is omitted or missing."""
+        """Return the operand at a position; None if the operand is omitted or missing (``GetOptionalInputTensor``)."""
         inputs = self.node.inputs
         index = inputs[position] if 0 <= position < len(inputs) else -1
         return self.tensors[index] if index >= 0 else None
 
     def output(self, position: int = 0) -> KernelTensor:
-        """``GetOutputSafe``: the result at a position; refuses if it is missing."""
+        """Return the result at a position; refuse the node if the result is missing (``GetOutputSafe``)."""
         outputs = self.node.outputs
         index = outputs[position] if 0 <= position < len(outputs) else -1
         if index < 0:
@@ -311,7 +320,7 @@ class KernelNode:
         return self.tensors[index]
 
     def intermediate(self, position: int) -> KernelTensor:
-        """The intermediate tensor at a position; refuses if it is missing."""
+        """Return the intermediate tensor at a position; refuse the node if the tensor is missing."""
         indices = self.node.intermediates
         index = indices[position] if 0 <= position < len(indices) else -1
         if index < 0:
@@ -319,43 +328,47 @@ class KernelNode:
         return self.tensors[index]
 
     def leave_out_result(self, position: int) -> None:
-        """Replace a result by -1, in this preparation and all later ones."""
+        """Replace the result at a position with -1, in this preparation and in all later preparations."""
         outputs = list(self.node.outputs)
         outputs[position] = OPTIONAL_TENSOR
         self.node = self.node._replace(outputs=tuple(outputs))
 
     def ensure(self, condition: bool, message: str) -> None:
-        """``TF_LITE_ENSURE``: refuse unless the condition holds. ``message`` says in our words what is wrong."""
+        """Refuse the node unless the condition holds (``TF_LITE_ENSURE``). ``message`` describes the problem in our wording."""
         if not condition:
             raise PrepareError(message)
 
     def ensure_counts(self, inputs: int | tuple[int, ...], outputs: int) -> None:
-        """Refuse unless there are exactly this many operands (one of these counts) and results."""
+        """Refuse the node unless it has the right numbers of operands and results; ``inputs`` may list several numbers."""
         allowed = (inputs,) if isinstance(inputs, int) else inputs
         if len(self.node.inputs) not in allowed or len(self.node.outputs) != outputs:
             raise PrepareError(f"has {self.input_count} inputs and {self.output_count} outputs")
 
     def ensure_type(self, tensor: KernelTensor, types: str | Iterable[str]) -> None:
-        """Refuse unless the tensor has one of these types."""
+        """Refuse the node unless the tensor has this type, or one of these types."""
         if tensor.type != types if isinstance(types, str) else tensor.type not in types:
             raise PrepareError(f"tensor {tensor.index} is {tensor.type}")
 
     def ensure_rank(self, tensor: KernelTensor, rank: int) -> None:
-        """Refuse unless the tensor has this number of dimensions."""
+        """Refuse the node unless the tensor has this number of dimensions."""
         if len(tensor.shape) != rank:
             raise PrepareError(f"tensor {tensor.index} has {tensor.rank} dimensions, not {rank}")
 
     def ensure_shape(self, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-        """Refuse unless the tensor has this shape."""
+        """Refuse the node unless the tensor has this shape."""
         if tensor.shape != shape:
             raise PrepareError(f"tensor {tensor.index} has the shape {list(tensor.shape)}, not {list(shape)}")
 
     def fail(self, message: str) -> NoReturn:
-        """Refuse."""
+        """Refuse the node."""
         raise PrepareError(message)
 
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
-        """``ResizeTensor``: set the shape; a constant must keep the size that it has, and a size in bytes must be one."""
+        """Set the shape of a tensor (``ResizeTensor``).
+
+        Refuse the node if this changes the shape or the size in bytes of a constant. Also refuse a shape with a negative size,
+        unless the tensor's type has no size in bytes.
+        """
         sizes = tuple(shape)
         if tensor.is_constant:
             if sizes == tensor.shape and tensor.source._replace(type=tensor.type).byte_size == tensor.source.byte_size:
@@ -366,7 +379,7 @@ class KernelNode:
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
-        """``SetTensorToDynamic``: the size is known only at run time, because ``cause`` is not constant."""
+        """Make a tensor dynamic (``SetTensorToDynamic``): its size is known only at run time, as ``cause`` is not constant."""
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None
@@ -374,19 +387,25 @@ class KernelNode:
             self.cause = cause.index
 
     def leave_open(self, cause: KernelTensor) -> None:
-        """``kTfLiteOutputShapeNotKnown``: the size of the result is known only at run time, and it stays where it is."""
+        """Report that the size of the result is known only at run time, because ``cause`` is not constant.
+
+        Unlike ``set_dynamic``, this does not change the allocation of the result (``kTfLiteOutputShapeNotKnown``).
+        """
         self.has_open_result = True
         if self.cause is None:
             self.cause = cause.index
 
     @property
     def has_dynamic_result(self) -> bool:
-        """Whether the size of a result is known only at run time."""
+        """True if the size of a result is known only at run time."""
         dynamic = [index for index in self.node.outputs if index >= 0 and self.tensors[index].is_dynamic]
         return self.has_open_result or bool(dynamic)
 
     def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
-        """``SetTensorToPersistentRo`` and resize: the value is computed now and stays; give it if it is known."""
+        """Make a tensor persistent, and resize it (``SetTensorToPersistentRo``).
+
+        The kernel computes the value of the tensor during preparation; ``value`` is None if the value is not computed here.
+        """
         tensor.allocation = Allocation.PERSISTENT
         self.resize(tensor, shape)
         tensor.computed = value
@@ -394,13 +413,13 @@ class KernelNode:
 
 Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
-"""The Prepare function of each operator. An operator without one leaves its results as they are in the file."""
+"""The Prepare function of each operator. If an operator has no Prepare function, its results stay as the file describes them."""
 CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 """The releases in which the Prepare function of each operator changed."""
 
 
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
-    """Register a Prepare function for these operators; ``changed_in`` holds every release that it compares with."""
+    """Register a Prepare function for one or more operators; ``changed_in`` lists the releases in which the function changed."""
 
     def register(function: Kernel) -> Kernel:
         for op in ops:
@@ -414,7 +433,10 @@ def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel]
 
 
 def broadcast_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
-    """``CalculateShapeForBroadcast`` (``kernels/kernel_util.cc``) of two shapes; raises PrepareError if they do not fit."""
+    """Return the shape to which two shapes broadcast (``CalculateShapeForBroadcast``, ``kernels/kernel_util.cc``).
+
+    Raise PrepareError if the shapes cannot be broadcast together.
+    """
     if first == second:
         return tuple(first)
     rank = max(len(first), len(second))

@@ -1,4 +1,4 @@
-"""Values of operands that kernels read while they are prepared."""
+"""The values of operands that kernels read during Prepare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def only_operand(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
 
 
 def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
-    """Return the first of these operands that is neither constant nor persistent, None if all their values are known."""
+    """Return the first tensor that is neither constant nor persistent; None if the values of all tensors are known."""
     for tensor in tensors:
         if not tensor.is_constant_or_persistent:
             return tensor
@@ -29,7 +29,7 @@ def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
 
 
 def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
-    """Return the elements of a constant or persistent tensor, flat; None where they cannot be read."""
+    """Return the elements of a constant or persistent tensor as a flat sequence; None if the elements cannot be read."""
     values = tensor.known_value()
     if values is None or len(values) < tensor.element_count:
         return None
@@ -38,13 +38,13 @@ def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
 
 
 def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
-    """Return a constant or persistent tensor as an array of its shape; None where its elements cannot be read."""
+    """Return a constant or persistent tensor as an array with the tensor's shape; None if the elements cannot be read."""
     elements = known_elements(tensor)
     return None if elements is None else np.asarray(elements).reshape(tensor.shape)
 
 
 def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
-    """Return where elements lie in a flat tensor, given the size of each of its dimensions and what is taken along it."""
+    """Return the flat positions of selected elements, given the size of each dimension and the indices selected along it."""
     along, distance = [], 1
     for size, taken in reversed(axes):
         along.append([distance * index for index in taken])
@@ -53,15 +53,18 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
-    """Return the data as 32-bit integers whatever the type says, as kernels that ignore the type read it."""
+    """Return the data of a tensor read as 32-bit integers, whatever its type; some kernels read operands like this."""
     return read_as(tensor.value(), "<i4").tolist()
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:
-    """``kernels/kernel_util.cc: HasUnspecifiedDimension``. The runtime keeps no signature for constants."""
+    """Return whether a tensor's shape signature has an unknown size; False for constants, because the runtime drops theirs.
+
+    Upstream: ``kernels/kernel_util.cc: HasUnspecifiedDimension``.
+    """
     return tensor.source.has_unspecified_dimension and not tensor.source.is_constant
 
 
 def wrapped(axis: int, rank: int) -> int:
-    """Return an axis counted from the front; one counted from the back is negative."""
+    """Return an axis counted from the front; a negative ``axis`` is counted from the back."""
     return axis + rank if axis < 0 else axis

@@ -1,6 +1,6 @@
-"""Prepare the graphs of a ``Model`` as the interpreter does: shapes, allocations, and the first dynamic tensor.
+"""Preparation of a model's graphs, as in the interpreter: shapes, allocations, and the first dynamic tensor.
 
-Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/subgraph.cc``; each kernel's Prepare in
+Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/subgraph.cc``, and the Prepare functions in
 ``kernels/*.cc``.
 """
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""An empty table by subgraph."""
+"""An empty mapping, for arguments that map the index of a subgraph to something."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""The number of times that a subgraph may be prepared for its callers, on average; with more, the runtime would hardly end."""
+"""The number of times that a subgraph may be prepared for its callers, on average. With more, the runtime would hardly finish."""
 
 
 def prepare(
@@ -42,11 +42,11 @@ def prepare(
     unregistered: frozenset[str] = frozenset(),
     cache: AnalysisCache | None = None,
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph in order, each as a release of the runtime does before it hands the subgraph to a delegate.
+    """Prepare every subgraph in order, as a release of the runtime does before it gives the subgraph to a delegate.
 
-    With ``fixed_shapes`` no tensor is dynamic: those that would be have the shape that the file gives them, as if the model had
-    been converted so that it is known; text has no size that a file could give. Kernels of ``repaired`` nodes (subgraph and
-    node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers.
+    With ``fixed_shapes``, a tensor that would be dynamic gets its shape from the file, as if the model had been converted with
+    known shapes. Only outputs of type STRING may stay dynamic, because a file cannot tell their size. The kernels of ``repaired``
+    nodes (subgraph and node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers.
     """
     if cache is None:
         return _prepared(model, fixed_shapes, release, repaired, unregistered)
@@ -56,7 +56,7 @@ def prepare(
 
 
 def _changes(model: Model) -> Iterator[Release]:
-    """Return the releases in which Prepare of any of a model's operators changed."""
+    """Yield the releases in which the Prepare function of one of the model's operators changed."""
     for name in {_kernel_name(node.op, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes}:
         if find_kernel(name) is not None:
             yield from CHANGED_IN[name]
@@ -83,13 +83,16 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The nodes of a subgraph that delegates took, whose CPU kernels are not asked, and the order that this left."""
+    """The nodes of a subgraph that delegates took, and the order in which the nodes run afterwards.
+
+    The runtime does not call the CPU kernels of these nodes.
+    """
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes as they run, those of a delegate's kernel at its place; empty if the order is that of the file."""
+    """All nodes in running order, with the nodes of a delegate kernel at the place of the kernel; empty for the file's order."""
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """The first node of each kernel of a delegate that cannot be prepared, and what the runtime then prints."""
+    """The lines that the runtime logs for each delegate kernel that cannot be prepared, by the first node of the kernel."""
 
 
 def prepare_rest(
@@ -99,10 +102,10 @@ def prepare_rest(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the first subgraph once delegates have taken nodes; return the first failure before any dynamic result.
+    """Prepare the first subgraph after delegates took nodes; return the failure, if any, that precedes every dynamic result.
 
-    ``taken`` has the subgraphs with nodes that delegates took. The shapes that a delegate gives their results are not known:
-    those of the CPU kernel are used where it would not refuse, else those of the file.
+    ``taken`` maps subgraphs to the nodes that delegates took. The shapes that a delegate gives the results of these nodes are not
+    known, so the shapes from the CPU kernel are used or, if the CPU kernel refuses the node, the shapes from the file.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
@@ -114,27 +117,30 @@ def prepare_around(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model (see ``prepare_rest``)."""
+    """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model.
+
+    The results of the compiled nodes get shapes as in ``prepare_rest``.
+    """
     taken = {index: Taken(nodes) for index, nodes in delegated.items()}
     interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
-    """Prepare every subgraph as a converter sees it: what follows from known shapes is computed, and becomes constant."""
+    """Prepare every subgraph as a converter sees it: tensors that can be computed from known shapes become constant."""
     interpreter = _FoldingInterpreter(model, release)
     return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
 
 
 class Repreparation:
-    """Prepares nodes of a prepared graph once more, with operands that a delegate changed."""
+    """A prepared graph whose nodes can be prepared again, with operands that a delegate changed."""
 
     def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
         self._graph = graph
         self._interpreter = _Interpreter(graph.model, release=release)
 
     def refusal(self, node: Node) -> str | None:
-        """Return why the CPU kernel of this node refuses, None if it does not."""
+        """Return why the CPU kernel refuses a node; None if it does not refuse the node."""
         try:
             self._interpreter.prepare_node(self._graph, node)
         except PrepareError as error:
@@ -143,7 +149,7 @@ class Repreparation:
 
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
-    """Whether the runtime's own kernels include this operator and its Prepare is modeled here."""
+    """Return whether the runtime itself has a kernel for an operator, and the kernel's Prepare function is modeled here."""
     return find_kernel(_kernel_name(op, is_custom)) is not None
 
 
@@ -160,12 +166,12 @@ def _run_kernel(node: KernelNode) -> None:
     try:
         function(node)
     except (IndexError, OverflowError, ZeroDivisionError, ValueError) as error:
-        # A kernel would read past an array here, or divide by zero: the shapes of its results cannot be known.
+        # The real kernel would read past an array or divide by zero, so the shapes of its results cannot be known.
         raise PrepareError(f"its operands do not fit together ({type(error).__name__})") from error
 
 
 def _run_on_delegate(node: KernelNode) -> None:
-    """Take the results' shapes from the CPU kernel, if it knows them; the delegate's kernel is prepared in its place."""
+    """Give the results of a delegated node the shapes from its CPU kernel, unless the kernel refuses or does not know them."""
     results = [node.tensors[index] for index in node.node.outputs if index >= 0]
     before = [(result.type, result.shape, result.allocation, result.computed) for result in results]
     with suppress(PrepareError):
@@ -177,9 +183,10 @@ def _run_on_delegate(node: KernelNode) -> None:
 
 
 def _keep_variants(node: KernelNode) -> None:
-    """A custom operator of the application allocates its VARIANT results itself, as those for lists do.
+    """Mark dynamic VARIANT results of an application's custom operator as not dynamic.
 
-    They then count as an allocation of their own, which is not dynamic (``kernels/variants/list_kernels/*.cc``).
+    Such operators, for example those for lists, allocate VARIANT results themselves. The runtime does not count this allocation
+    as dynamic (``kernels/variants/list_kernels/*.cc``).
     """
     for position in range(node.output_count):
         result = node.output(position)
@@ -188,7 +195,7 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Interpreter:
-    """Prepares subgraphs, including those that kernels call before their turn (``kernel.Interpreter``)."""
+    """An interpreter that prepares subgraphs, also before their turn if a kernel calls them (see ``kernel.Interpreter``)."""
 
     def __init__(
         self,
@@ -206,19 +213,19 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """The inputs and outputs that a caller last had a subgraph prepared with, and the count of changes at that time."""
+        """The interface of each subgraph, and the value of ``_changes``, when a caller last had the subgraph prepared."""
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph, in the state that callers left it in, and return it as it then is."""
+        """Prepare a subgraph, starting from the state in which callers left it, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return subgraph.freeze()
 
     def prepare_node(self, graph: Graph, node: Node) -> None:
-        """Prepare one node of a graph that has been prepared; raises PrepareError."""
+        """Prepare one node of a prepared graph; raise PrepareError if the kernel refuses the node."""
         subgraph = self._subgraphs.get(graph.index)
         if subgraph is None:
             subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
@@ -265,7 +272,7 @@ class _Interpreter:
         self._prepare(subgraph)
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        """``PrepareOpsStartingAt``: node by node, until one has a dynamic result or cannot be prepared."""
+        """Prepare the nodes in order, up to a node that has a dynamic result or is refused (``PrepareOpsStartingAt``)."""
         self._preparing.append(subgraph)
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
@@ -304,7 +311,7 @@ class _Interpreter:
         self._preparing.pop()
 
     def _refuse_unregistered(self, node: Node) -> None:
-        """``Subgraph::OpPrepare``: a custom operator without a registration has no Prepare function that could be called."""
+        """Refuse a custom operator that is not registered, and so has no Prepare function (``Subgraph::OpPrepare``)."""
         if node.is_custom and node.op in self._unregistered:
             raise PrepareError(f"nobody registers custom operator {node.op}", (unregistered_line(node.op),), unregistered=node.op)
 
@@ -319,14 +326,17 @@ _NOTHING_TAKEN = Taken(())
 
 
 class _FoldingInterpreter(_Interpreter):
-    """Prepares whole subgraphs: a node that cannot be prepared, or has dynamic results, leaves these open and stops nothing."""
+    """An interpreter that prepares whole subgraphs for folding.
+
+    If a node is refused or has dynamic results, the shapes of its results stay unknown, and the preparation continues.
+    """
 
     def __init__(self, model: Model, release: Release) -> None:
         super().__init__(model, release=release)
         self._foldings: dict[int, Folding] = {}
 
     def folded_graph(self, index: int) -> FoldedGraph:
-        """Prepare a subgraph and return it with what became constant."""
+        """Prepare a subgraph, and return it with the tensors that became constant."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return self._foldings[index].freeze()
@@ -353,7 +363,7 @@ _Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
 
 
 def _interface(subgraph: KernelSubgraph) -> _Interface:
-    """Return what callers set of a subgraph's inputs and outputs."""
+    """Return the properties of a subgraph's inputs and outputs that callers may set."""
     tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
     return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
 

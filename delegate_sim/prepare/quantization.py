@@ -13,10 +13,10 @@ from .kernel import KernelNode, KernelTensor
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
 
 _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-"""Bounds to which a fused activation clips; other activations do not clip."""
+"""The bounds to which each fused activation clips its result; activations that are not listed do not clip."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
-"""The greatest quotient that is not above the greatest int32 once it is rounded to float32, as the kernels round it."""
+"""The greatest quotient of bound and scale that does not overflow int32 after the kernels round it to float32."""
 
 _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3
@@ -27,24 +27,24 @@ NARROW_DEQUANTIZE_TYPES = {
     "INT2": parse_release("litert-2.1.0"),
     "UINT4": parse_release("litert-2.1.3"),
 }
-"""Since when DEQUANTIZE takes each of these."""
+"""The first release in which DEQUANTIZE accepts each of these types."""
 HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
 
 
 def dequantized_types(release: Release) -> tuple[str, ...]:
-    """Return the types that DEQUANTIZE takes in a release."""
+    """Return the input types that DEQUANTIZE accepts in a release."""
     narrow = [name for name, since in NARROW_DEQUANTIZE_TYPES.items() if release.is_at_least(since)]
     return (*_DEQUANTIZE_TYPES, *narrow)
 
 
 def affine_quantization(tensor: KernelTensor) -> Quantization | None:
-    """Return the parameters of affine quantization, None for a tensor without any or with those of another kind."""
+    """Return the affine quantization parameters of a tensor; None if the tensor has none, or is quantized in another way."""
     quantization = tensor.quantization
     return quantization if quantization is not None and quantization.is_affine else None
 
 
 def check_activation_range(node: KernelNode, result: KernelTensor, activation: str) -> None:
-    """``CalculateActivationRangeQuantized``: the bounds of the activation must be representable in the result."""
+    """Refuse the node unless the result can represent the bounds of the activation (``CalculateActivationRangeQuantized``)."""
     node.ensure_type(result, _QUANTIZED_TYPES)
     for bound in _ACTIVATION_BOUNDS.get(activation, ()):
         node.ensure(
@@ -56,7 +56,7 @@ def check_activation_range(node: KernelNode, result: KernelTensor, activation: s
 def check_product_scale(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    """``GetQuantizedConvolutionMultipler``: the scale of a bias must be that of the products it is added to."""
+    """Refuse the node unless the bias has the scale of input times weights (``GetQuantizedConvolutionMultipler``)."""
     product_scale = source.scale * weights.scale
     if bias is not None:
         node.ensure(
@@ -74,7 +74,10 @@ def check_convolution_quantization(
     result: KernelTensor,
     channels: int,
 ) -> None:
-    """``PopulateConvolutionQuantizationParams``, and the number of scales that its callers demand."""
+    """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
+
+    This includes a check of the number of scales, which upstream is in the callers of that function.
+    """
     quantization = affine_quantization(weights)
     if quantization is None:
         node.fail("the weights have no affine quantisation")
@@ -91,7 +94,10 @@ def check_convolution_quantization(
 
 
 def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> None:
-    """``quantized_bias_type``: the type that the options name for the bias of an int16 kernel; FLOAT32 names none."""
+    """Refuse the node unless the bias of an INT16 kernel has the type that the option ``quantized_bias_type`` names.
+
+    The value FLOAT32 of the option allows any type.
+    """
     if node.options.table is None:
         node.fail("there are no options to name the type of the bias")
     kind = schema.tensor_type_name(node.options.quantized_bias_type)
@@ -102,13 +108,16 @@ def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> No
 
 
 def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:
-    """Refuse unless the zero points are 0."""
+    """Refuse the node unless the zero points of all tensors are 0."""
     for tensor in tensors:
         node.ensure(tensor.zero_point == 0, "a zero point is not 0")
 
 
 def power_of_two_exponent(tensor: KernelTensor) -> int | None:
-    """``internal/quantization_util.cc: CheckedLog2``: the power of two that the scale is close to, None if it is to none."""
+    """Return the exponent of the power of two that a tensor's scale is close to; None if there is no such power of two.
+
+    Upstream: ``internal/quantization_util.cc: CheckedLog2``.
+    """
     if tensor.scale <= 0:
         return None
     logarithm = math.log2(tensor.scale)

@@ -1,4 +1,4 @@
-"""Windows that slide over an input: how many fit, and the limits of their strides and sizes."""
+"""Windows that slide over an input: the number of windows that fit, and the limits of strides and sizes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ _UNKNOWN_PADDING = "UNKNOWN"
 
 
 def padding_of(node: KernelNode) -> str:
-    """``ConvertPadding``. Without an options table the parameters say that the padding is unknown."""
+    """Return the padding mode of a node (``ConvertPadding``); UNKNOWN if the node has no options."""
     if node.options.table is None:
         return _UNKNOWN_PADDING
     return schema.enum_names("Padding").get(node.options.padding, _UNKNOWN_PADDING)
 
 
 def output_size(padding: str, size: int, window: int, stride: int, dilation: int = 1) -> int | None:
-    """``kernels/padding.h: ComputeOutSizeChecked``: how many windows fit along one dimension; None where it refuses."""
+    """Return the number of windows that fit along one dimension; None if the kernel refuses the sizes.
+
+    Upstream: ``kernels/padding.h: ComputeOutSizeChecked``.
+    """
     if size < 0 or window <= 0 or stride <= 0 or dilation <= 0:
         return None
     if padding == "SAME":
@@ -31,18 +34,21 @@ def output_size(padding: str, size: int, window: int, stride: int, dilation: int
     reach = size + stride - dilated(window, dilation)
     if reach >= 0:
         return reach // stride
-    return 0 if -reach < stride else None  # The kernels' division rounds towards 0.
+    return 0 if -reach < stride else None  # The division in the kernels rounds toward 0.
 
 
 def dilated(window: int, dilation: int) -> int:
-    """``kernels/padding.h: ComputeEffectiveFilterSize``."""
+    """Return the size of a window with dilation (``kernels/padding.h: ComputeEffectiveFilterSize``)."""
     return (window - 1) * dilation + 1
 
 
 def checked_output_sizes(
     node: KernelNode, sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> list[int]:
-    """``kernels/padding.h: ComputePaddingHeightWidthChecked``."""
+    """Return the number of windows along height and width; refuse the node if the window does not fit.
+
+    Upstream: ``kernels/padding.h: ComputePaddingHeightWidthChecked``.
+    """
     padding = padding_of(node)
     counts = []
     for size, window, stride, dilation in zip(sizes, windows, strides, dilations, strict=True):
@@ -56,15 +62,15 @@ def checked_output_sizes(
 
 
 def ensure_int32(node: KernelNode, *factors: int) -> None:
-    """Refuse if a product overflows the kernel's 32-bit arithmetic."""
+    """Refuse the node if the product of the factors overflows the kernel's 32-bit arithmetic."""
     node.ensure(math.prod(factors) <= _INT32_MAX, "a size exceeds the range of int32")
 
 
 def ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
-    """Refuse if a size is 0 or negative."""
+    """Refuse the node, with the message ``what``, if a size is 0 or negative."""
     node.ensure(min(sizes) > 0, what)
 
 
 def ensure_steps(node: KernelNode, *steps: int) -> None:
-    """Refuse strides and dilations that are not positive numbers of 16 bits."""
+    """Refuse the node unless all strides and dilations are positive 16-bit integers."""
     node.ensure(min(steps) > 0 and max(steps) <= INT16_MAX, "a stride or dilation is out of range")

@@ -60,7 +60,7 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
 
 
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
-    """Return the groups, and the nodes between them, in an order in which they can run, and whether there is such an order.
+    """Return the groups and the other nodes, sorted so that they can run in this order, and whether such an order exists.
 
     Each group runs as a whole. If groups wait for each other, no order can run, and each group gets the place of its last node.
     The result is cached for plugins that select the same nodes.

@@ -53,7 +53,7 @@ def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
 
 
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
-    """Return the result of loading a model as LiteRT does: for each subgraph the tensors, then the nodes, up to the first error.
+    """Load a model as LiteRT does, up to the first error. For each subgraph, LiteRT reads the tensors, and then the nodes.
 
     Errors whose code is in ``ended`` are ignored.
     """

@@ -30,7 +30,7 @@ UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
 @dataclass(frozen=True, slots=True)
 class FilterMatch:
-    """The result of the filters for a node: whether the node may run on the TPU, the plugin's log lines, and the pattern."""
+    """The result of the filters for a node: whether it may run on the TPU, the plugin's log lines, and the matching pattern."""
 
     is_kept: bool
     lines: tuple[str, ...] = ()

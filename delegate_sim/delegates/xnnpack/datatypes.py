@@ -18,10 +18,10 @@ _ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2":
 _INT4_MIDDLE = 8
 
 _ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
-"""Since this release, one zero point may serve several scales; earlier releases need one zero point for each scale."""
+"""Since this release, one zero point may serve several scales; earlier releases need a zero point for each scale, or none."""
 _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
-"""Since this release, zero points of channels must be 8 with INT4, and 0 with other types; 0 is also allowed with INT4.
+"""Since this release, the zero points of channels must be 0 or 8 with INT4, and 0 with other types.
 
 Earlier releases accept any zero point with INT4, and 0 or 8 with other types.
 """

@@ -101,7 +101,7 @@ class XnnpackDelegate(Delegate):
     history = ReleaseHistory("litert-1.0.1")
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return True unless the flag that disables it is set."""
+        """Return whether the delegate accepts dynamic tensors; False if the flag disable_subgraph_reshaping is set."""
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

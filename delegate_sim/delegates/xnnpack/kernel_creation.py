@@ -1,7 +1,7 @@
-"""Creating the kernel of one partition.
+"""Creation of the kernel of one partition.
 
-Source: ``Subgraph::Create`` and the visits' code that defines XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``), and
-the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). The module ``shapes`` has the
+Source: ``Subgraph::Create`` and the part of the visits that defines XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``),
+and the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). The module ``shapes`` has the
 failures that XNNPACK finds only while it computes shapes. Failures that depend on the processor are not simulated.
 """
 
@@ -88,7 +88,7 @@ class _Kernel:
         return self.value_of_variable(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
-        """Return XNNPACK's datatype of a tensor: fp16 for the result of an elided DEQUANTIZE, whose constant is read instead."""
+        """Return XNNPACK's datatype of a tensor; fp16 for a tensor whose readers read a float16 constant instead."""
         if index not in self._datatypes:
             is_float16 = index in self.elided_float16
             self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.release)
@@ -119,7 +119,7 @@ class _Kernel:
         return [index for index in (*self.operands(node), *node.outputs) if index >= 0]
 
     def lacks_datatype(self, index: int) -> bool:
-        """Return whether XNNPACK cannot store a tensor; False for the handle of an unused variable, which is not a value."""
+        """Return whether XNNPACK cannot store a tensor; False for the handle of an unused variable, which needs no storage."""
         is_unused = self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None
         return not is_unused and self.datatype(index) is None
 
@@ -134,7 +134,7 @@ class _Kernel:
         return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> KernelFailure | None:
-        """Return the failure that a node's datatypes are incompatible."""
+        """Return the failure of a node whose operands and results have incompatible datatypes."""
         description = ", ".join(name or "no bias" for name in datatypes)
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=description)
 
@@ -167,7 +167,7 @@ def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure unless operands and results have the same datatype, scale and zero point, so values move unchanged."""
+    """Return a failure unless values can move unchanged, with the same datatype, scale and zero point in operands and results."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
@@ -195,7 +195,7 @@ def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check MAX_POOL_2D: with a 1x1 filter like an activation, else like an operator that moves values unchanged."""
+    """Check MAX_POOL_2D. With a 1x1 filter, scales may differ as in an activation; else values must move unchanged."""
     is_activation = node.options.filter_height == node.options.filter_width == 1
     return _same_type(kernel, node) if is_activation else _moved(kernel, node)
 
@@ -209,7 +209,7 @@ def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _read_as_int32(value: FlatNumbers | None) -> list[int]:
-    """Return the bytes of a constant read as INT32, one number for each element, whatever the type of the elements."""
+    """Read the bytes of a constant as INT32, whatever its type, and return one number for each element."""
     if value is None:
         return []
     content = value.tobytes().ljust(4 * len(value), b"\0")
@@ -217,7 +217,7 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check CONV_2D or DEPTHWISE_CONV_2D; a float input of integer weights is quantized at run time."""
+    """Check CONV_2D or DEPTHWISE_CONV_2D; with integer weights, a float input is quantized at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
     if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:

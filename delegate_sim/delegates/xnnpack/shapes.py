@@ -23,7 +23,7 @@ _ATTENTION_RANK = 4
 def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
     """Return the failure of a reduction along an axis that the operand does not have.
 
-    Files store an unknown rank as 0 too, so a rank of 0 is only believed for the graph's ``inputs`` and for constants.
+    Files store an unknown rank as 0 too, so a rank of 0 only counts for the graph's ``inputs`` and for constants.
     """
     source, axes = node.input(0), node.value(node.input(1))
     if axes is None or not (source.shape or source.is_constant or source.index in inputs):
@@ -93,9 +93,9 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
 
 
 def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a node that has the result of a READ_VARIABLE as two operands, and is its only reader.
+    """Return the failure of a node that reads the result of a READ_VARIABLE more than once, and is the only reader.
 
-    This only fails for operators that need the rank of their operands. ``positions`` maps each node of the partition to its
+    Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its
     place in the running order, and ``outputs`` are the tensors that leave the partition.
     """
     if node.op not in _OF_EQUAL_RANK or node.node.is_custom:

@@ -54,7 +54,7 @@ class Variables:
         return None
 
     def has_value(self, handle: NodeView) -> bool:
-        """Return whether an accepted node uses the variable of a VAR_HANDLE, and the VAR_HANDLE was recorded."""
+        """Return whether an accepted node uses the variable of a VAR_HANDLE, and this VAR_HANDLE is the one on record."""
         known = self._resources.get(handle.output(0).index)
         return known is not None and known.value is not None and known.handle == handle.node.index
 

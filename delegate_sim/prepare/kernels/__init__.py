@@ -1,4 +1,7 @@
-"""Prepare functions of the CPU kernels: one module for each family of operators, imported when a model has one of them."""
+"""Prepare functions of the CPU kernels, with one module for each family of operators.
+
+A module is imported when a model has an operator of its family.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from ...model.operator_families import FAMILY_OF
 from ..kernel import KERNELS, Kernel
 
 _CUSTOM = "CUSTOM:"
-"""Prefix of the names of custom operators."""
+"""The prefix that marks the names of custom operators."""
 
 
 def find_kernel(op: str) -> Kernel | None:
-    """Return the Prepare function of an operator, None if it has none here. Custom operators are written ``CUSTOM:NAME``."""
+    """Return the Prepare function of an operator; None if it is not modeled. Custom operators are written ``CUSTOM:NAME``."""
     if op not in KERNELS:
         family = "custom" if op.startswith(_CUSTOM) else FAMILY_OF.get(op)
         if family is not None:

@@ -1,4 +1,4 @@
-"""Prepare of activation functions and normalization, which keep the shape of their input."""
+"""Prepare functions of activation functions and normalization, which keep the shape of their input."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _SOFTMAX_RESULTS = {"INT8": (1 / 256, -128), "INT16": (1 / 32768, 0)}
 _LOGISTIC_SCALES = {"UINT8": 1 / 256, "INT8": 1 / 256, "INT16": 1 / 32768}
 _LOG_SOFTMAX_RESULTS = {"UINT8": (16 / 256, 255), "INT8": (16 / 256, 127)}
 _L2_NORMALIZATION_RESULTS = {"UINT8": (1 / 128, 128), "INT8": (1 / 128, 0)}
-"""The scale and the zero point that the results of these operators must have."""
+"""The scale and the zero point that a quantized result of L2_NORMALIZATION must have, by type."""
 
 _L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
-"""Since when the input of L2_NORMALIZATION may have more than four dimensions, and no longer none."""
+"""Since this release, the input of L2_NORMALIZATION may have more than four dimensions, but may no longer be a scalar."""
 
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
-"""The relative error that the scale may have: 0.001 as a float32."""
+"""The largest relative error that SOFTMAX accepts in the scale of its result: 0.001 as a float32."""
 _HARD_SWISH_RESOLUTION = 128
-"""The factor by which the scale is finer that HARD_SWISH computes with."""
+"""HARD_SWISH computes with a scale that is finer than the input's scale by this factor."""
 _TANH_RESULT_EXPONENT = -15
 
 
 def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    """Return the operand and the result, which must have one type."""
+    """Return the operand and the result of a unary operator; refuse the node if their types differ."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
@@ -32,7 +32,7 @@ def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
 
 
 def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float, int] | None) -> None:
-    """Refuse unless the result has the scale and the zero point expected; None expects nothing."""
+    """Refuse the node unless the result has the expected scale and zero point; None expects nothing."""
     if expected is not None:
         scale, zero_point = expected
         node.ensure(result.scale == scale, "the output does not have the scale that the kernel computes with")
@@ -61,7 +61,7 @@ def prepare_hard_swish(node: KernelNode) -> None:
     source, result = _single_of_one_type(node)
     node.resize(result, source.shape)
     if result.type in ("UINT8", "INT8"):
-        # Without a scale of the output, the kernel takes an infinite multiplier for a small one.
+        # If the output has no scale, the multiplier is infinite, but the kernel treats it as small.
         is_shifted_right = result.scale == 0 or source.scale < result.scale * _HARD_SWISH_RESOLUTION
         node.ensure(is_shifted_right, "the scale of the output is too small for that of the input")
 

@@ -1,4 +1,4 @@
-"""Prepare of elementwise arithmetic, comparison, logic and selection."""
+"""Prepare functions of elementwise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ZERO_POINT_RANGES = {"UINT8": (0, 255), "INT8": (-128, 127), "INT16": (-32768, 32767)}
 _BITS_FOR_SUMS = {"UINT8": 20, "INT8": 20, "INT16": 15}
-"""The number of bits by which ADD and SUB shift quantized operands to the left before they rescale them."""
+"""The number of bits by which ADD and SUB shift quantized operands to the left before rescaling."""
 _SQUARED_DIFFERENCE_BITS = 14
 
 _PAIR_TYPES = {
@@ -45,14 +45,14 @@ _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 
 _MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
-"""The types of products that a kernel might read while it is prepared."""
+"""The types of products that are computed here, because a later kernel might read the product during its preparation."""
 _ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
 
 _SELECT_MAX_RANK = 8
 
 
 def _pair_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor, KernelTensor]:
-    """Return the operands and the result of a binary operator; refuse operands of different types."""
+    """Return the operands and the result of a binary operator; refuse the node if the types of the operands differ."""
     node.ensure_counts(2, 1)
     first, second, result = node.input(0), node.input(1), node.output()
     node.ensure(first.type == second.type, "the operands have different types")
@@ -93,7 +93,10 @@ def prepare_sub(node: KernelNode) -> None:
 def _check_int16_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Shift one operand if the options say so and all scales are powers of two; else rescale all."""
+    """Check the quantization of an INT16 sum.
+
+    If the options ask for it, and all scales are powers of two, the kernel shifts one operand; else it rescales both operands.
+    """
     check_symmetric(node, first, second, result)
     has_powers_of_two = all(power_of_two_exponent(tensor) is not None for tensor in (first, second, result))
     if node.options.pot_scale_int16 and has_powers_of_two:
@@ -108,9 +111,9 @@ def _check_int16_sum(
 def _check_rescaled_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Operands and result must have scales that multipliers can be derived from, else the runtime aborts.
+    """Refuse the node if the scales of a sum give invalid multipliers, on which the runtime aborts.
 
-    The multiplier of the result is below 1 unless it ``may_enlarge``, and never 1.
+    The multiplier of the result must not be 1, and may be above 1 only with ``may_enlarge``.
     """
     common_scale = _common_scale(node, first, second)
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
@@ -120,7 +123,10 @@ def _check_rescaled_sum(
 
 
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
-    """Twice the greater scale of two operands, to which both are converted; without scales the runtime aborts."""
+    """Return the common scale to which the kernel converts both operands: twice the greater of their scales.
+
+    Refuse the node if an operand has no scale, because the runtime then aborts.
+    """
     node.ensure(first.scale > 0 and second.scale > 0, "the runtime aborts, as an input has no scale")
     return 2 * max(first.scale, second.scale)
 
@@ -133,7 +139,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
 
 @kernel("MUL")
 def prepare_mul(node: KernelNode) -> None:
-    """``kernels/mul.cc: Prepare``. The type of the output stays that of the file."""
+    """``kernels/mul.cc: Prepare``. The result keeps its type from the file."""
     first, second, result = _pair_of_one_type(node)
     if result.type == "COMPLEX64":
         node.ensure(fused_activation(node) == "NONE", "COMPLEX64 is multiplied without an activation")
@@ -149,7 +155,10 @@ def prepare_mul(node: KernelNode) -> None:
 
 
 def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
-    """``kernels/mul.cc: EvalImpl, EvalQuantized``, which run while the node is prepared if both operands are known."""
+    """Check the types of a product that the kernel computes during Prepare, because both operands are known.
+
+    Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
+    """
     if result.type in _MULTIPLIED_TYPES or (result.type == "INT16" and result.quantization is None):
         return
     node.ensure_type(result, ("UINT8", "INT8", "INT16"))
@@ -215,7 +224,7 @@ def prepare_squared_difference(node: KernelNode) -> None:
 
 @kernel("ATAN2")
 def prepare_atan2(node: KernelNode) -> None:
-    """``kernels/atan2.cc: Atan2Prepare``. Only the numbers of dimensions are compared."""
+    """``kernels/atan2.cc: Atan2Prepare``. The operands must have the same rank, but their sizes are not compared."""
     first, second, result = _pair_of_one_type(node)
     node.ensure(first.rank == second.rank, "the operands have different numbers of dimensions")
     node.ensure(first.type == result.type, "input and output have different types")

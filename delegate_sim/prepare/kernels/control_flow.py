@@ -1,6 +1,6 @@
-"""Prepare of operators that call other subgraphs, and of those that keep variables and hash tables.
+"""Prepare functions of operators that call other subgraphs, and of operators for variables and hash tables.
 
-A subgraph that is called takes the shapes and types of the caller's operands, and keeps them until it is prepared on its own.
+A called subgraph gets the shapes and types of the caller's operands, and keeps them until the subgraph is prepared on its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _KNOWN_VARIABLES = parse_release("tf-2.12")
-"""Since when the result of READ_VARIABLE has the shape that the file gives it; before, it was dynamic. Measured with wheels."""
+"""Since this release, the result of READ_VARIABLE has its shape from the file; before, the result was dynamic.
+
+Found by measuring with wheels.
+"""
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")
 
@@ -69,7 +72,10 @@ def prepare_while(node: KernelNode) -> None:
 
 
 def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
-    """``kernels/while.cc: CheckCondOutput``, deferred where the result is dynamic."""
+    """Refuse the node unless the condition is a single BOOL (``kernels/while.cc: CheckCondOutput``).
+
+    The kernel checks a dynamic condition only at run time.
+    """
     if condition.is_dynamic:
         return
     node.ensure_type(condition, "BOOL")
@@ -77,7 +83,7 @@ def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
 
 
 def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
-    """A result becomes -1 where the body passes its input through and nothing in this subgraph reads the result."""
+    """Replace a result with -1 if the body returns the corresponding input unchanged, and nothing in this subgraph reads it."""
     read_tensors = node.interpreter.current_subgraph().read_tensors
     for position, (source, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         index = node.node.outputs[position]
@@ -88,7 +94,10 @@ def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
 
 
 def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
-    """Whether an iteration of the body leaves a tensor with another shape. A scalar and a vector of one element are the same."""
+    """Return whether an iteration of the body changes the shape of a tensor.
+
+    The change between a scalar and a vector of one element does not count.
+    """
     for source_index, result_index in zip(body.inputs, body.outputs, strict=True):
         source, result = called_tensor(body, source_index), called_tensor(body, result_index)
         node.ensure(source.type == result.type, f"the body makes {source.type} into {result.type}")
@@ -100,7 +109,7 @@ def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
 
 @kernel("CALL_ONCE")
 def prepare_call_once(node: KernelNode) -> None:
-    """``kernels/call_once.cc: Prepare``. The subgraph itself is prepared when it is run."""
+    """``kernels/call_once.cc: Prepare``. The called subgraph is prepared later, when it runs."""
     index = node.options.init_subgraph_index
     node.ensure(index != node.interpreter.current_subgraph().graph.index, "calls its own subgraph")
     node.ensure_counts(0, 0)
@@ -109,7 +118,7 @@ def prepare_call_once(node: KernelNode) -> None:
 
 
 def ensure_callable(node: KernelNode, operands: Sequence[int], called: KernelSubgraph) -> None:
-    """Refuse unless a subgraph takes as many inputs as there are operands and gives as many outputs as the node."""
+    """Refuse the node unless a subgraph has one input for each operand, and one output for each result of the node."""
     node.ensure(
         len(called.inputs) == len(operands) and len(called.outputs) == node.output_count,
         f"subgraph {called.graph.index} has {len(called.inputs)} inputs and {len(called.outputs)} outputs",
@@ -117,7 +126,10 @@ def ensure_callable(node: KernelNode, operands: Sequence[int], called: KernelSub
 
 
 def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgraph) -> None:
-    """``kernels/control_flow_common.h: CopyTensorsShapeAndType`` to inputs; a constant among them keeps its shape."""
+    """Copy the shapes and types of the operands to the inputs of a called subgraph; a constant input keeps its shape.
+
+    Upstream: ``kernels/control_flow_common.h: CopyTensorsShapeAndType``.
+    """
     for operand, index in zip(operands, called.inputs, strict=True):
         if index == OPTIONAL_TENSOR:
             continue
@@ -129,14 +141,14 @@ def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgr
 
 
 def hand_over_inputs(called: KernelSubgraph) -> None:
-    """The caller owns the data of the inputs, except those that are handles."""
+    """Mark the inputs of a called subgraph as data that the caller owns, except for RESOURCE and VARIANT handles."""
     for index in called.inputs:
         if index != OPTIONAL_TENSOR and called.tensors[index].type not in _HANDLE_TYPES:
             called.tensors[index].allocation = Allocation.CUSTOM
 
 
 def return_results(node: KernelNode, called: KernelSubgraph, is_dynamic: bool) -> None:
-    """Give the results the shapes of a subgraph's outputs, or make them dynamic."""
+    """Give the results of the node the shapes of the called subgraph's outputs, or make the results dynamic."""
     for index, called_index in zip(node.node.outputs, called.outputs, strict=True):
         if index == OPTIONAL_TENSOR:
             continue
@@ -147,7 +159,7 @@ def return_results(node: KernelNode, called: KernelSubgraph, is_dynamic: bool) -
 
 
 def called_tensor(called: KernelSubgraph, index: int) -> KernelTensor:
-    """Return an input or output of a subgraph; refuses one that is -1, at which the runtime would crash."""
+    """Return an input or output of a subgraph; refuse the node if the index is -1, because the runtime would crash."""
     if index == OPTIONAL_TENSOR:
         raise PrepareError(f"an input or output of subgraph {called.graph.index} is omitted")
     return called.tensors[index]
@@ -166,7 +178,7 @@ def prepare_var_handle(node: KernelNode) -> None:
 
 @kernel("READ_VARIABLE", changed_in=(_KNOWN_VARIABLES,))
 def prepare_read_variable(node: KernelNode) -> None:
-    """``kernels/read_variable.cc: Prepare``. A scalar counts as a result whose rank is unknown, as all did in old releases."""
+    """``kernels/read_variable.cc: Prepare``. A result without dimensions becomes dynamic; in old releases, every result does."""
     node.ensure_counts(1, 1)
     _check_variable_handle(node)
     if node.output().rank == 0 or not node.release.is_at_least(_KNOWN_VARIABLES):

@@ -1,4 +1,4 @@
-"""Prepare of changes of type and encoding."""
+"""Prepare functions of changes of type and encoding."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _QUANTIZE_TYPES = {
     "INT8": ("UINT8", "INT8", "INT16"),
     "UINT8": ("UINT8", "INT8", "INT16"),
 }
-"""The output types of QUANTIZE for each type of input."""
+"""The output types that QUANTIZE supports, by input type."""
 
 
 @kernel("CAST")
 def prepare_cast(node: KernelNode) -> None:
-    """``kernels/cast.cc: Prepare``. The type of the output is that of the file, whatever the options say."""
+    """``kernels/cast.cc: Prepare``. The result keeps its type from the file, whatever the options say."""
     source, result = only_operand(node)
     node.resize(result, source.shape)
 
 
 @kernel("BITCAST")
 def prepare_bitcast(node: KernelNode) -> None:
-    """``kernels/bitcast.cc: Prepare, CalculateShape``. The parts of a larger element make one more dimension."""
+    """``kernels/bitcast.cc: Prepare, CalculateShape``. Splitting larger elements into parts adds a last dimension."""
     source, result = only_operand(node)
     source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)
     if source_size > result_size:
@@ -44,7 +44,7 @@ def prepare_bitcast(node: KernelNode) -> None:
 
 
 def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
-    """``util.cc: GetSizeOfType``: the size of an element in bytes, those that are packed counted as one byte."""
+    """Return the size of an element in bytes; an element smaller than a byte counts as one byte (``util.cc: GetSizeOfType``)."""
     bits = schema.BITS_PER_ELEMENT.get(tensor.type)
     if bits is None:
         node.fail(f"elements of type {tensor.type} have no size")
@@ -65,7 +65,7 @@ def prepare_quantize(node: KernelNode) -> None:
 
 @kernel("DEQUANTIZE", changed_in=tuple(NARROW_DEQUANTIZE_TYPES.values()))
 def prepare_dequantize(node: KernelNode) -> None:
-    """``kernels/dequantize.cc: Prepare``. What a constant is widened to is kept, so that later runs need not do it again."""
+    """``kernels/dequantize.cc: Prepare``. The result of a constant is kept between invocations, to be computed only once."""
     source, result = only_operand(node)
     node.ensure_type(source, dequantized_types(node.release))
     if source.type == "INT16":

@@ -1,4 +1,4 @@
-"""Prepare of convolutions, of images and of volumes, and of transposed ones."""
+"""Prepare functions of convolutions and transposed convolutions, in two and three dimensions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from ..windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_posi
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 _TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
-"""Since when TRANSPOSE_CONV checks the type of the weights for inputs other than INT16: measured in 2.1.6."""
+"""Since this release, TRANSPOSE_CONV checks the type of the weights for every input type; before, only for INT16 inputs.
+
+Measured with 2.1.6.
+"""
 _TRANSPOSE_CONV_TAKES_HYBRID = parse_release("tf-2.17")
-"""Since when TRANSPOSE_CONV takes INT8 weights with float inputs; before, it checked the type of all weights. Measured."""
+"""Since this release, TRANSPOSE_CONV accepts INT8 weights with float inputs.
+
+Earlier releases check the type of the weights for every input type. Found by measuring.
+"""
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
-"""Since when DEPTHWISE_CONV_2D demands that its output channels are a multiple of its input channels: measured in 2.1.6."""
+"""Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of its input channels. Measured with 2.1.6."""
 
 
 @kernel("CONV_2D")
@@ -75,7 +81,10 @@ def _check_conv_2d_bias(node: KernelNode, source: KernelTensor, weights: KernelT
 def _check_conv_2d_buffers(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, sizes: Sequence[int], steps: Sequence[int]
 ) -> None:
-    """The scratch tensors of a runtime with one thread, its default, and without the memory limits of mobile platforms."""
+    """Refuse the node if the size of a scratch tensor overflows.
+
+    The sizes are those for a runtime with one thread (the default), and without the memory limits of mobile platforms.
+    """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
     ensure_int32(node, *sizes)
@@ -89,7 +98,7 @@ def _check_conv_2d_buffers(
 
 
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
-    """Groups, and scales that differ, require one scale for each output channel."""
+    """Check the scales of a hybrid convolution. If it has groups or different scales, each output channel needs one scale."""
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
@@ -186,7 +195,7 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.ensure(bias.element_count == weights.shape[0], "the bias does not have one element for each output channel")
     node.ensure(source.shape[3] == weights.shape[3], "input and weights have different numbers of channels")
 
-    # Unlike other kernels, this one waits for its inputs even where the shape is a persistent result.
+    # Unlike other kernels, this kernel makes its result dynamic even if the output shape is persistent.
     if not output_shape.is_constant:
         node.set_dynamic(result, output_shape)
     else:
@@ -233,7 +242,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     slices = weights.shape[quantization.dimension]
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
-        # The kernel writes its one scale out for each slice, where delegates then see as many.
+        # The kernel repeats the single scale for every slice, so delegates see one scale for each slice.
         scales = StoredNumbers.read("<f4", quantization.scales[:1].tobytes() * bounded(slices, "scales of a tensor"))
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
@@ -263,7 +272,7 @@ def prepare_conv_3d(node: KernelNode) -> None:
 
 
 def _steps_3d(node: KernelNode) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Return strides and dilations of depth, height and width."""
+    """Return the strides and the dilations, each for depth, height and width."""
     options = node.options
     return (
         (options.stride_d, options.stride_h, options.stride_w),
@@ -278,7 +287,10 @@ def _ensure_steps_3d(node: KernelNode) -> None:
 
 
 def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
-    """``kernels/padding.h: ComputePadding3DValues``: what cannot be computed is 0."""
+    """Return the output depth, height and width, or 0 for a size that cannot be computed.
+
+    Upstream: ``kernels/padding.h: ComputePadding3DValues``.
+    """
     padding = padding_of(node)
     strides, dilations = _steps_3d(node)
     return [output_size(padding, *along) or 0 for along in zip(sizes, windows, strides, dilations, strict=True)]

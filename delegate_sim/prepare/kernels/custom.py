@@ -1,4 +1,4 @@
-"""Prepare of the runtime's own custom operators."""
+"""Prepare functions of the custom operators that the runtime itself has."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def prepare_detection_postprocess(node: KernelNode) -> None:
 
 
 def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """The kernel does not check whether it could resize its results."""
+    """Resize a result if possible; like the kernel, ignore a failure to resize."""
     with contextlib.suppress(PrepareError):
         node.resize(tensor, shape)

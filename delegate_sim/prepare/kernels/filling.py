@@ -1,4 +1,4 @@
-"""Prepare of operators that repeat, count or fill: BROADCAST_TO, TILE, FILL, RANGE, ONE_HOT, ZEROS_LIKE."""
+"""Prepare functions of operators that repeat, count or fill, such as BROADCAST_TO, TILE, FILL, RANGE and ONE_HOT."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LARGEST_DIMENSION = 2**31 - 1
 
 _ONE_HOT_TYPES = frozenset({"FLOAT32", "INT16", "INT32", "INT64", "INT8", "UINT8", "BOOL"})
 _COPIED_WIDTHS = frozenset({8, 16, 32, 64})
-"""Widths in bits of the elements that TILE can copy."""
+"""The element widths in bits that TILE can copy."""
 
 
 @kernel("BROADCAST_TO")
@@ -68,7 +68,7 @@ def prepare_broadcast_args(node: KernelNode) -> None:
 
 
 def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> list[int]:
-    """``kernels/internal/reference/broadcast_args.h: BroadcastArgs``."""
+    """Return the shape to which two shapes broadcast (``kernels/internal/reference/broadcast_args.h: BroadcastArgs``)."""
     rank = max(len(first), len(second))
     left, right = [1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second
     for one, other in zip(left, right, strict=True):
@@ -95,7 +95,7 @@ def prepare_tile(node: KernelNode) -> None:
     if not source.is_constant_or_persistent:
         node.resize(result, shape)
     elif result.type == "STRING":
-        # The strings are written immediately, which puts them on the heap.
+        # The kernel writes the strings during Prepare, which makes the result dynamic.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
@@ -157,7 +157,7 @@ def prepare_range(node: KernelNode) -> None:
 
 
 def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> int:
-    """``kernels/range.cc: GetSize``."""
+    """Return the number of elements of a range (``kernels/range.cc: GetSize``)."""
     node.ensure(delta != 0, "the step is 0")
     leads_to_limit = (start >= limit and delta < 0) or (start <= limit and delta > 0)
     node.ensure(leads_to_limit, "the step leads away from the limit")
@@ -168,7 +168,7 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
 
 
 def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
-    """The runtime adds step by step, which shows in the last digits of floats."""
+    """Return the elements of a range, added up step by step as in the runtime, to get the same last digits of floats."""
     steps = [start, *[delta] * (size - 1)][:size]
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))

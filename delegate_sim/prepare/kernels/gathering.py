@@ -1,4 +1,4 @@
-"""Prepare of gathering, scattering, lookups and searches."""
+"""Prepare functions of gathering, scattering, lookups and searches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def prepare_gather(node: KernelNode) -> None:
         node.ensure(least >= 0, "a position is negative")
         node.ensure(is_unbounded or greatest < source.shape[axis], "a position is out of range")
     if source.type == "STRING":
-        # The strings are written immediately, which puts them on the heap.
+        # The kernel writes the strings during Prepare, which makes the result dynamic.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
@@ -109,7 +109,10 @@ def prepare_scatter_nd(node: KernelNode) -> None:
 
 
 def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Sequence[int], shape: Sequence[int]) -> None:
-    """``kernels/scatter_nd.cc: CheckShapes``: an update for each index, with the sizes that the index leaves open."""
+    """Refuse the node unless there is one update for each index (``kernels/scatter_nd.cc: CheckShapes``).
+
+    An update must have the sizes of the dimensions that the index does not select.
+    """
     outer, depth = len(indices) - 1, indices[-1]
     node.ensure(updates[:outer] == indices[:outer], "there is not one update for each index")
     node.ensure(len(updates) - outer == len(shape) - depth, "the updates have the wrong number of dimensions")
@@ -159,7 +162,7 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
 
 _LARGEST_COUNT = 2**31 - 1
 _TOPK_CHECKS_COUNT = parse_release("litert-2.2.0")
-"""Since when TOPK_V2 refuses every k of another type than INT32 or INT16; before, only a k that is known."""
+"""Since this release, TOPK_V2 always refuses a k that is neither INT32 nor INT16; before, only if k is known during Prepare."""
 _COUNT_TYPES = ("INT32", "INT16")
 _WHERE_TYPES = frozenset({"BOOL", "FLOAT32", "INT64", "INT32", "INT8", "UINT8", "UINT32"})
 

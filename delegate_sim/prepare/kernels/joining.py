@@ -1,4 +1,4 @@
-"""Prepare of operators that join tensors or take one apart: PACK, UNPACK, CONCATENATION, SPLIT, SPLIT_V."""
+"""Prepare functions of operators that join or split tensors: PACK, UNPACK, CONCATENATION, SPLIT, SPLIT_V."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONCATENATION_TYPES = frozenset(
 )
 _SPLIT_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT32", "INT64"})
 _FUSED_ACTIVATIONS = range(1, 6)
-"""The values of ``ActivationFunctionType`` that stand for an activation; the runtime takes unknown ones for none."""
+"""The values of ``ActivationFunctionType`` that name an activation; the runtime treats unknown values as no activation."""
 
 
 @kernel("PACK")
@@ -114,7 +114,7 @@ def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis:
 
 
 def _ensure_no_requantization(node: KernelNode, sources: Sequence[KernelTensor], result: KernelTensor) -> None:
-    """INT8 is not rescaled, and INT16 has no zero point; UINT8 is rescaled where it must be."""
+    """Refuse the node if an INT8 input needs rescaling, or if an INT16 tensor has a zero point; UINT8 inputs are rescaled."""
     if result.type == "INT8":
         for source in sources:
             _ensure_same_quantization(node, source, result)
@@ -134,7 +134,10 @@ def _concatenated(
 
 
 def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None:
-    """Return the elements of all sources, in turn for each of ``outer`` places; None if those of one are not known."""
+    """Return the elements of the joined sources; None if the elements of a source are not known.
+
+    Each source is divided into ``outer`` equal rows, and the rows of the sources follow each other in turn.
+    """
     known = [elements for elements in map(known_elements, sources) if elements is not None]
     if len(known) < len(sources):
         return None
@@ -195,7 +198,10 @@ def prepare_split_v(node: KernelNode) -> None:
 
 
 def _resolved_sizes(node: KernelNode, sizes: list[int], total: int) -> list[int]:
-    """``kernels/split_v.cc: ResizeOutputTensors``: one size may be left open with -1."""
+    """Return the sizes of the parts, after computing the one size that may be -1.
+
+    Upstream: ``kernels/split_v.cc: ResizeOutputTensors``.
+    """
     node.ensure(sizes.count(-1) <= 1, "more than one size is left open")
     known = sum(size for size in sizes if size != -1)
     if -1 in sizes:

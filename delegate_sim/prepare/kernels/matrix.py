@@ -1,4 +1,4 @@
-"""Prepare of matrix products and diagonals."""
+"""Prepare functions of matrix products and diagonals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _INTEGER_BIAS_TYPES = ("INT32", "INT64")
 _DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
 
 _BATCH_MATMUL_OF_INT16_AND_INT8 = parse_release("litert-2.1.5")
-"""Since when BATCH_MATMUL takes an INT8 right operand with an INT16 left one; measured in 2.1.3 and 2.1.5, not in between."""
+"""Since this release, BATCH_MATMUL accepts an INT8 right operand with an INT16 left operand.
+
+Measured with 2.1.3 and 2.1.5, but with no release between these two.
+"""
 
 
 @kernel("FULLY_CONNECTED")
@@ -64,7 +67,7 @@ def _check_fully_connected_options(node: KernelNode, source: KernelTensor, weigh
 def _check_fully_connected_types(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    """``CheckTypes``."""
+    """Check the types of the operands and the result (``CheckTypes``)."""
     is_quantized = weights.type in (*HYBRID_WEIGHT_TYPES, "INT16")
     expected: tuple[str | tuple[str, ...], str | tuple[str, ...], str | tuple[str, ...]]
     if is_quantized and node.options.weights_format == _SHUFFLED_WEIGHTS:
@@ -146,7 +149,7 @@ def prepare_matrix_diag(node: KernelNode) -> None:
 
 @kernel("MATRIX_SET_DIAG")
 def prepare_matrix_set_diag(node: KernelNode) -> None:
-    """``kernels/matrix_set_diag.cc: Prepare``. The diagonal is not checked."""
+    """``kernels/matrix_set_diag.cc: Prepare``. The kernel does not check the diagonal operand."""
     node.ensure_counts(2, 1)
     source, result = node.input(0), node.output()
     node.ensure(source.rank >= 2, "the input has fewer than 2 dimensions")

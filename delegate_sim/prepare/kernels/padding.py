@@ -1,4 +1,4 @@
-"""Prepare of operators that pad a tensor: PAD, PADV2, MIRROR_PAD."""
+"""Prepare functions of operators that pad a tensor: PAD, PADV2, MIRROR_PAD."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
-"""The difference by which padding must be narrower than the dimension, by ``MirrorPadMode``: REFLECT leaves out the edge."""
+"""The number by which a padding must be smaller than its dimension, by ``MirrorPadMode``: 1 for REFLECT, 0 for SYMMETRIC."""
 
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
-"""Since when PAD takes paddings that an earlier kernel computed while it was prepared as it takes constant ones."""
+"""Since this release, PAD treats paddings that an earlier kernel computed during Prepare like constant paddings."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
-"""Since when the width of the padding is compared with what it mirrors."""
+"""Since this release, MIRROR_PAD refuses paddings that are negative, or wider than the part that they mirror."""
 
 
 @kernel("PAD", "PADV2", changed_in=(_PAD_TAKES_PERSISTENT,))

@@ -1,4 +1,4 @@
-"""Prepare of pooling and of resizing images."""
+"""Prepare functions of pooling and of resizing images."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..windows import ensure_positive, output_size, padding_of
 
 @kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
 def prepare_pool_2d(node: KernelNode) -> None:
-    """``kernels/pooling.cc: GenericPrepare``. A window that does not fit gives an empty result, not an error."""
+    """``kernels/pooling.cc: GenericPrepare``. If the window does not fit into the input, the result is empty."""
     node.ensure_counts(1, 1)
     result, source = node.output(), node.input(0)
     node.ensure_rank(source, 4)
@@ -50,7 +50,7 @@ def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
 
 
 def _resized_to(node: KernelNode) -> list[int] | None:
-    """Check the demands of both kernels; return height and width, None if they are known only at run time."""
+    """Check what both resizing kernels require; return the new height and width, or None if they are not known yet."""
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(source, 4)

@@ -1,4 +1,4 @@
-"""Prepare of operators that generate random numbers."""
+"""Prepare functions of operators that generate random numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prepare of recurrent layers: SVDF, RNN and LSTM."""
+"""Prepare functions of recurrent layers: SVDF, RNN and LSTM."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""The distance from each operand of the forward cell to that of the backward cell, from the weights to the projection."""
+"""The difference between the positions of the same operand in the backward and in the forward cell.
+
+This holds for the operands from the weights to the projection.
+"""
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
-"""The first of four weights each, in the order of those of the input."""
+"""The position of the first auxiliary weights of each cell. Each cell has four, in the same order as its input weights."""
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4
-"""The intermediate of an integer LSTM that has the quantization of the projection's input."""
+"""The position of the intermediate tensor of an integer LSTM that has the quantization of the projection's input."""
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
@@ -35,7 +38,7 @@ def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
 
 
 def _ensure_state(node: KernelNode, position: int, element_count: int) -> None:
-    """Refuse unless an operand keeps its value between invocations and has this size, in any number of dimensions."""
+    """Refuse the node unless an operand is a variable tensor with this number of elements, in any shape."""
     state = node.input(position)
     node.ensure(state.is_variable, "a state is not variable")
     node.ensure(state.element_count == element_count, "a state does not have as many elements as the other operands require")
@@ -92,7 +95,7 @@ def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
 def _check_rnn_cell(
     node: KernelNode, source: KernelTensor, input_size: int, cell: tuple[KernelTensor, KernelTensor, KernelTensor]
 ) -> None:
-    """Check weights, recurrent weights and bias as RNN and UNIDIRECTIONAL_SEQUENCE_RNN do."""
+    """Check the weights, recurrent weights and bias of RNN or UNIDIRECTIONAL_SEQUENCE_RNN."""
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
     node.ensure(weights.shape[:2] == (units, input_size), "the weights do not have the shape that the other operands require")
@@ -102,7 +105,7 @@ def _check_rnn_cell(
 
 
 def _batches(node: KernelNode, source: KernelTensor) -> int:
-    """The number of sequences, whose dimension the options name."""
+    """Return the number of sequences; the option ``time_major`` decides which dimension of the input holds this number."""
     return source.shape[1] if node.options.time_major else source.shape[0]
 
 
@@ -127,7 +130,7 @@ def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
 
 
 def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int) -> int:
-    """Check weights, bias and state of the cell whose operands begin at a position; return its number of units."""
+    """Check the weights, bias and state of the cell whose operands start at ``first``; return the number of units."""
     weights, bias, state = node.input(first), node.input(first + 2), node.input(first + 3)
     units = weights.shape[0]
     node.ensure(weights.shape[1] == source.shape[2], "input and weights differ in size")
@@ -137,7 +140,7 @@ def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int)
 
 
 def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
-    """The kernel compares one dimension only, and not the same in both directions."""
+    """Check one dimension of the recurrent weights. The kernel checks only dimension 0 (forward cell) or 1 (backward cell)."""
     size = node.input(position).shape[dimension]
     node.ensure(size == units, "the recurrent weights do not have the size of the bias")
 
@@ -159,7 +162,7 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
 
 @dataclass(frozen=True, slots=True)
 class _CellSizes:
-    """The sizes that the operands of an LSTM cell have to agree on."""
+    """The sizes that the operands of an LSTM cell must share."""
 
     inputs: int
     outputs: int
@@ -168,7 +171,7 @@ class _CellSizes:
 
 @dataclass(frozen=True, slots=True)
 class _CellRules:
-    """Differences between the LSTM kernels: how strictly they check weights, and the types of the integer kernel."""
+    """The differences between the LSTM kernels: how strictly each kernel checks weights, and whether it is an integer kernel."""
 
     allows_diagonal_weights: bool
     compares_weight_types: bool
@@ -264,7 +267,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
     backward = _directed_cell_sizes(node, source, _BACKWARD)
     rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=False)
     for sizes in (forward, backward):
-        # Both cells are held to the sizes of the forward cell and then to those of the backward cell.
+        # The kernel checks both cells against the sizes of the forward cell, then both against the sizes of the backward cell.
         _check_lstm_cell(node, 0, sizes, rules)
         _check_lstm_cell(node, _BACKWARD, sizes, rules)
     _check_lstm_auxiliary_input(node, source, forward.cells, backward.cells)
@@ -281,7 +284,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
 
 
 def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> _CellSizes:
-    """Return the sizes of the forward or backward cell, as its output gate weights give them."""
+    """Return the sizes of the forward or backward cell, read from the shapes of the cell's output gate weights."""
     output_weights = node.input(first + _INPUT_TO_OUTPUT)
     recurrent_weights = node.input(first + _RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
@@ -295,7 +298,7 @@ def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> 
 
 
 def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> None:
-    """``CheckInputTensorDimensions`` of the LSTM kernels, of the cell whose operands begin at a position."""
+    """Check the LSTM cell whose operands start at ``first`` (``CheckInputTensorDimensions``)."""
     node.ensure(node.options.cell_clip >= 0 and node.options.proj_clip >= 0, "a clip is negative")
     has_input_gate = _check_lstm_weights(node, first, sizes, rules)
     _check_peephole_weights(node, first, sizes, rules, has_input_gate)
@@ -304,7 +307,7 @@ def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _Ce
 
 
 def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> bool:
-    """Check the weights of input, forget and cell gate; return whether there is an input gate."""
+    """Check the weights of the input, forget and cell gates; return whether the cell has an input gate."""
     forget_weights = node.input(first + _INPUT_TO_FORGET)
     if rules.compares_weight_types:
         node.ensure_type(forget_weights, _WEIGHT_TYPES)
@@ -328,7 +331,7 @@ def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: 
 def _check_recurrent_weights(
     node: KernelNode, weights: KernelTensor, forget_weights: KernelTensor, sizes: _CellSizes, rules: _CellRules
 ) -> None:
-    """Check recurrent weights. Where they may be diagonal, the kernel does not compare the number of rows."""
+    """Check recurrent weights. A kernel that allows diagonal weights does not check the number of rows."""
     if rules.allows_diagonal_weights and weights.rank == 1:
         return
     rows = weights.shape[0] if rules.allows_diagonal_weights else sizes.cells
@@ -376,7 +379,7 @@ def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _C
 
 
 def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
-    """Layer normalization is used where there are coefficients for the forget gate."""
+    """Check the coefficients of layer normalization, which is used if the forget gate has coefficients."""
     if node.optional_input(_FORGET_NORM) is None:
         return
     positions = [_FORGET_NORM, _CELL_NORM, _OUTPUT_NORM]
@@ -394,7 +397,7 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
-    """Check the needs of folding zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
+    """Check what the integer kernel needs to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
     node.ensure(count in intermediate_counts, "the integer kernel does not have as many intermediates as it needs")
     if count == 12:
@@ -408,7 +411,7 @@ def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) 
 
 
 def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_cells: int, backward_cells: int) -> None:
-    """``CheckAuxInputTensorDimensions``, and that both cells have weights for the auxiliary input or none has."""
+    """Check the auxiliary input and its weights (``CheckAuxInputTensorDimensions``); both cells must have weights, or neither."""
     auxiliary = node.optional_input(_AUXILIARY_INPUT)
     cells = ((_FORWARD_AUXILIARY_WEIGHTS, forward_cells), (_BACKWARD_AUXILIARY_WEIGHTS, backward_cells))
     present = [node.optional_input(first + gate) is not None for first, _ in cells for gate in (1, 2, 3)]

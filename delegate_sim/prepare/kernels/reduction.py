@@ -1,4 +1,4 @@
-"""Prepare of reductions and running sums."""
+"""Prepare functions of reductions and running sums."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prepare_cumsum(node: KernelNode) -> None:
 
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
-"""REDUCE_PROD computes results of up to this many elements at once, as they occur in the arithmetic of shapes."""
+"""REDUCE_PROD computes its result during Prepare if the result has at most this many elements, such as a product of sizes."""
 
 _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})
 _QUANTIZED_PRODUCT_TYPES = frozenset({"INT8", "INT16"})
@@ -39,16 +39,19 @@ _COMPUTED_PRODUCT_TYPES = frozenset({"FLOAT32", "INT32", "INT64"})
 _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
 
 _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
-"""Since when ARG_MAX and ARG_MIN refuse to search a dimension without elements."""
+"""Since this release, ARG_MAX and ARG_MIN refuse to search an empty dimension."""
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
-"""Since when reductions refuse an axis out of range with keep_dims too; before, they ignored it: measured."""
+"""Since this release, reductions also refuse an axis out of range if keep_dims is set; earlier releases ignore the axis.
+
+Found by measuring.
+"""
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
-"""Since when REDUCE_PROD checks the type of quantized operands: measured, with UINT8 ones in 2.1.4."""
+"""Since this release, REDUCE_PROD checks the type of quantized operands. Measured with UINT8 operands in 2.1.4."""
 
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))
 def prepare_reduction(node: KernelNode) -> None:
-    """``kernels/reduce.cc: PrepareSimple`` and ``PrepareMeanOrSum``, which differ only in temporaries and multipliers."""
+    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. They differ only in temporary tensors and multipliers."""
     node.ensure_counts(2, 1)
     source, axis, result = node.input(0), node.input(1), node.output()
     node.ensure_type(axis, "INT32")
@@ -89,7 +92,7 @@ def prepare_product(node: KernelNode) -> None:
 
 
 def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -> set[int]:
-    """``kernels/reduce.cc: ResolveAxisForShape``. A scalar has no axes, whatever is requested."""
+    """Return the axes to reduce, counted from the front (``kernels/reduce.cc: ResolveAxisForShape``); none for a scalar."""
     if source.rank == 0:
         return set()
     axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}
@@ -100,7 +103,7 @@ def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -
 
 
 def _reduced_shape(node: KernelNode, source: KernelTensor, axes: set[int]) -> list[int]:
-    """``kernels/reduce.cc: GetOutputShape``."""
+    """Return the shape of the result (``kernels/reduce.cc: GetOutputShape``)."""
     if node.options.keep_dims:
         return [1 if number in axes else size for number, size in enumerate(source.shape)]
     return [size for number, size in enumerate(source.shape) if number not in axes]

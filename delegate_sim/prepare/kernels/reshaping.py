@@ -1,4 +1,4 @@
-"""Prepare of reshaping, transposing, and moving blocks between dimensions."""
+"""Prepare functions of reshaping, transposing, and moving blocks between dimensions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def prepare_space_to_depth(node: KernelNode) -> None:
 
 
 def _block_size(node: KernelNode) -> int:
-    """Check the demands of DEPTH_TO_SPACE and SPACE_TO_DEPTH; return the length of a block's side."""
+    """Check what DEPTH_TO_SPACE and SPACE_TO_DEPTH both require; return the side length of a block."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure_rank(source, 4)
@@ -85,7 +85,7 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
 
 
 def _batch_blocks(node: KernelNode) -> list[int] | None:
-    """Check the demands of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; return the block shape, None if it is not known yet."""
+    """Check what SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND both require; return the block shape, or None if it is unknown."""
     node.ensure_counts(3, 1)
     source, block_shape, result = node.input(0), node.input(1), node.output()
     node.ensure(source.rank in (3, 4), "the input has neither 3 nor 4 dimensions")
@@ -95,7 +95,7 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
         node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
     if source.type == "INT16":
         check_symmetric(node, source, result)
-    # The margins are not read, and may even be missing, where the block shape is unknown.
+    # If the block shape is unknown, the kernel does not read the paddings or crops, which may even be missing.
     for position in (1, 2):
         operand = node.input(position)
         if not operand.is_constant_or_persistent:
@@ -114,11 +114,14 @@ _SQUEEZE_MAX_RANK = 8
 _TRANSPOSE_MAX_RANK = 8
 _TRANSPOSE_FORMER_MAX_RANK = 6
 _RESHAPE_CHECKS_INPUT = parse_release("litert-2.2.0")
-"""Since when RESHAPE counts the elements of its input with care."""
+"""Since this release, RESHAPE refuses an input with a negative size."""
 _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
-"""Since when the maximum is no longer the former one."""
+"""Since this release, TRANSPOSE accepts up to 8 dimensions; before, up to 6."""
 _LEAVING_OPEN = parse_release("litert-1.1")
-"""Since when RESHAPE leaves a result of unknown size in the arena, and the runtime does not find the tensor that it names."""
+"""Since this release, a RESHAPE result of unknown size stays in the arena, instead of becoming dynamic.
+
+If no other tensor is dynamic, the runtime's message then names tensor -1.
+"""
 
 
 @kernel("RESHAPE", changed_in=(_LEAVING_OPEN, _RESHAPE_CHECKS_INPUT))
@@ -127,7 +130,7 @@ def prepare_reshape(node: KernelNode) -> None:
     node.ensure_counts((1, 2), 1)
     result = node.output()
     if result.type == "STRING":
-        # Strings are sized only at run time, whatever is known of their shape.
+        # The size of strings is known only at run time, even if the shape is known.
         return
     source = node.input(0)
     requested = node.input(1) if node.input_count == 2 else None
@@ -145,7 +148,10 @@ def prepare_reshape(node: KernelNode) -> None:
 
 
 def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequence[int]:
-    """``kernels/reshape.cc: GetOutputShape``. A shape operand that is not an INT32 vector gives way to the options."""
+    """Return the new shape (``kernels/reshape.cc: GetOutputShape``).
+
+    The new shape is the shape operand if it is an INT32 vector, else the shape in the options.
+    """
     if requested is not None and requested.rank == 1 and requested.type == "INT32":
         return requested.integers()[: requested.shape[0]]
     new_shape: Sequence[int] = node.options.new_shape
@@ -154,7 +160,10 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
 
 
 def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
-    """``kernels/internal/reshape_utils.h: ResolveOutputShape``: fill in the one size that may be left open with -1."""
+    """Return the new shape, after computing the one size that may be -1.
+
+    Upstream: ``kernels/internal/reshape_utils.h: ResolveOutputShape``.
+    """
     if min(source, default=0) < 0 and node.release.is_at_least(_RESHAPE_CHECKS_INPUT):
         node.fail("the input has a negative size")
     shape = list(requested)

@@ -1,4 +1,4 @@
-"""Prepare of Fourier transforms and complex numbers."""
+"""Prepare functions of Fourier transforms and complex numbers."""
 
 from __future__ import annotations
 

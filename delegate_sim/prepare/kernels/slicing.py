@@ -1,4 +1,4 @@
-"""Prepare of operators that cut out, replace or reverse a part of a tensor: SLICE, STRIDED_SLICE and their like."""
+"""Prepare functions of operators that cut out, replace or reverse a part of a tensor, such as SLICE and STRIDED_SLICE."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ _LARGEST_DIMENSION = 2**31 - 1
 _SMALLEST_INT32 = -(2**31)
 _STRIDED_SLICE_MAX_INDICES = 31
 _STRIDED_SLICE_WIDTHS = frozenset({8, 16, 32, 64})
-"""Widths in bits of the elements that STRIDED_SLICE can copy."""
+"""The element widths in bits that STRIDED_SLICE can copy."""
 _REVERSE_MAX_RANK = 8
 
 _SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
-"""Since when SLICE refuses to begin outside the input, and compares a complete shape of the result with its operands."""
+"""Since this release, SLICE refuses to begin outside the input.
+
+Since then, SLICE also refuses a result whose shape in the file is complete, but does not agree with the operands.
+"""
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
 _REVERSE_SEQUENCE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT16", "INT64"})
@@ -44,7 +47,7 @@ def prepare_slice(node: KernelNode) -> None:
     is_static = unknown is None and not has_unspecified_dimension(source)
     shape = _slice_shape(node, source, begin, size) if is_static else None
     if is_complete:
-        # A complete shape in the file is taken as it is, and compared with the operands where they are known.
+        # A complete shape in the file is kept, and is compared with the operands if they are known.
         node.ensure(shape is None or shape == result.shape, "the output does not have the shape of the slice")
     elif shape is None:
         node.set_dynamic(result, unknown)
@@ -53,7 +56,10 @@ def prepare_slice(node: KernelNode) -> None:
 
 
 def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, size: KernelTensor) -> tuple[int, ...]:
-    """``kernels/slice.cc: CalculateOutputShapeVector``. ``size`` is read with the type of ``begin``."""
+    """Return the shape of the slice (``kernels/slice.cc: CalculateOutputShapeVector``).
+
+    The kernel reads the data of ``size`` with the type of ``begin``.
+    """
     node.ensure(begin.element_count == source.rank, "begin and size do not name every dimension")
     begins = begin.integers()
     sizes = read_as(size.value(), kind_of(begin.value())).tolist()
@@ -70,7 +76,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The cut of STRIDED_SLICE along one dimension of its input, including added dimensions of size 1."""
+    """The range that STRIDED_SLICE takes along one dimension: a dimension of the input, or an added dimension of size 1."""
 
     size: int
     start: int = 0
@@ -81,13 +87,13 @@ class _Axis:
     shrunk: bool = False
 
     def first(self) -> int:
-        """``kernels/internal/reference/strided_slice.h: StartForAxis``."""
+        """Return the first position (``kernels/internal/reference/strided_slice.h: StartForAxis``)."""
         if self.begin_masked:
             return 0 if self.stride > 0 else self.size - 1
         return self._clamped(self.start)
 
     def last(self, first: int, is_offset: bool) -> int:
-        """``kernels/internal/reference/strided_slice.h: EndForAxis``: the position after the last element."""
+        """Return the position after the last element (``kernels/internal/reference/strided_slice.h: EndForAxis``)."""
         if self.shrunk:
             return first if first >= self.size else first + 1
         if self.end_masked:
@@ -121,7 +127,7 @@ def prepare_strided_slice(node: KernelNode) -> None:
     if not is_known:
         node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node, has_begin=not is_offset), is_offset))
     elif result.type == "STRING":
-        # The strings are written immediately, which puts them on the heap.
+        # The kernel writes the strings during Prepare, which makes the result dynamic.
         node.set_dynamic(result)
         node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node), is_offset))
     else:
@@ -133,7 +139,10 @@ def prepare_strided_slice(node: KernelNode) -> None:
 
 
 def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]:
-    """``kernels/strided_slice.cc: BuildStridedSliceParams``: what the indices say of each dimension, added ones included."""
+    """Return the range along each dimension, including added dimensions.
+
+    Upstream: ``kernels/strided_slice.cc: BuildStridedSliceParams``.
+    """
     source, begin, end, strides = node.input(0), node.input(1), node.input(2), node.input(3)
     options = node.options
     begin_mask, end_mask, shrink_axis_mask = options.begin_mask, options.end_mask, options.shrink_axis_mask
@@ -164,7 +173,10 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 
 @dataclass(frozen=True, slots=True)
 class _Expansion:
-    """The masks for the ellipsis and for new axes, by dimension, and how many dimensions the ellipsis adds to the indices."""
+    """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
+
+    ``ellipsis_start`` is the first dimension of the ellipsis; ``added`` is the number of dimensions in the ellipsis beyond one.
+    """
 
     in_ellipsis: list[bool]
     is_new: list[bool]
@@ -173,7 +185,10 @@ class _Expansion:
 
 
 def _expand_masks(ellipsis_mask: int, new_axis_mask: int, count: int, rank: int) -> _Expansion:
-    """``kernels/strided_slice.cc: BuildStridedSliceParams``: let the ellipsis stand for all dimensions without an index."""
+    """Return the masks by dimension, with an ellipsis that covers all dimensions without an index.
+
+    Upstream: ``kernels/strided_slice.cc: BuildStridedSliceParams``.
+    """
     in_ellipsis, is_new = [False] * rank, [False] * rank
     start, added = rank, 0
     axis = 0
@@ -194,10 +209,10 @@ def _bit(mask: int, index: int) -> bool:
 
 
 def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
-    """``kernels/strided_slice.cc: ResizeOutputTensor``. With offsets, ``end`` holds the sizes themselves.
+    """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
-    The kernel then looks them up by dimension of the result, and past the end where dimensions were added: it finds the zeros
-    that pad the data.
+    With the option ``offset``, ``end`` holds sizes. The kernel reads these sizes by dimension, added dimensions included, and so
+    may read past the end of ``end``, where it finds the zeros that pad the data.
     """
     sizes = node.input(2).integers() if is_offset else []
     shape = []
@@ -220,7 +235,10 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 def _strided_slice(
     node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> StoredNumbers | None:
-    """The elements of the result; None where fewer are found than it holds, as when an axis to be removed is cut empty."""
+    """Return the elements of the result; None if they are not known, or if the slice has fewer elements than the result.
+
+    A slice has too few elements if, for example, it is empty along an axis that is to be removed.
+    """
     elements = known_elements(source)
     count = math.prod(shape)
     if elements is None or not node.elements.take(count):

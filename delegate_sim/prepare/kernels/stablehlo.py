@@ -1,4 +1,4 @@
-"""Prepare of StableHLO operators that the runtime itself runs, and of DILATE and REDUCE_WINDOW."""
+"""Prepare functions of the StableHLO operators that the runtime itself runs, and of DILATE and REDUCE_WINDOW."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass
 _INDEX_TYPES = ("INT32", "INT64")
 
 _MOST_DIMENSIONS = 8
-"""``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT`` and its like for windows (``core/c/builtin_op_data.h``)."""
+"""The largest rank for padding, and for windows, in ``core/c/builtin_op_data.h``.
+
+Upstream: ``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT``, and the similar constant for windows.
+"""
 
 _MOST_WINDOW_DIMENSIONS = 6
 
@@ -41,7 +44,7 @@ def prepare_shift_left(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_GATHER")
 def prepare_gather(node: KernelNode) -> None:
-    """``kernels/stablehlo_gather.cc: Prepare``. The rank of the result is that of the file."""
+    """``kernels/stablehlo_gather.cc: Prepare``. The result keeps its rank from the file."""
     node.ensure_counts(2, 1)
     operand, start_indices, result = node.input(0), node.input(1), node.output()
     node.ensure_type(start_indices, _INDEX_TYPES)
@@ -54,7 +57,11 @@ def prepare_gather(node: KernelNode) -> None:
 
 
 def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -> list[int]:
-    """``GetResultShape``: offset dimensions are those of a slice, the others those of the indices without their vectors."""
+    """Return the shape of the result (``GetResultShape``).
+
+    The offset dimensions have the sizes of a slice. The other dimensions have the sizes of the indices, without the dimension of
+    the index vectors.
+    """
     options = node.options
     offset_axes = [axis for axis in range(rank) if axis in options.offset_dims]
     slice_sizes = [size for axis, size in enumerate(options.slice_sizes) if axis not in options.collapsed_slice_dims]
@@ -100,7 +107,7 @@ def prepare_pad(node: KernelNode) -> None:
 
 
 def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
-    """``PadData::Setup``: where cropping empties one dimension, it empties the result."""
+    """Return the shape after padding (``PadData::Setup``). If cropping empties one dimension, all sizes of the result are 0."""
     options = node.options
     vectors = (options.edge_padding_low, options.edge_padding_high, options.interior_padding)
     node.ensure(options.table is not None and len({len(vector) for vector in vectors}) == 1, "the paddings are incomplete")
@@ -116,7 +123,7 @@ def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
 
 
 def _extended(vector: Sequence[int], size: int) -> list[int]:
-    """Return a vector of this size; what it lacks is 0, as in parameters that start out as 0."""
+    """Return a vector that is cut to a size, or padded with zeros, because upstream's parameters are initialized with 0."""
     return [*vector[:size], *[0] * (size - len(vector))]
 
 
@@ -171,7 +178,7 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
 
 
 def _windowed_input(node: KernelNode) -> KernelTensor:
-    """Check the operand as both kinds of windows do, and return it."""
+    """Return the input, after the checks that REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW share."""
     source, initial_value, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type == initial_value.type, "the initial value has a type other than that of the input")
@@ -180,7 +187,10 @@ def _windowed_input(node: KernelNode) -> KernelTensor:
 
 
 def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension: int = 1, default: int = 1) -> list[int]:
-    """``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``), for the dimensions that the input has."""
+    """Return the values of an option for each dimension of the input.
+
+    Upstream: ``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``).
+    """
     count = values_per_dimension * node.input(0).rank
     if not vector:
         return [default] * count
@@ -190,7 +200,7 @@ def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension
 
 
 def _windowed(sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
-    """``ReduceWindowData::ComputeOutputShape``: how often a window fits into each dimension."""
+    """Return the number of windows that fit along each dimension (``ReduceWindowData::ComputeOutputShape``)."""
     return [
         int((size - window) / stride) + 1 if size >= window else 0
         for size, window, stride in zip(sizes, _dilated(windows, dilations), strides, strict=True)
@@ -212,7 +222,7 @@ def prepare_composite(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_CASE")
 def prepare_case(node: KernelNode) -> None:
-    """``kernels/stablehlo_case.cc: Prepare``. Every subgraph but the first counts as a branch, named or not."""
+    """``kernels/stablehlo_case.cc: Prepare``. Every subgraph but the first counts as a branch, even an unused one."""
     interpreter, branch_indices = node.interpreter, node.options.branch_subgraph_indices
     node.ensure(len(branch_indices) > 0, "has no branches")
     index = node.input(0)
@@ -242,7 +252,7 @@ def prepare_case(node: KernelNode) -> None:
 
 
 def _share_types_and_scales(node: KernelNode, branch: KernelSubgraph) -> None:
-    """Inputs of the branch take the scale of the operands; its outputs take the scale and the type of the results."""
+    """Copy the scales of the operands to the branch's inputs, and the scales and types of the results to its outputs."""
     for position, called in enumerate(branch.inputs):
         if called >= 0:
             _share_scale(branch.tensors[called], node.input(position + 1))
@@ -258,7 +268,7 @@ def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
 
 @kernel("STABLEHLO_RNG_BIT_GENERATOR")
 def prepare_rng_bit_generator(node: KernelNode) -> None:
-    """``kernels/rng_bit_generator.cc: Prepare``. The shape of the numbers is that of the file."""
+    """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep their shape from the file."""
     node.ensure_counts(1, 2)
     state, next_state, numbers = node.input(0), node.output(0), node.output(1)
     node.ensure_type(state, "UINT64")

@@ -41,7 +41,7 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Return the checks of an operand, except when it is FLOAT32 and the flag dynamic_fully_connected is set."""
+    """Return the checks, changed to pass if the operand is FLOAT32 and the flag dynamic_fully_connected is set."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder
@@ -66,7 +66,7 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 
 
 def _not_yet(kind: str) -> Check[object]:
-    """Refuse weights of a type; for releases that do not support the type yet."""
+    """Refuse weights of a type that some releases do not support yet."""
     return refused_if(
         TENSOR_TYPE, f"weights of another type than {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )

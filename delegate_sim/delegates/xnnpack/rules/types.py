@@ -51,8 +51,8 @@ class Types:
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
         """Return the checks that ``make`` creates for these types.
 
-        If only newer releases accept FLOAT16, there are two checks, one for the releases before and one for those since; else
-        there is one.
+        If only newer releases accept FLOAT16, there is one check for older releases and one for newer releases; else there is
+        a single check.
         """
         if not self.float16_from:
             return in_method(self.function, make(self))
