@@ -1,4 +1,4 @@
-"""Addresses of models inside bundles: ``bundle.task!/model.tflite``, nested as needed."""
+"""Addresses of models inside bundles: ``bundle.task!/model.tflite``, where bundles may be nested."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def file_content(file: BinaryIO) -> memoryview:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """Refuse to write files that other processes read, as if this process had read them. Missing files are skipped."""
+    """Refuse from now on to write the files at these paths, which other processes read. Missing files are skipped."""
     kept = _inputs.get()
     if kept is None:
         return

@@ -48,7 +48,7 @@ class InCalls:
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]
     is_exact: bool
-    """Whether the order of the plan is exact. If there are very many calls, the last ones are not simulated."""
+    """Whether the order of the plan is exact. If there are very many calls, the last calls are not simulated."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:

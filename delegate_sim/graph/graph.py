@@ -186,7 +186,7 @@ CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:
-    """Return whether the order of the node among others like it must be kept.
+    """Return whether a node has side effects, so that its order among such nodes must be kept.
 
     Source: ``OpMightHaveSideEffect`` (``core/subgraph.cc``).
     """
@@ -197,7 +197,7 @@ def has_side_effects(graph: Graph, node: Node) -> bool:
 
 
 def file_graph(model: Model, subgraph: Subgraph) -> Graph:
-    """Return the graph of a subgraph as in the file, which is what delegates that accept dynamic tensors see."""
+    """Return the graph of a subgraph as in the file. Delegates that accept dynamic tensors see this graph."""
     nodes = _added_nodes(subgraph)
     edges = control_dependencies(model)
     return Graph(

@@ -126,7 +126,7 @@ def _layout(name: str, vtable: bytes) -> _OptionsLayout:
 
 
 def _values(table: FileTable) -> Mapping[str, Any]:
-    """Read all fields in order. From the first field that lies outside the file on, all fields read as absent."""
+    """Read all fields in order. If a field lies outside the file, that field and all later fields read as absent."""
     values = schema.default_values(table.name)
     try:
         for name in values:

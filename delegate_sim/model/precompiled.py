@@ -12,7 +12,7 @@ from .flexbuffer import custom_options
 from .model import Model, Node
 
 DISPATCH = "DISPATCH_OP"
-"""The custom operator that stands for compiled code."""
+"""The custom operator that runs compiled code."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125
 """Bytes of each of the two texts in the stamp."""

@@ -24,7 +24,11 @@ class Quantizations(NamedTuple):
 
 
 def read_quantizations(tables: Tables) -> Quantizations:
-    """Read quantizations; those without details are affine, and count only if they have scales (``ParseQuantization``)."""
+    """Return the quantization of each tensor.
+
+    Affine quantization counts only if the tensor has scales. The details table holds the parameters of the other kinds
+    (``ParseQuantization``).
+    """
     buffer = tables.buffer
     scale_starts, scale_counts = tables.vectors("scale", "scales")
     zero_starts, zero_counts = tables.vectors("zero_point", "zero points")

@@ -62,7 +62,7 @@ _LITERT = """
     1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0
 """
 KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"litert-{version}" for version in _LITERT.split()])
-"""The releases whose rules are known, oldest first within a family."""
+"""The releases that rules distinguish, oldest first within a family."""
 
 OLDEST = Release(*_MINOR_RELEASES[0])
 NEWEST = Release(*_MINOR_RELEASES[-1])
@@ -74,8 +74,8 @@ DEFAULT_RELEASE = str(NEWEST)
 def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    A release between two known ones is accepted, and uses the rules of the known release before it (see ``release_note``). Any
-    other name raises OptionError with a list of the known releases.
+    A release between two known releases is accepted, and uses the rules of the known release before it (see
+    ``release_note``). Any other name raises OptionError with a list of the known releases.
     """
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None

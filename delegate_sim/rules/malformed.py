@@ -51,11 +51,11 @@ _FEWEST: Mapping[tuple[int, int], str] = {
 }
 """Operators by the least numbers of operands and results that they need.
 
-The numbers are those that the CPU kernels require (``kernels/*.cc: Prepare``), verified for each operator with ai-edge-litert
-2.3.0. PAD and PADV2 share one kernel, which takes two or three operands.
+The CPU kernels require these numbers (``kernels/*.cc: Prepare``), which was verified for each operator with ai-edge-litert 2.3.0.
+PAD and PADV2 share one kernel, which takes two or three operands.
 
 Some operators need fewer here than in their kernels. VX takes nodes before Prepare: ADD_N with 1 operand and
-UNIDIRECTIONAL_SEQUENCE_RNN with 4 were observed, and its ``Rnn`` passes on all operands that the node has. The kernels of SPLIT,
+UNIDIRECTIONAL_SEQUENCE_RNN with 4 were observed, and VX's ``Rnn`` passes on all operands that the node has. The kernels of SPLIT,
 SPLIT_V and UNPACK take the number of results from the options, which may be 0, but a node without results does nothing.
 """
 

@@ -64,8 +64,8 @@ class Condition(Generic[TargetT_contra]):
 class Check(Generic[TargetT_contra]):
     """One condition of a rule.
 
-    ``needed`` completes the sentence "needs ...". Without a ``hint`` or ``native`` (the delegate's own name for the refusal),
-    those of the kind are used. Without a ``source``, the source of the rule is used.
+    ``needed`` completes the sentence "needs ...". If they are empty, ``hint`` and ``native`` (the delegate's own name for the
+    refusal) are taken from the kind, and ``source`` is taken from the rule.
     """
 
     kind: Kind
@@ -100,11 +100,11 @@ class Check(Generic[TargetT_contra]):
         return replace(self, conditions=(*self.conditions, condition))
 
     def from_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check, limited to this release of the runtime and later releases."""
+        """Return this check, limited to ``release`` of the runtime and later releases."""
         return replace(self, introduced=parse_release(release))
 
     def before_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check, limited to releases of the runtime before this one."""
+        """Return this check, limited to releases of the runtime before ``release``."""
         return replace(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
@@ -146,7 +146,7 @@ class OpRule(Generic[TargetT_contra]):
     """The upstream locations of the rule; if empty, the location of the whole rule book applies."""
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
-        """Return this rule, limited to this release and later ones. In earlier releases the delegate lacks the operator."""
+        """Return this rule, limited to ``release`` and later releases. In earlier releases the delegate lacks the operator."""
         return replace(self, introduced=parse_release(release))
 
     def from_source(self, *source: Source) -> OpRule[TargetT_contra]:

@@ -65,7 +65,7 @@ class Source:
         return f"https://github.com/{self.repository.name}/blob/{self.repository.commit}/{self.location}"
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields, including those of the repository, for JSON."""
+        """Return the fields and the repository's fields, for JSON."""
         return {
             "repository": self.repository.name,
             "commit": self.repository.commit,

@@ -128,7 +128,7 @@ def is_dilated(node: NodeView) -> bool:
 
 
 def has_two_inputs(node: NodeView) -> bool:
-    """Return whether the node has exactly two operands, without even an omitted bias."""
+    """Return whether the node has exactly two operands. A node with an omitted bias has three operands."""
     return len(node.inputs) == 2
 
 

@@ -129,8 +129,8 @@ _INT16_THROUGHOUT = (Demand(3, "int16-type", both_are("INT16")), *_INT8_DATA)
 _BROADCAST = Demand(3, "broadcast-rank", broadcasts_above_rank_4)
 _HYBRID_RECURRENT = _hybrid_pair(3, 2, hybrid_recurrent)
 
-# The conditions on INT8 weights also list the types that demands further up test. If the feature of such a demand is
-# removed, the weights become INT8, and these conditions then give the remaining version.
+# The conditions on INT8 weights also list the narrower types that earlier demands test. Without the feature of such a demand,
+# the weights would be INT8, and these conditions then give the version.
 _FULLY_CONNECTED = (
     Demand(14, "int2-weights", input_is("INT2", at=1)),
     Demand(13, "int4-weights", integer_weights("INT16", "INT4"), given=("int16-type",)),
@@ -386,7 +386,7 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         "SLICE": _SLICE,
         "SOFTMAX": _types((4, "FLOAT16"), (3, "INT16"), (2, "INT8")),
         "SPARSE_TO_DENSE": _types((3, "INT8"), (3, "UINT8"), (2, "INT64"), at=2),
-        # In some older models, SPLIT has version 3 for any data, since its first operand is the axis, of type INT32.
+        # In some older models, SPLIT has version 3 for any data: the operand that was tested for INT32 is the first, the axis.
         "SPLIT": _types((5, "FLOAT8"), (4, "INT16"), (3, "INT32"), (2, "INT8"), at=1),
         "SPLIT_V": _types((3, "FLOAT8"), (2, "INT8")),
         "SQUEEZE": _types((2, "STRING")),

@@ -17,7 +17,7 @@ NONE_FAILS = "none, then fails"
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are those of a restored run. In the report, however, the nodes are delegated, with a refusal that explains the
+The measures equal those of a restored run. In the report, however, the nodes are delegated, with a refusal that explains the
 failure.
 """
 

@@ -79,7 +79,7 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
-    """Return the partitions that only the limit on partitions keeps off the delegate, largest first."""
+    """Return the partitions that the delegate would take if there were no limit on partitions, largest first."""
     if run.decision is None:
         return ()
     set_aside = run.decision.set_aside

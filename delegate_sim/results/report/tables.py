@@ -104,7 +104,7 @@ def _node_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
 
 
 def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
-    """Return the codes, the messages and the hints of reasons."""
+    """Return the codes, messages and hints of a node's reasons."""
     codes = tuple([reason.code for reason in reasons])
     hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
     return codes, "; ".join([reason.message for reason in reasons]), "; ".join(hints)
