@@ -1,6 +1,6 @@
 """Decisions about the nodes in the bodies of composites.
 
-A node of a body gets the verdict of its composite or, if the composite was inlined, of the node that was copied from it.
+If the composite was inlined, each node of the body gets the verdict of its copy; else it gets the verdict of the composite.
 """
 
 from __future__ import annotations

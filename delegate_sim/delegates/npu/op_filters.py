@@ -51,7 +51,7 @@ class OpFilters:
         return not self.patterns and self.behavior == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:
-        """Return what the filters decide for a node, given the names of its results."""
+        """Return the decision of the filters on a node, given the names of its results."""
         if not self.patterns or not names:
             return FilterMatch(self.behavior == NOT_ON_TPU)
         lines: list[str] = []

@@ -40,7 +40,7 @@ class PluginAnswer:
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
-"""A function that asks a plugin about a subgraph; the second argument gives the places in the file of inlined tensors."""
+"""A function that asks a plugin about a subgraph; the second argument maps inlined tensors to their place in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         failure = _too_many(graph, len(groups), strategy.limit)
         undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
-    # LiteRT logs this line after slicing a partition if no order can run; how often depends on the order of memory addresses.
+    # LiteRT logs this line after each partition that it slices out of an unsortable graph; the order depends on addresses.
     lines += [NOT_SORTED_LINE] if decision.warnings else []
     lines.append(PARTITIONED_LINE.format(subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)))
     return Partitioned(decision, tuple(lines))

@@ -95,7 +95,8 @@ def _check_int16_sum(
 ) -> None:
     """Check the quantization of an INT16 sum.
 
-    If the options ask for it, and all scales are powers of two, the kernel shifts one operand; else it rescales both operands.
+    If the option ``pot_scale_int16`` is set, and all scales are powers of two, the kernel shifts one operand. Else the kernel
+    rescales both operands.
     """
     check_symmetric(node, first, second, result)
     has_powers_of_two = all(power_of_two_exponent(tensor) is not None for tensor in (first, second, result))

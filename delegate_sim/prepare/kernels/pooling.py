@@ -50,7 +50,7 @@ def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
 
 
 def _resized_to(node: KernelNode) -> list[int] | None:
-    """Check what both resizing kernels require; return the new height and width, or None if they are not known yet."""
+    """Check the requirements of both resizing kernels; return the new height and width, or None if they are not known yet."""
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(source, 4)

@@ -37,7 +37,7 @@ def prepare_space_to_depth(node: KernelNode) -> None:
 
 
 def _block_size(node: KernelNode) -> int:
-    """Check what DEPTH_TO_SPACE and SPACE_TO_DEPTH both require; return the side length of a block."""
+    """Check the common requirements of DEPTH_TO_SPACE and SPACE_TO_DEPTH; return the side length of a block."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure_rank(source, 4)
@@ -85,7 +85,7 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
 
 
 def _batch_blocks(node: KernelNode) -> list[int] | None:
-    """Check what SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND both require; return the block shape, or None if it is unknown."""
+    """Check the common requirements of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; return the block shape, None if unknown."""
     node.ensure_counts(3, 1)
     source, block_shape, result = node.input(0), node.input(1), node.output()
     node.ensure(source.rank in (3, 4), "the input has neither 3 nor 4 dimensions")

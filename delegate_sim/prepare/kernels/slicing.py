@@ -175,7 +175,7 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 class _Expansion:
     """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
 
-    ``ellipsis_start`` is the first dimension of the ellipsis; ``added`` is the number of dimensions in the ellipsis beyond one.
+    ``ellipsis_start`` is the first dimension of the ellipsis; ``added`` is the number of dimensions in the ellipsis, minus one.
     """
 
     in_ellipsis: list[bool]

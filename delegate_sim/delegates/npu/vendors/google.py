@@ -141,7 +141,7 @@ class GooglePlugin(NpuPlugin):
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    """Return whether the plugin applies its filters to a node, which it does unless it refuses the operator."""
+    """Return whether the plugin applies its filters to a node; False if the plugin already refuses the operator."""
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 

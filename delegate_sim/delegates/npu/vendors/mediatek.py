@@ -1,4 +1,4 @@
-"""MediaTek's compiler plugin (``litert/vendors/mediatek``), in the mode in which it does not ask the vendor's compiler."""
+"""MediaTek's compiler plugin (``litert/vendors/mediatek``), in the mode that does not ask the vendor's compiler."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Qualcomm's compiler plugin (``litert/vendors/qualcomm``).
 
-The plugin asks a closed-source library about every node, so it can be run live, but not simulated.
+The plugin asks a closed-source library about every node, so the plugin can be run live, but not simulated.
 """
 
 from __future__ import annotations
