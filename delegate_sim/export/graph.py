@@ -1,6 +1,6 @@
-"""The graph of a run for other programs: each node with where it runs and its partition.
+"""The graph of a run for other programs, with the placement and partition of each node.
 
-Written by networkx (GraphML, JSON) and pydot (DOT), which the extra ``export`` installs.
+The packages networkx (GraphML, JSON) and pydot (DOT) write the files. The extra ``export`` installs both packages.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ _LONGEST = 200
 
 
 def networkx_graph(run: Run) -> Any:
-    """Return a networkx.DiGraph of all subgraphs: a node for each node of the plan, an edge for what one gives to another.
+    """Return a ``networkx.DiGraph`` of all subgraphs: a node for each plan node, and an edge from each writer to each reader.
 
-    Nodes are called ``SUBGRAPH:NODE``. Edges have the names of the tensors and their bytes. Raises MissingPackageError.
+    Nodes are called ``SUBGRAPH:NODE``. Edges have the names and total bytes of the passed tensors. Raises MissingPackageError if
+    networkx is missing.
     """
     networkx = _package("networkx")
     graph = networkx.DiGraph(delegate=run.delegate.name, runtime=str(run.release), outcome=run.outcome)
@@ -33,20 +34,21 @@ def networkx_graph(run: Run) -> Any:
 
 
 def as_graphml(run: Run) -> str:
-    """Return the graph as GraphML. Raises MissingPackageError."""
+    """Return the graph as GraphML. Raises MissingPackageError if networkx is missing."""
     return "\n".join([*_package("networkx").generate_graphml(networkx_graph(run)), ""])
 
 
 def as_node_link(run: Run) -> str:
-    """Return the graph as networkx's JSON of nodes and links. Raises MissingPackageError."""
+    """Return the graph as networkx's node-link JSON. Raises MissingPackageError if networkx is missing."""
     return json.dumps(_package("networkx").node_link_data(networkx_graph(run), edges="links"), indent=1) + "\n"
 
 
 def as_dot(run: Run) -> str:
-    """Return the graph in the language of Graphviz, every partition a cluster of its own. Raises MissingPackageError.
+    """Return the graph in Graphviz's DOT language, with a cluster for every partition.
 
-    Netron reads this too, but not what stands in a cluster: nodes are therefore outside, and clusters only name them. Their names
-    begin with the partition, in the form from which Netron reads the operator (``dot.js`` of lutzroeder/netron 9.3).
+    Netron also reads this file, but ignores the definitions in clusters. Nodes are therefore defined outside the clusters, which
+    only list the names of nodes. Node names begin with the partition, in the form from which Netron reads the operator
+    (``dot.js`` of lutzroeder/netron 9.3). Raises MissingPackageError if networkx or pydot is missing.
     """
     pydot = _package("pydot")
     graph = networkx_graph(run)
@@ -77,7 +79,7 @@ def _dot_name(data: Mapping[str, Any]) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Run], str]] = {"dot": as_dot, "graphml": as_graphml, "json": as_node_link}
-"""The writer of each format, by its name."""
+"""The function that writes each format, by the name of the format."""
 
 
 def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
@@ -117,7 +119,7 @@ def _text(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text in the quotes of the language, in which a backslash is one only before a quote or another."""
+    """Return text as a quoted DOT string, with backslashes and quotes escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

@@ -1,7 +1,7 @@
-"""Node data for Google's Model Explorer, which color each operator by where it runs.
+"""Node data for Google's Model Explorer, which colors each operator by state: delegated, refused or left.
 
 Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). A graph is
-known by the name of its subgraph, an operator by its index there.
+identified by the name of the subgraph, and an operator by the index in the subgraph.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
 
 COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
-"""The background of a node by its state; text on it is black."""
+"""Background color of a node, by the node's state. The text is black."""
 _TEXT = "#000000"
 
 
 def layer_name(run: Run) -> str:
-    """Return what the layer of a run is called."""
+    """Return the name of a run's layer."""
     return f"{run.delegate.name} on {run.release}"
 
 
 def node_data(run: Run) -> dict[str, Any]:
-    """Return the layer of a run: for each subgraph, by its name, where every operator runs and why not on the delegate.
+    """Return the layer of a run: for each subgraph, by name, the label and color of every operator.
 
-    Values are the delegate's name, or the code of the refusal, which Model Explorer counts and lists as the legend.
+    A label is the delegate's name or the code of the refusal. Model Explorer counts the labels and lists them as the legend.
     """
     return {_graph_id(subgraph): _layer(run, subgraph) for subgraph in run.subgraphs}
 
 
 def node_label(run: Run, subgraph: SubgraphRun, index: int) -> str:
-    """Return what the layer says of a node."""
+    """Return the label of a node: the delegate's name, or the code of the reason for running on the CPU."""
     if index in subgraph.delegated:
         return run.delegate.name
     return f"CPU: {code_of(node_reasons(subgraph, index, run.refusal))}"
@@ -47,7 +47,7 @@ def _layer(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
         }
         for index in subgraph.graph.execution_plan
     }
-    # Sums of values that are no numbers say nothing.
+    # The values are not numbers, so sums of them would be meaningless.
     hidden = {"hideInAggregatedStatsTable": True, "hideInChildrenStatsTable": True}
     return {"name": layer_name(run), "results": results, "showExpandedSummaryOnGroupNode": True, **hidden}
 

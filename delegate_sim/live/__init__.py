@@ -1,1 +1,1 @@
-"""Real compiler plugins on this host, each in a process of its own, where the user has installed what they need."""
+"""Run the real code of delegates on this host, in separate processes, if the user has installed the required packages."""

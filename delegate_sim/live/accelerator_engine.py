@@ -1,4 +1,4 @@
-"""An accelerator that LiteRT's CompiledModel loads, such as its GPU."""
+"""Engine for an accelerator that LiteRT's ``CompiledModel`` loads, such as the GPU accelerator."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PREFIX = "ERROR: "
 
 
 class AcceleratorEngine(Engine):
-    """Compiles a model, and reads the accelerator's messages about refused nodes, and whether the model fails.
+    """Compiles a model, and reads the accelerator's messages about refused nodes and whether compilation fails.
 
-    At the log level of LiteRT's wheel, the accelerator prints how many nodes it takes, but not which.
+    At the log level of LiteRT's wheel, the accelerator prints the number of delegated nodes, but not their indices.
     """
 
     def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:
@@ -44,12 +44,12 @@ class AcceleratorEngine(Engine):
 
     @property
     def software(self) -> str:
-        """The release of LiteRT."""
+        """The installed release of LiteRT."""
         return packages.runtime_release()
 
     @property
     def fixed_options(self) -> OptionValues:
-        """Values of options that Python's API cannot set."""
+        """Required values of the options that LiteRT's Python API cannot set."""
         return self._traits.fixed
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
@@ -75,9 +75,9 @@ class AcceleratorEngine(Engine):
         return {**os.environ, **further}
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return the simulated messages, and whether the model fails, also while kernels are built.
+        """Return the simulated messages, and whether compilation fails.
 
-        It may also fail after the accelerator, with the CPU's delegate for the remaining nodes.
+        Compilation may fail while the accelerator's kernels are built, or later in the CPU delegate for the remaining nodes.
         """
         lines = self._messages(run.log_lines)
         if run.refusal is not None:
@@ -88,7 +88,7 @@ class AcceleratorEngine(Engine):
         return LiveDecision(not result.is_created, "" if result.is_created else f"it fails: {'; '.join(result.notes)}", lines)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return the messages about refused nodes, each once: subgraphs that are visited again get the same ones."""
+        """Return the distinct messages about refused nodes. The accelerator repeats messages if it visits a subgraph again."""
         messages: list[tuple[str, ...]] = []
         current: list[str] | None = None
         for line in lines:

@@ -1,4 +1,4 @@
-"""Compare the decision of real code about a model with the simulation: log lines, and the nodes of each partition."""
+"""Compare the log lines and partitions of a delegate's real code with the simulation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Number of partitions of each side that are named."""
+"""Largest number of differing partitions that are described for each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +30,20 @@ class LiveResult:
     decision: LiveDecision
     differences: tuple[str, ...] = ()
     is_run: bool = True
-    """True if it could be run; otherwise the decision names what is missing."""
+    """True if the code could run. Otherwise, the decision names the missing requirements."""
 
     @property
     def is_compared(self) -> bool:
-        """True if it was compared with the simulation."""
+        """True if the decision was compared with the simulation."""
         return self.is_run and not self.decision.is_closed
 
     @property
     def is_equal(self) -> bool:
-        """True if it equals the simulation."""
+        """True if the decision equals the simulation."""
         return self.is_compared and not self.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data; a node is [subgraph, node], or its operator if it cannot be identified."""
+        """Return the result as plain data. A node is [subgraph, node], or [operator] if the node cannot be identified."""
         partitions = self.decision.partitions
         return {
             "target": self.name,
@@ -60,7 +60,10 @@ class LiveResult:
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:
-    """Return the release to simulate for the installed code; the newest means any. Raises OptionError for another."""
+    """Return the release to simulate for the installed code.
+
+    The default release stands for the installed one. Raises OptionError for any other release that is not installed.
+    """
     try:
         installed = parse_release(engine.software)
     except OptionError:
@@ -83,7 +86,7 @@ def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
-        # If the model cannot be read, the library is not called.
+        # If the model cannot be read, the missing library would not be called.
         result = replace(result, is_run=True)
     return replace(result, differences=tuple(_differences(result.decision, simulated))) if result.is_compared else result
 
@@ -103,7 +106,7 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield partitions that the other side lacks; nodes that cannot be identified are compared by operator."""
+    """Yield descriptions of the partitions that only ``these`` has. Nodes that cannot be identified are compared by operator."""
 
     def key(partition: LivePartition) -> tuple[Any, ...]:
         return tuple(sorted([node.place if are_known else node.op for node in partition]))

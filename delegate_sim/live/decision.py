@@ -1,4 +1,4 @@
-"""The decision of real code about a model, in a form comparable with a simulation."""
+"""The decision of a delegate's real code about a model, in a form that can be compared with a simulation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..delegates.decision import FileNode
 
 @dataclass(frozen=True, slots=True)
 class LiveNode:
-    """A delegated node: its operator, and its place in the file if it can be identified."""
+    """A delegated node: the operator, and the node's place in the model file, or None if the node cannot be identified."""
 
     op: str
     place: FileNode | None = None
@@ -28,9 +28,9 @@ LivePartition = tuple[LiveNode, ...]
 
 @dataclass(frozen=True, slots=True)
 class LiveDecision:
-    """A decision, live or simulated.
+    """The decision of a delegate's real code, or of the simulation.
 
-    ``lines`` are the log lines that both print. ``partitions`` is None if they are unknown, as after a failure or a crash.
+    ``lines`` holds the log lines that are compared. ``partitions`` is None if the partitions are unknown, such as after a crash.
     """
 
     has_failed: bool
@@ -41,8 +41,8 @@ class LiveDecision:
     lacks: str = ""
     """Missing requirements of this host that only a run reveals."""
     is_closed: bool = False
-    """True if closed code decided, with which nothing is compared."""
+    """True if closed-source code decided. Such a decision is not compared."""
     has_further: bool = False
     """True if ``partitions`` may include nodes that were not selected, such as those that are always compiled."""
     is_decided: bool = False
-    """True if the decision is valid although something failed after it."""
+    """True if the decision is valid although a later step failed."""

@@ -43,7 +43,7 @@ def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
 
 
 def _tensor(graph: Subgraph, index: int) -> str:
-    """Return a tensor's number, type and shape; constant and quantized ones are marked."""
+    """Return a tensor's index, type and shape, and whether the tensor is constant or quantized."""
     if index < 0:
         return "none"
     tensor = graph.tensors[index]

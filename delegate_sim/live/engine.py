@@ -12,9 +12,9 @@ from .decision import LiveDecision
 
 
 class Engine(ABC):
-    """A delegate's real code on this host; nothing is imported or run before ``decide``.
+    """Interface to a delegate's real code on this host. Only ``decide`` imports or runs the code.
 
-    ``lacks`` says what to install if it cannot run; empty if it can.
+    ``lacks`` names the requirements to install, and is empty if the engine can run.
     """
 
     def __init__(self, delegate: Delegate, lacks: str = "") -> None:
@@ -23,7 +23,7 @@ class Engine(ABC):
 
     @property
     def is_ready(self) -> bool:
-        """True if nothing that it needs is known to be missing."""
+        """True if no requirement is known to be missing."""
         return not self.lacks
 
     @property
@@ -38,7 +38,7 @@ class Engine(ABC):
 
     @abstractmethod
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the code on a model, in a separate process. Raises OptionError for options that it does not accept."""
+        """Run the code on a model, in a separate process. Raises OptionError for options that the code does not accept."""
 
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:
@@ -54,9 +54,9 @@ class NoEngine(Engine):
         return ""
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Raise NotImplementedError; it is never called."""
+        """Raise NotImplementedError. This method is never called."""
         raise NotImplementedError
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Raise NotImplementedError; it is never called."""
+        """Raise NotImplementedError. This method is never called."""
         raise NotImplementedError

@@ -1,6 +1,7 @@
-"""List the delegates that can run on this host, and the requirements of the others.
+"""Engines for the delegates whose real code can run on this host.
 
-Nothing is shipped or downloaded: LiteRT's wheel has most of the code, and some delegates need a library from their vendor.
+LiteRT's wheel has most of the code, and some delegates need a library from the vendor. This package ships and downloads none of
+them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .runtime_engine import RuntimeEngine
 
 
 def find_engine(delegate: Delegate) -> Engine:
-    """Return a delegate's engine, with its missing requirements; a missing vendor library only shows when it runs."""
+    """Return a delegate's engine, with the missing requirements. A missing vendor library only shows when the engine runs."""
     traits = delegate.live
     if traits is None:
         return NoEngine(delegate, "an engine: it runs on its own platform only")

@@ -1,7 +1,7 @@
-"""Ask LiteRT's interpreter which nodes its default delegate took.
+"""Read from LiteRT's interpreter which nodes the default delegate took.
 
-Python's API shows neither execution plans nor the nodes behind a delegate kernel, but a delegate sees them: one that takes
-nothing is applied after the built-in one, and records what it sees.
+The Python API shows neither execution plans nor the nodes that a delegate kernel replaced, but delegates see both. An observing
+delegate, which claims no node, is therefore applied after the default delegate, and records the plans.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Delegate(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A delegate kernel, which replaces some nodes in the execution plan."""
+    """A delegate kernel, and the nodes that the kernel replaces in the execution plan."""
 
     kernel: str
     nodes: tuple[int, ...]
@@ -131,7 +131,7 @@ def _current_plans(interpreter: Interpreter) -> list[NodePlan]:
         return _OK
 
     observer = _Delegate(prepare=_Prepare(prepare), flag_bits=_ALLOW_DYNAMIC_TENSORS)
-    interpreter._delegates.append(observer)  # It must live as long as the interpreter.
+    interpreter._delegates.append(observer)  # The observer must live as long as the interpreter.
     interpreter._interpreter.ModifyGraphWithDelegate(ctypes.addressof(observer))
     return plans
 
@@ -157,7 +157,7 @@ def _numbers(array: Any) -> tuple[int, ...]:
 
 
 def _main(source: str, result: str) -> None:
-    """Write the execution plans of a model, or the error: for each subgraph its steps, a node or the nodes of a kernel."""
+    """Write the execution plans of a model, or the error, as JSON. A step is a node's index or a list of a kernel's nodes."""
     content: dict[str, Any] = {"error": "", "plans": []}
     try:
         for plan in plans(Path(source).read_bytes()):

@@ -1,6 +1,6 @@
-"""Names for node outputs that identify nodes in a model that a tool derived from a file.
+"""Unique names for node outputs, which identify a file's nodes in a model that a tool derives from the file.
 
-Only names change, which no rule depends on except those that filter by name; new ones are written after the file's own bytes.
+Only tensor names change, which matters only to rules that filter by name. New names are appended to the file's bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ALIGNMENT = 4
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
-    """Return the nodes whose first result has a unique name, by that name."""
+    """Return the nodes whose first output has a unique name, keyed by that name."""
     counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
     nodes = {
         graph.tensors[node.outputs[0]].name: (graph.index, node.index)
@@ -29,7 +29,7 @@ def result_names(model: Model) -> Mapping[str, FileNode]:
 
 
 def with_distinct_names(model: Model) -> bytes:
-    """Return the file with unique names for results; a result without any name stays so."""
+    """Return the file with a unique name for the first output of every node. Outputs without a name field remain unnamed."""
     content = bytearray(model.content)
     places = _places_without_name(model)
     if not places:
@@ -52,7 +52,7 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def _places_without_name(model: Model) -> list[tuple[int, int]]:
-    """Return the first results of nodes, by subgraph and tensor, whose name is not unique."""
+    """Return the subgraph and the tensor index of each node's first output if the output's name is not unique."""
     known = set(result_names(model).values())
     return [
         (graph.index, node.outputs[0])

@@ -16,7 +16,7 @@ def package_folder(name: str) -> Path | None:
 
 
 def runtime_release() -> str:
-    """Return the installed release of LiteRT, such as ``litert-2.3.0``; empty if there is none."""
+    """Return the installed release of LiteRT, such as ``litert-2.3.0``; empty if LiteRT is not installed."""
     try:
         return f"litert-{importlib.metadata.version('ai-edge-litert')}"
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""A compiler plugin, run by LiteRT's own tool."""
+"""Engine for a compiler plugin, which LiteRT's own tool runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .process import Finished, run_limited
 _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
 _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
-"""Lines about partitioning itself; other lines depend on the host."""
+"""Lines about partitioning. All other lines depend on the host, and are not compared."""
 _YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
 _UNLOADED = re.compile(
     r"(?:Could not load shared library [^:]*|Failed to load [^:]*library(?: from [^:]*)?): (.*)|(Fail to load .* library)"
@@ -35,7 +35,7 @@ _UNLOADED = re.compile(
 
 
 class PluginEngine(Engine):
-    """Has the tool partition a model, and reads its lines and the partitions that it writes."""
+    """Partitions a model with LiteRT's tool, and reads the log lines and the partitions that the tool writes."""
 
     def __init__(self, delegate: Delegate, traits: PluginTraits) -> None:
         super().__init__(delegate, _lacks(traits))
@@ -48,7 +48,7 @@ class PluginEngine(Engine):
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Run the tool in a separate process."""
-        # Names stay as they are if options select nodes by name.
+        # Tensor names must not change if options select nodes by name.
         keeps_names = any(options.get(name) is not None for name in self._traits.texts)
         content = bytes(model.content) if keeps_names else with_distinct_names(model)
         finished, written = self._run_tool(content, options)
@@ -63,7 +63,7 @@ class PluginEngine(Engine):
         return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_crash and bool(lines))
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return the simulated lines and groups."""
+        """Return the simulated log lines and partitions."""
         lines = tuple([line for line in run.log_lines if _COMPARED.match(line)])
         if run.outcome == "refused":
             return LiveDecision(True, "" if run.refusal is None else f"it fails: {run.refusal.text}", lines)
@@ -76,7 +76,7 @@ class PluginEngine(Engine):
         return LiveDecision(False, "", lines, tuple(groups))
 
     def _run_tool(self, model: bytes, options: OptionValues) -> tuple[Finished, bytes | None]:
-        """Return how the tool ended, and the partitions as a model, if it wrote them."""
+        """Run the tool; return the end of its process, and the model with the partitions, or None if the tool wrote no model."""
         root = packages.package_folder(packages.RUNTIME)
         assert root is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -106,13 +106,13 @@ def _lacks(traits: PluginTraits) -> str:
 
 
 def _missing_library(printed: Sequence[str], needs: str) -> str:
-    """Return what to install if the plugin or a library of its vendor cannot be loaded; empty if all was loaded."""
+    """Return the requirement to install if the plugin or a vendor library cannot be loaded; empty if every library was loaded."""
     libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
     return f"{needs} ({libraries[-1].rstrip('.')})" if libraries else ""
 
 
 def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterator[str]:
-    """Yield the tool's flags for options that it reads from files, and write these files."""
+    """Write the files from which the tool reads some options, and yield the flags that name these files."""
     for name, flag in traits.texts.items():
         if options.get(name) is not None:
             path = folder / name
@@ -121,7 +121,7 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
 
 
 def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
-    """Return the environment with the folders of libraries; those that the user names come first."""
+    """Return the environment with the library folders in ``LD_LIBRARY_PATH``, the user's folders first."""
     library_path = os.environ.get("LD_LIBRARY_PATH")
     owners = [(packages.package_folder(package), folder) for package, folder in traits.libraries]
     folders = [
@@ -133,7 +133,10 @@ def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
-    """Read the partitions that the tool wrote after the rest of the model; ``odml.npu_call`` has one that is no group."""
+    """Return the decision with the partitions, which the tool writes as the last subgraphs of the model.
+
+    An ``odml.npu_call`` also has a partition, although the plugin did not select its nodes.
+    """
     if written is None:
         return LiveDecision(False, "", lines)
     try:
@@ -149,9 +152,10 @@ def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, nu
 
 
 def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
-    """Find a partition's node in the file; the last node of an inlined body has the name of another's result.
+    """Return the file's node for a node of a partition, found by the name of the first output.
 
-    A selected node that is compiled by itself is a call of its code.
+    The operators must agree, because the last node of an inlined body has the output name of another node. A selected node that
+    is compiled on its own appears as a call of the compiled code, and matches any operator.
     """
     place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
     if place is None:

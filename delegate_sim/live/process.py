@@ -25,7 +25,7 @@ class Finished:
 
     @property
     def words(self) -> str:
-        """Description of the end; empty for a good one."""
+        """Description of the failure; empty if the process succeeded."""
         if self.status is None:
             return f"it was stopped after {raised(SECONDS):,} seconds{how_to_raise()}"
         if self.status < 0:
@@ -36,17 +36,17 @@ class Finished:
 _PROBE = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""Start-up code: Python's own folders come before the package's, whose modules must not shadow others."""
+"""Start-up code. Python's own folders come before the package's folder, so that this package's modules shadow no other module."""
 
 
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a module of this package in a folder until it ends."""
+    """Run a module of this package as a process in a folder, and wait for the end of the process."""
     own = str(Path(__file__).resolve().parents[2])
     return run_limited([sys.executable, "-c", _PROBE, own, name, *arguments], environment, folder)
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a command in a folder until it ends."""
+    """Run a command in a folder, and wait for the end of the process."""
     try:
         process = subprocess.run(
             command,

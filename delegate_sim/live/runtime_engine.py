@@ -1,4 +1,4 @@
-"""A delegate that LiteRT's Python interpreter applies by itself."""
+"""Engine for the delegate that LiteRT's Python interpreter applies by default."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RuntimeEngine(Engine):
 
 
 def _fails_later(run: Run) -> bool:
-    """Return whether tensors cannot be allocated although nodes were replaced."""
+    """Return whether the allocation of tensors fails after nodes were replaced."""
     refusal = run.refusal
     return run.outcome == "delegated" and refusal is not None and not (refusal.is_predicted or refusal.is_at_invoke)
 

@@ -14,11 +14,14 @@ _MODEL = (
     "AQAAAAEAAAABAAAAAAAAAAIAAABEAAAABAAAANr///8AAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAdDAAAAAAFgAQAAgAAAAAAAwAAAAAAAAAAAAHABYA"
     "AAAAAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAaW4AAAQAAABtYWluAAAAAAEAAAAQAAAADAAMAAsAAAAAAAQADAAAABwAAAAAAAAcAAAAAAAAAAA="
 )
-"""One subgraph with a TANH of a float input."""
+"""A base64-encoded model whose only node is a TANH of a float input."""
 
 
 def lacking(engine: Engine) -> str:
-    """Return the missing requirements of an engine on this host, empty if it runs; it is run unless some are known already."""
+    """Return the missing requirements of an engine on this host; empty if the engine runs.
+
+    The engine is run on a small model, unless requirements are already known to be missing.
+    """
     if not engine.is_ready:
         return engine.lacks
     options = parse_options(engine.delegate.name, engine.delegate.options, engine.fixed_options)

@@ -1,7 +1,7 @@
 """Find the Vulkan driver for a process; a software renderer is enough.
 
-The loader looks for drivers in folders of the system. Chromium includes a loader and SwiftShader, which are used if the system
-has neither.
+The Vulkan loader looks for drivers in system folders. If the system lacks a loader or drivers, the loader and the SwiftShader
+driver of an installed Chromium are used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOADER, _SWIFTSHADER = "libvulkan.so.1", "vk_swiftshader_icd.json"
 
 
 def driver_environment() -> Mapping[str, str] | None:
-    """Return the environment variables with which a driver is found, empty if none are needed; None if there is no driver."""
+    """Return the environment variables that make a driver available, empty if none are needed; None if there is no driver."""
     has_loader = ctypes.util.find_library("vulkan") is not None
     if has_loader and (
         any(os.environ.get(name) for name in _NAMED_BY) or any(_has_drivers(folder) for folder in _DRIVER_FOLDERS)
@@ -38,5 +38,5 @@ def driver_environment() -> Mapping[str, str] | None:
 
 
 def _has_drivers(folder: str) -> bool:
-    """Return whether a folder has descriptions of drivers."""
+    """Return whether a folder has driver description files."""
     return any(Path(folder).glob("*.json"))

@@ -1,6 +1,6 @@
 """The content of the page as plain data: graphs, the targets' results, causes, and matched nodes.
 
-Every text that may contain names from a model is made printable and shortened here; the page shows texts as such, never as
+Every text that may contain names from a model is made printable and shortened here. The page shows all text literally, never as
 markup.
 """
 
@@ -39,7 +39,7 @@ _LONGEST_TEXT = 1000
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One model on one target, with its causes if they were diagnosed."""
+    """One model on one target, with the diagnosis if there is one."""
 
     model: Model
     run: Run
@@ -47,7 +47,7 @@ class PageView:
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
-    """Return the content of a page with these views. Raises MissingPackageError if the layout package is missing."""
+    """Return the content of a page that has these views. Raises MissingPackageError if the layout package is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
     graphs = _Graphs()
@@ -64,7 +64,7 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
 
 
 class _Graphs:
-    """The graphs of the views; equal ones are stored once."""
+    """The distinct graphs of the views."""
 
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ class _Graphs:
 
 
 class _PageTable:
-    """Texts by number, each stored once."""
+    """Distinct texts, each with a number."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -107,7 +107,7 @@ def _model_entry(model: Model) -> dict[str, Any]:
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return nodes in order of the plan, and the tensors that they name, both in columns; -1 is an omitted operand."""
+    """Return a graph's nodes in plan order, and the tensors that the nodes use, both as columns. -1 is an omitted operand."""
     ops, kinds = _PageTable(), _PageTable()
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     number = _tensor_positions(graph)
@@ -133,7 +133,7 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
 
 
 def _tensor_positions(graph: Graph) -> dict[int, int]:
-    """Return the position among the page's tensors of each tensor that a node of the plan names."""
+    """Return the position in the page's list of tensors for each tensor that a node of the plan uses."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
     return {tensor: position for position, tensor in enumerate(used)}
@@ -164,7 +164,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
-        # Comes last, since the entries before number the texts.
+        # The reasons come last, since the entries above assign their numbers.
         "reasons": [
             {"code": reason.code, **{key: _text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
             for reason in reasons
@@ -173,7 +173,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:
-    """Return states, partitions, reasons and places of the nodes, in order of the plan."""
+    """Return the states, partitions, reasons and positions of a subgraph's nodes, in plan order."""
     graph = run.graph
     plan = graph.execution_plan
     drawing = draw(run)
@@ -238,7 +238,7 @@ def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a cause with the numbers of the others that must be fixed with it."""
+    """Return a cause as plain data, with the numbers of the other causes that must be fixed together with this cause."""
     cause = finding.cause
     return {
         "title": _text(cause.title),
@@ -263,7 +263,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return, for each subgraph, the matched nodes of the first model and another one; None for the first itself."""
+    """Return, for each subgraph, the pairs of matching nodes of two models; None if both arguments are the same model."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

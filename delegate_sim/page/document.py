@@ -13,13 +13,13 @@ from typing import Any
 from .content import PageView, page_content
 
 _SCRIPTS = ("content.js", "drawing.js", "strip.js", "panels.js", "page.js")
-"""Scripts in the order in which they are joined; they share one scope."""
+"""Scripts in the order in which they are joined. All scripts share one scope."""
 
 
 def page(views: Sequence[PageView]) -> str:
-    """Return the page of some views; it opens with the first one.
+    """Return the page for some views as HTML. The page opens with the first view.
 
-    The file is self-contained: it loads nothing from the network or from other files. Raises MissingPackageError if the layout
+    The page is self-contained: it loads nothing from the network or from other files. Raises MissingPackageError if the layout
     package is missing.
     """
     return document(page_content(views))
@@ -38,7 +38,7 @@ def document(content: Mapping[str, Any]) -> str:
         "script": script,
     }
     written = _asset("page.html")
-    # Each placeholder occurs once, so that inserted text is not searched again.
+    # Each placeholder occurs only once, so inserted text is never searched for placeholders.
     pieces = []
     for name, text in parts.items():
         before, _, written = written.partition("{{" + name + "}}")
@@ -56,7 +56,7 @@ def as_data(content: Any) -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    """Return the content security policy: this script and this style, and nothing from anywhere else."""
+    """Return a content security policy that allows only this script and this style."""
     return "; ".join(
         [
             "default-src 'none'",

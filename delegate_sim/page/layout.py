@@ -1,7 +1,8 @@
-"""Lay out the graph: each partition is a box with its nodes in layers, boxes in running order.
+"""Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-Layers and the order in them come from the package fast-sugiyama, with less optimization for larger graphs. Tall layouts are
-folded into columns, long rows of boxes into lines, so that a chain of a thousand nodes does not become a thread.
+The package fast-sugiyama computes the layers and the order of the nodes in each layer, with less optimization for larger graphs.
+Tall layouts are folded into columns, and long rows of boxes are broken into lines. Otherwise, a chain of a thousand nodes would
+become one long, thin line.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ HEADER = 34
 """Height of the heading of a box, above its nodes."""
 _GAP = 76
 _MOST_LAYERS = 12
-"""Number of layers that are never broken into columns."""
+"""Largest number of layers that is never broken into columns."""
 _LINES_TRIED = 40
 _ASPECT = 1.7
-"""Target ratio of width to height, that of a screen without its margins."""
+"""Target ratio of width to height, which is about that of a screen without margins."""
 _WIDEST = 2.5
-"""Largest width of a connected part, as a multiple of the target ratio, before its layers are broken."""
+"""Largest ratio of width to height, as a multiple of ``_ASPECT``, before the layers of a connected part are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a box without drawn nodes; the page arranges such boxes to fit the screen."""
 
 _MOST_OPTIMIZED = 500_000
-"""Limit on nodes times surplus edges up to which the library minimizes ranks and crossings, in about a second."""
+"""Largest product of nodes and surplus edges for which the library minimizes ranks and crossings, which takes about a second."""
 _MOST_ROUTED = 50_000
-"""Largest total span of edges in layers for which the library is used; its work grows with that span."""
+"""Largest total length of all edges, in layers, for which the library is used. The library's work grows with this length."""
 
 _STACK = 512 << 20
 """Stack size in bytes for the library, which recurses once for each node of a path; unused parts cost nothing."""
@@ -63,9 +64,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The positions of a subgraph's nodes, by index (upper left corner), and its partitions, in running order.
+    """The upper left corners of a subgraph's nodes, by node index, and the boxes of the partitions, in running order.
 
-    ``columns`` are the numbers of partitions that are drawn above each other, since they do not depend on each other.
+    Each entry of ``columns`` has the numbers of partitions that are drawn above each other, because they are independent.
     """
 
     nodes: Mapping[int, tuple[int, int]]
@@ -82,13 +83,13 @@ def require_library() -> None:
 
 
 def draw(run: SubgraphRun) -> Drawing:
-    """Place the nodes and partitions of a subgraph. Raises MissingPackageError."""
+    """Place the nodes and partitions of a subgraph. Raises MissingPackageError if the layout package is missing."""
     require_library()
     return _with_deep_stack(lambda: _draw(run.graph, _parts(run)))
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition; a node that a compiler leaves out is drawn with the first one."""
+    """Return the nodes of each partition. Nodes that a compiler leaves out are drawn in the first partition."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]
@@ -96,7 +97,7 @@ def _parts(run: SubgraphRun) -> list[Sequence[int]]:
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
-    """Return the pairs of plan nodes in which the second reads the latest result of the first, each once, sorted."""
+    """Return the distinct pairs of plan nodes, sorted, in which the second node reads the latest result of the first node."""
     return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 
@@ -124,7 +125,7 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
 
 
 def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place]:
-    """Place the nodes of one partition relative to its box; return the places, and the size of the box."""
+    """Place the nodes of one partition in its box; return the positions relative to the box, and the size of the box."""
     pieces = [_folded(piece) for piece in _components(nodes, edges)]
     sizes = [
         (max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1)  # in columns and rows
@@ -149,7 +150,7 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
 
 
 def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
-    """Return the connected parts, with column and layer of each node, in the order of their first nodes."""
+    """Return the connected parts, each with the column and layer of every node. Parts are ordered by their first nodes."""
     order = {node: position for position, node in enumerate(nodes)}
     pieces = [_layered(positions) for positions in _library_layouts(edges)]
     connected = {node for edge in edges for node in edge}
@@ -178,7 +179,7 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
 
 
 def _layers(edges: Edges) -> dict[int, int]:
-    """Return the layer of each connected node: below the nodes before it that it depends on."""
+    """Return the layer of each connected node, which is below the layers of the nodes that it depends on."""
     layers: dict[int, int] = {}
     for a, b in sorted(edges):
         layers[b] = max(layers.get(b, 0), layers.setdefault(a, 0) + 1)
@@ -197,14 +198,14 @@ def _in_order(layers: Mapping[int, int]) -> list[tuple[int, Place]]:
 
 
 def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
-    """Return columns and layers counted from 0, the first layer on top."""
+    """Return the column and layer of each node, counted from 0. Layer 0 is at the top."""
     left = min([x for _, (x, _) in positions])
     levels = {y: number for number, y in enumerate(sorted({y for _, (_, y) in positions}, reverse=True))}
     return {node: (x - left, float(levels[y])) for node, (x, y) in positions}
 
 
 def _folded(piece: dict[int, Place]) -> dict[int, Place]:
-    """Break a tall layout into columns side by side, and far too wide layers into rows."""
+    """Break a tall layout into columns, and break much too wide layers into rows."""
     width = max([x for x, _ in piece.values()]) + 1
     layers = int(max([y for _, y in piece.values()])) + 1
     if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
@@ -215,7 +216,7 @@ def _folded(piece: dict[int, Place]) -> dict[int, Place]:
 
 
 def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
-    """Place the nodes of each layer side by side in the same order; a layer that is too long takes several rows."""
+    """Place the nodes of each layer side by side, keeping their order. A layer that is too long takes several rows."""
     longest = max(1, math.ceil(math.sqrt(len(piece) * _ROW / _COLUMN * _ASPECT)))
     layers: dict[float, list[tuple[float, int]]] = {}
     for node, (x, y) in piece.items():
@@ -233,7 +234,7 @@ def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
 
 
 def _columns(count: int, edges: Edges) -> list[list[int]]:
-    """Return the partitions in layers of independent ones; within a layer in the library's order."""
+    """Return layers of independent partitions. Partitions within a layer are in the library's order."""
     if not edges:
         return [[number] for number in range(count)]
     columns: dict[int, list[tuple[float, int]]] = {}
@@ -248,7 +249,10 @@ def _columns(count: int, edges: Edges) -> list[list[int]]:
 
 
 def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
-    """Place columns of boxes from left to right, broken into lines like text, of the length that allows the largest scale."""
+    """Place columns of boxes from left to right, in lines like those of a text.
+
+    The length of the lines is chosen so that the drawing can be shown at the largest scale.
+    """
     widths = [max([sizes[number][0] for number in column]) + _GAP for column in columns]
     heights = [sum([sizes[number][1] + _GAP for number in column]) for column in columns]
     total, widest = sum(widths), max(widths)
@@ -285,14 +289,14 @@ def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _L
 
 
 def _with_deep_stack(work: Callable[[], Key]) -> Key:
-    """Run in a thread with a large stack, without which the library would crash on a path of about 10,000 nodes."""
+    """Run ``work`` in a thread with a large stack. With a normal stack, the library crashes on a path of about 10,000 nodes."""
     results: list[Key] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(work())
-        except BaseException as error:  # handed to the caller below
+        except BaseException as error:  # raised below, in the calling thread
             errors.append(error)
 
     before = threading.stack_size(_STACK)

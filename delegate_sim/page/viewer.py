@@ -24,13 +24,16 @@ class PageViewer:
     """Shows the page of a report, with the causes of its refusals."""
 
     def html(self, report: Report) -> str:
-        """Return the page; a chain of delegates has no causes, since a diagnosis is about one delegate."""
+        """Return the page as HTML. A chain of delegates is shown without causes, since a diagnosis is about one delegate."""
         from .document import page
 
         return page([self._view(report, run) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
-        """Show the page in a notebook if there is one, else in the browser; write it to a path if one is given."""
+        """Show the page in a notebook, or else in the browser.
+
+        If a path is given, write the page to that path; the browser is then not opened.
+        """
         from ..foundation.files import write_whole
 
         written = self.html(report)
@@ -68,7 +71,7 @@ def _notebook_display() -> Any:
 
 
 def _frame(written: str) -> str:
-    """Return a sandboxed frame for the page, in which only its script can run."""
+    """Return a sandboxed frame for the page, in which only the page's script can run."""
     return (
         f'<iframe sandbox="allow-scripts" title="delegate-sim" style="width:100%;height:{_HEIGHT}px;border:0" '
         f'srcdoc="{html.escape(written)}"></iframe>'

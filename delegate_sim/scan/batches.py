@@ -1,4 +1,4 @@
-"""Group small models into one task, since dispatching a task costs about as much as judging a small model."""
+"""Group small models into one task, since dispatching a task takes about as long as judging a small model."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from .job import Job, JobAnswer, answer
 
 _MOST = 8
 _FOR_EACH_WORKER = 16
-"""Smallest number of tasks per worker, so that all have work to the end."""
+"""Smallest number of tasks per worker, so that no worker is idle before the end."""
 
 Batch = Sequence[Job]
 
 
 def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]:
-    """Yield ``count`` jobs in batches; a single worker gets them one by one.
+    """Yield ``count`` jobs in batches. With a single worker, every batch has one job.
 
     >>> {len(batch) for batch in batches_of([Job("m", (), {})] * 70, 70, 2)}
     {2}
@@ -27,5 +27,5 @@ def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]
 
 
 def answers_to(batch: Batch) -> list[JobAnswer]:
-    """Judge the models of a batch."""
+    """Judge the models of a batch, and return the answers."""
     return [answer(job) for job in batch]

@@ -1,4 +1,4 @@
-"""Judging models on the workers of a Dask cluster."""
+"""Judge models on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SECONDS_TO_CONNECT = 10
 
 
 def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list[JobAnswer]]:
-    """Yield the answers to ``count`` jobs, some at a time as they arrive, in any order.
+    """Yield lists of answers to ``count`` jobs as the answers arrive, in any order.
 
-    The workers need this package, and the models under the same paths. If a worker dies, Dask gives its tasks to another; a model
-    that ends several workers is reported as such. Raises ScanError if distributed is not installed or the scheduler is not
-    running.
+    Every worker needs this package, and the models at the same paths as here. If a worker dies, Dask gives its tasks to another
+    worker. A model that ends several workers gets an error as its answer. Raises ScanError if the package distributed is not
+    installed or the scheduler is not running.
     """
     try:
         distributed: Any = importlib.import_module("distributed")
@@ -57,7 +57,7 @@ def _answers(client: Any, as_completed: Any, batches: Iterator[Batch], ahead: in
             yield [JobAnswer(*item) for item in future.result()]
         elif is_suspect:
             yield [failed(job, f"{job.model}: {type(error).__name__}: {error}") for job in batch]
-        else:  # any of them, or another task of the worker, may be at fault: each is tried by itself
+        else:  # any job, or another task of the worker, may be the cause, so each job is tried alone
             suspects += batch
         future.release()
         if suspects and tried is None:

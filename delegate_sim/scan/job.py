@@ -1,4 +1,4 @@
-"""One model of a scan: the request to a process and its answer, as plain data."""
+"""The request to judge one model of a scan, and the answer, as plain data that processes can exchange."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class TargetSpec:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A model to judge, and the known results: for each target the digest of the content and the version of the rules."""
+    """A model to judge, and the known results.
+
+    ``known`` gives, for each target with a result, the digest of the judged content and the version of the rules.
+    """
 
     model: str
     targets: tuple[TargetSpec, ...]
@@ -48,7 +51,7 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """The answer for a model: rows of both tables for the judged targets; the known rows of others remain valid."""
+    """The answer for a model: rows of both tables for the judged targets. Known rows of all other targets remain valid."""
 
     model: str
     runs: Sequence[ScanRow]
@@ -61,12 +64,15 @@ def failed(job: Job, message: str) -> JobAnswer:
 
 
 def stored_name(path: str) -> str:
-    """Return a model's path for the tables: characters that are not printable are escaped."""
+    """Return a model's path for the tables, with unprintable characters escaped."""
     return printable(path)
 
 
 def answer(job: Job) -> JobAnswer:
-    """Judge a model on every target without a known result for its content and rules. Raises nothing for a bad model."""
+    """Judge a model on every target that has no known result for the same content and rules.
+
+    A model that cannot be judged gets rows with an error; no exception is raised.
+    """
     from ..errors import DelegateSimError
     from ..model.reader import load
     from ..results.report.rule_set import rule_set_version
@@ -76,7 +82,7 @@ def answer(job: Job) -> JobAnswer:
         sha256 = model.sha256
     except DelegateSimError as error:
         return failed(job, str(error))
-    except Exception as error:  # a model that fails is a row too
+    except Exception as error:  # a model that fails also gets a row
         return failed(job, _fault(job.model, error))
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
@@ -152,7 +158,7 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tu
 
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
-    """Yield a row for each code and operator of the nodes on the CPU, the most multiply-adds first."""
+    """Yield a row for each pair of code and operator of the CPU nodes, most multiply-adds first."""
     from ..results.report.multiply_adds import compute_of
     from ..results.report.placement import code_of, on_cpu
 

@@ -14,7 +14,7 @@ from .job import JobAnswer
 from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 
 ScanRows = Iterable[tuple[Any, ...]]
-"""Rows of a table: values in the order of its columns."""
+"""Rows of a table, with the values in column order."""
 ScanTables = Mapping[str, ScanRows]
 """The rows of both tables."""
 
@@ -26,19 +26,19 @@ _TAKEN_OVER = 1
 
 
 class ScanError(DelegateSimError):
-    """Raised if a scan cannot start or continue; names the file and the problem."""
+    """Raised if a scan cannot start or continue. The message names the file and the problem."""
 
 
 class Journal:
     """The rows of both tables in a SQLite file, which only one scan at a time can open.
 
-    An added answer survives the end of this process at any moment; one that was being added leaves nothing.
+    If this process ends at any moment, completely added answers are kept, and a partly added answer leaves no rows.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            open_appended(path).close()  # raises a clear error if it cannot be created
+            open_appended(path).close()  # raises a clear error if the file cannot be created
             with self._named():
                 self._connection = sqlite3.connect(path, timeout=0)
         except OSError as error:
@@ -51,7 +51,10 @@ class Journal:
             raise
 
     def take_over(self, tables: ScanTables) -> None:
-        """Import the output of an earlier scan, unless that has been done. Raises the errors of reading it."""
+        """Import the output of an earlier scan, unless it was imported before.
+
+        Errors while reading the output are raised unchanged.
+        """
         if self._connection.execute("PRAGMA user_version").fetchone() == (_TAKEN_OVER,):
             return
         with self._connection:
@@ -60,7 +63,7 @@ class Journal:
             self._connection.execute(f"PRAGMA user_version = {_TAKEN_OVER}")
 
     def append(self, answers: Sequence[JobAnswer]) -> None:
-        """Replace the known rows of the answers' models and targets."""
+        """Store the rows of answers, replacing the known rows of the same models and targets."""
         runs = [row for answer in answers for row in answer.runs]
         causes = [row for answer in answers for row in answer.causes]
         with self._named(), self._connection:
@@ -70,12 +73,12 @@ class Journal:
             self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return the content and the rules of each target's stored answer for a model."""
+        """Return the content digest and the version of the rules of each target's stored answer for a model."""
         with self._named():
             return {target: (sha256, rules) for target, sha256, rules in self._connection.execute(_KNOWN, (model,))}
 
     def rows(self, table: str, models: Iterable[str], targets: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Return the rows of these models and targets, in their order."""
+        """Yield the stored rows of these models and targets, in the order of the arguments."""
         with self._named():
             for model in models:
                 by_target: dict[str, list[tuple[Any, ...]]] = {}
@@ -89,9 +92,9 @@ class Journal:
         self._connection.close()
 
     def remove(self) -> None:
-        """Close and delete the file, once all of it is in the output."""
+        """Close and delete the file, once all rows are in the output."""
         with self._named():
-            self._connection.execute("PRAGMA journal_mode = DELETE")  # leaves no file beside it
+            self._connection.execute("PRAGMA journal_mode = DELETE")  # leaves no additional file
         try:
             os.unlink(self.path)
             self._connection.close()
@@ -100,7 +103,7 @@ class Journal:
             os.unlink(self.path)
 
     def _begin(self) -> None:
-        """Lock the file, and create the tables if it is new."""
+        """Lock the file, and create the tables if the file is new."""
         for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT", "PRAGMA journal_mode = WAL"):
             self._connection.execute(statement)
         self._connection.execute("PRAGMA synchronous = NORMAL")

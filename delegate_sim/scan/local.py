@@ -17,20 +17,20 @@ from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 
 _AHEAD = 3
-"""Number of batches per process that are running or queued; it bounds the memory."""
+"""Largest number of running and queued batches per process, which limits the memory."""
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
-    """Yield the answers to ``count`` jobs, some at a time as they arrive, in any order.
+    """Yield lists of answers to ``count`` jobs as the answers arrive, in any order.
 
-    If a process dies, the jobs that were running are repeated one model at a time, and a model that ends its process again is
-    reported as such. A single process means this one, except for mapped files: a file that shrinks ends the process that reads
-    it.
+    If a process dies, the running jobs are repeated one model at a time. A model that ends its process again gets an error as its
+    answer. If ``processes`` is 1, models are judged in this process. Only models that are read as memory-mapped files are judged
+    in a separate process, since a mapped file that shrinks ends the process.
     """
     if processes == 1:
         mapped = []
@@ -51,7 +51,7 @@ def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[li
 
 
 def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
-    """Yield the answers to jobs that may end their process."""
+    """Yield the answers to jobs that may end their process, running one job at a time."""
     waiting = iter([[job] for job in jobs])
     guilty = jobs
     while guilty:
@@ -68,7 +68,7 @@ def _is_mapped(job: Job) -> bool:
 
 
 class _Pool:
-    """Worker processes, which end with this one."""
+    """Worker processes, which end when this process ends."""
 
     def __init__(self, processes: int, ahead: int) -> None:
         self._ahead = ahead
@@ -87,7 +87,7 @@ class _Pool:
             process.join()
 
     def answers(self, batches: Iterator[Batch]) -> Generator[list[JobAnswer], None, list[Job]]:
-        """Yield answers; the generator's return value is the jobs that were running when a process died."""
+        """Yield answers; return the jobs that were lost because a process died."""
         lost: list[Job] = []
         is_whole = True
         while True:
@@ -113,7 +113,7 @@ class _Pool:
 
 
 def _begin() -> None:
-    """Ignore Ctrl-C, which the process that writes the output handles, and end if that process is killed."""
+    """Prepare a worker process to ignore Ctrl-C, which the parent process handles, and to end when the parent process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -23,13 +23,13 @@ from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-"""Beginnings of cells that spreadsheets read as formulas; some split cells at semicolons even in quotes."""
+"""Beginnings of text that spreadsheets read as a formula. Some spreadsheets split cells at semicolons even in quotes."""
 _UNMARKED = re.compile(f"(^|;){_FORMULA}")
 _MARKED = re.compile(f"(^|;)'{_FORMULA}")
 
 
 def marked(text: str) -> str:
-    """Return text for a CSV cell, with a mark before everything that a spreadsheet would read as a formula.
+    """Return text for a CSV cell, with an apostrophe before every part that a spreadsheet would read as a formula.
 
     >>> marked("=1+1;-2")
     "'=1+1;'-2"
@@ -38,7 +38,7 @@ def marked(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """Return the text without the marks.
+    """Return text without the apostrophes that ``marked`` adds.
 
     >>> unmarked(marked("'=1")) == "'=1"
     True
@@ -55,7 +55,7 @@ class Format:
 
 
 def format_for(path: str) -> Format:
-    """Return the format for the name of a file. Raises ScanError if there is none."""
+    """Return the format for the ending of a file's name. Raises ScanError if the ending is unknown."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in _FORMATS:
         raise ScanError(f"{path}: the name of an output ends in {', '.join(_FORMATS)}")
@@ -63,7 +63,7 @@ def format_for(path: str) -> Format:
 
 
 def causes_path(path: str) -> str:
-    """Return the path of the causes, beside the output, for formats with one table per file.
+    """Return the path of the file with the causes, for formats that store one table per file.
 
     >>> causes_path("zoo.parquet")
     'zoo.causes.parquet'
@@ -146,7 +146,7 @@ def _read_sqlite(path: str) -> ScanTables:
 
 
 def _sqlite_rows(path: str, table: str) -> ScanRows:
-    # SQLite opens by name only; the caller has checked that it is a regular file.
+    # SQLite opens files by name only; the caller has checked that this is a regular file.
     address = f"{Path(path).absolute().as_uri()}?mode=ro"
     with open_input(path, is_updated=True), closing(sqlite3.connect(address, uri=True)) as connection:
         cursor = connection.execute(f"SELECT * FROM {table}")
@@ -189,7 +189,7 @@ def _check(columns: Sequence[str], table: str) -> None:
 
 
 def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield rows by the thousand, so that they are not in memory at once."""
+    """Yield rows in batches, so that not all rows are in memory at once."""
     waiting = iter(rows)
     while some := list(itertools.islice(waiting, _BATCH)):
         yield some

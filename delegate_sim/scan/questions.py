@@ -129,8 +129,8 @@ class Result:
 def ask(scans: Sequence[str], sql: str) -> Result:
     """Query the tables ``runs`` and ``causes`` of the last scan, and ``before_runs`` and ``before_causes`` of the first.
 
-    ``release_order`` has the releases of the runtime in the last scan, by age. A query sees nothing but these tables. Raises
-    ScanError if a file is not that of a scan, DuckDB is not installed, or the query is wrong.
+    ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only these tables. Raises
+    ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is wrong.
     """
     try:
         duckdb: Any = importlib.import_module("duckdb")
@@ -171,7 +171,7 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
 
 
 def _order_releases(connection: Any) -> None:
-    """Add a table with the order of the last scan's runtimes."""
+    """Add the table ``release_order``, which numbers the last scan's runtime releases by age."""
     runtimes = {runtime for (runtime,) in connection.execute(f"SELECT DISTINCT runtime FROM {RUNS}").fetchall() if runtime}
     try:
         ordered = sorted(runtimes, key=lambda runtime: parse_release(runtime).order)

@@ -22,7 +22,7 @@ from .totals import Totals
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """The number of processes on this machine, or a Dask scheduler elsewhere."""
+    """The number of processes on this machine, or the address of a Dask scheduler."""
 
     processes: int = 1
     scheduler: str | None = None
@@ -30,7 +30,7 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The result of a scan: the totals of the output, how many models were judged anew, and whether it was interrupted."""
+    """The result of a scan: totals of the output, numbers of judged and unchanged models, and whether it was interrupted."""
 
     totals: Totals
     causes: int
@@ -48,9 +48,9 @@ def scan(
 ) -> Scanned:
     """Judge models on targets and write the tables of the output.
 
-    ``show`` is called with the numbers of finished and of all models. Results of an earlier, even unfinished scan remain valid
-    while content, target and rules are the same. Nothing is lost if the process ends at any moment: results go to a journal
-    beside the output first. After KeyboardInterrupt the output is written with the results so far. Raises ScanError and OSError.
+    ``show`` is called with the number of finished models and the number of all models. Results of an earlier scan, finished or
+    not, are reused if content, target and rules are unchanged. Results go first to a journal next to the output, so that none are
+    lost if the process ends. After KeyboardInterrupt, the results so far are written to the output. Raises ScanError and OSError.
     """
     file_format = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)
@@ -88,7 +88,7 @@ def _take_over(journal: Journal, output: str, file_format: Format) -> None:
     try:
         journal.take_over(file_format.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
     except (ValueError, TypeError, OverflowError, csv.Error, sqlite3.Error) as error:
-        journal.remove()  # it is still empty
+        journal.remove()  # the journal is still empty
         raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
     except OSError as error:
         journal.remove()
@@ -98,7 +98,7 @@ def _take_over(journal: Journal, output: str, file_format: Format) -> None:
 def _write(
     journal: Journal, models: Sequence[str], targets: Sequence[TargetSpec], output: str, file_format: Format
 ) -> tuple[Totals, int]:
-    """Write the output from the journal, row by row; return its totals and the number of causes."""
+    """Write the output from the journal, row by row; return the totals of the output and the number of causes."""
     stored, columns = [stored_name(model) for model in models], [spec.name for spec in targets]
     totals, causes = Totals(), _Count()
     tables = {
@@ -113,7 +113,7 @@ def _write(
 
 
 class _Count:
-    """Number of rows that have passed."""
+    """Counter of the rows that pass through ``count``."""
 
     def __init__(self) -> None:
         self.rows = 0

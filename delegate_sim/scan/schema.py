@@ -1,6 +1,6 @@
 """The columns of a scan's two tables.
 
-The documentation is generated from them (``docs/scan.md``), and every output format has them in this order.
+``docs/scan.md`` is generated from these columns, and every output format has the columns in this order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, the type of its values (any may be absent), and its meaning."""
+    """A column: the name, the type of the values, and the meaning. Any value may be absent."""
 
     name: str
     type: str

@@ -25,7 +25,7 @@ class TargetTotals:
 
 
 class Totals:
-    """Sums over the rows of ``runs`` that have passed, without keeping them."""
+    """Totals of the rows of ``runs`` that pass through ``count``. The rows are not kept."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -33,10 +33,10 @@ class Totals:
         self.targets: dict[str, TargetTotals] = {}
         self.failed_models = 0
         self.errors: list[str] = []
-        """The errors of the first models that have any, one for each."""
+        """The first error of each of the first models that failed."""
 
     def count(self, rows: ScanRows) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows, in which those of a model follow each other, and count them."""
+        """Yield the rows unchanged, and add them to the totals. The rows of one model must be consecutive."""
         keys = names(RUNS)
         model = failed = None
         for values in rows:

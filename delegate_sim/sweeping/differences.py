@@ -22,9 +22,9 @@ _FORMAT = 1
 
 
 def difference_from(reference: Conversion, conversion: Conversion, cache: ConversionCache) -> tuple[Difference | None, str]:
-    """Return the difference of a conversion from the same converter's float model, or None and the reason.
+    """Return the difference of a conversion from the same converter's float model, and the reason if the difference is unknown.
 
-    A failure is not cached: missing packages may be installed later.
+    A failure is not cached, because missing packages may be installed later.
     """
     try:
         check_installed()
@@ -48,7 +48,7 @@ def _key(reference: Conversion, conversion: Conversion) -> str:
 
 
 def _read(entry: Mapping[str, Any] | None) -> Difference | None:
-    """Return the difference in a cache entry; None if it does not fit."""
+    """Return the difference in a cache entry; None if the entry is missing or invalid."""
     try:
         stored = entry["difference"] if entry is not None else None
         if stored is None:

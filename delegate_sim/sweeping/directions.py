@@ -34,16 +34,17 @@ EVERYWHERE = (FIXED, OPTIONS[ConverterSetting.UNFOLD_BATCH_MATMUL])
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The suggestion of a cause: converter settings, and the cause's name."""
+    """Converter settings that a cause suggests, and the name of the cause."""
 
     settings: SettingsTogether
     cause: str
 
 
 def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
-    """Yield the suggestions of a diagnosis's causes, the largest gain first.
+    """Yield the suggestions for the causes of a diagnosis, largest gain first.
 
-    If fixing a cause gains nothing without others, their suggestions are included; a cause without any gain suggests nothing.
+    If a cause must be fixed together with other causes, the suggestions for these causes are included. A cause whose fix gains
+    nothing yields no suggestion.
     """
     requested = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
     for finding in diagnosis.findings:
@@ -52,7 +53,7 @@ def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
         needed = [requested[identity][0] for identity in finding.needs if requested[identity]]
         for together in requested[finding.cause.identity]:
             others = frozenset().union(*needed)
-            # A cause's own suggestion on types takes precedence.
+            # The quantization that the cause itself suggests takes precedence.
             others = others - QUANTIZATIONS.keys() if together & QUANTIZATIONS.keys() else others
             yield Direction(together | others, finding.cause.name)
 
@@ -62,9 +63,9 @@ def _settings(diagnosis: Diagnosis, finding: RankedCause) -> tuple[SettingsToget
 
 
 def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:
-    """Return settings changed by a suggestion; None if that changes nothing, or is incompatible.
+    """Return settings with a suggestion applied; None if the suggestion changes nothing, or is incompatible.
 
-    ``shapes`` are the fixed input shapes, if a cause suggests them.
+    ``shapes`` are the fixed input shapes, which are used if the suggestion fixes the shapes.
     """
     quantized = settings
     try:
@@ -79,7 +80,10 @@ def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()
 
 
 def with_options(settings: Settings, *names: str, shapes: Shapes = ()) -> Settings | None:
-    """Return settings with further options; None if they are incompatible. ``shapes`` are used if inputs are fixed."""
+    """Return settings with more options; None if the options are incompatible.
+
+    ``shapes`` is used only if the input shapes are fixed.
+    """
     try:
         changed = settings.with_option(*names)
     except OptionError:

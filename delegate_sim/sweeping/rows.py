@@ -23,7 +23,7 @@ class SweepTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The reason for trying a conversion as text; for one that a diagnosis suggested, the row, the target and the cause."""
+    """The reason for trying a conversion. ``row``, ``target`` and ``cause`` are set if a diagnosis suggested the conversion."""
 
     words: str
     row: int | None = None
@@ -33,7 +33,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """One conversion. ``costs`` has one entry for each target, and none without a model."""
+    """One conversion. ``costs`` has one entry for each target, and is empty if there is no model."""
 
     number: int
     """The row's number, from 1."""
@@ -49,7 +49,7 @@ class SweepRow:
     unreadable: str = ""
     """The reason why the converted file cannot be judged."""
     is_best: bool = False
-    """True if no other row is at least as good in everything and better in something (``pareto``)."""
+    """True if the row is one of the best rows (``pareto``)."""
 
     @property
     def is_model(self) -> bool:
@@ -58,7 +58,7 @@ class SweepRow:
 
     @property
     def failure(self) -> str:
-        """The reason why there is no model, in one line; empty if there is one."""
+        """The reason why there is no model, in one line; empty if there is a model."""
         if self.conversion.failure is not None:
             return f"{self.conversion.failure.kind.value}: {self.conversion.failure.line}"
         return self.unreadable
@@ -77,25 +77,29 @@ class SweepRow:
 
 
 def delegated_share(cost: Cost) -> float:
-    """Return the share of delegated multiply-adds, or of nodes without any; negative if the model does not run."""
+    """Return the share of delegated multiply-adds; negative if the model does not run.
+
+    The share of delegated nodes is used if the model has no multiply-adds.
+    """
     return -1.0 if cost.measures.outcome in NOT_RUNNING else cost.multiply_add_share
 
 
 def pareto(rows: Sequence[SweepRow]) -> frozenset[int]:
     """Return the numbers of the best rows.
 
-    No other row is at least as good in every target's share of multiply-adds, in size and in the difference from the float model,
-    and better in one of them. An unknown difference counts as the worst. Of rows with the same file only the first counts.
+    Rows are compared by each target's share of multiply-adds, by size, and by the difference from the float model. A row is best
+    if no other row is at least as good in all of these measures and better in one measure. An unknown difference counts as the
+    worst. Of several rows with the same file, only the first row is considered.
     """
     points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None}
     return frozenset(number for number, point in points.items() if not any(_dominates(other, point) for other in points.values()))
 
 
 def best_for(rows: Sequence[SweepRow], place: int) -> SweepRow | None:
-    """Return the best row for one target; None without a model that runs there.
+    """Return the best row for one target; None if no model runs on the target.
 
-    It has the most delegated multiply-adds, then the fewest kernels, the fewest boundary bytes, the smallest difference and the
-    smallest file.
+    The best row has the most delegated multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes, the
+    smallest difference and the smallest file.
     """
     running = [row for row in rows if row.is_model and row.costs[place].measures.outcome not in NOT_RUNNING]
     return min(running, key=lambda row: _order(row, place), default=None)
@@ -109,7 +113,7 @@ def _order(row: SweepRow, place: int) -> tuple[float, ...]:
 
 
 def _point(row: SweepRow) -> tuple[float, ...]:
-    """Return the compared measures; less is better."""
+    """Return the measures that ``pareto`` compares; lower is better."""
     return (*[-delegated_share(cost) for cost in row.costs], row.conversion.size, _error(row))
 
 

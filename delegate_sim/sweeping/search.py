@@ -1,4 +1,4 @@
-"""The order of conversions: float first, then the suggestions of diagnoses, until nothing changes."""
+"""The order of conversions: float first, then the suggestions of diagnoses, until no result changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERYTHING = Origin("everything is tried")
 
 @dataclass(frozen=True, slots=True)
 class SweepTrial:
-    """A conversion to try, and the reason."""
+    """A conversion to try, and the reason for trying it."""
 
     route: Route
     settings: Settings
@@ -31,9 +31,9 @@ class SweepTrial:
 
 
 Take = Callable[[SweepTrial, int], SweepRow]
-"""A function that converts and judges a trial; it is told how many known trials follow."""
+"""A function that converts and judges a trial, given the trial and the number of trials that are waiting."""
 Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
-"""A function that returns the diagnosis of a row on each target, by the target's label."""
+"""A function that returns the diagnosis of a row on each target, with the target's label."""
 
 
 def search(
@@ -46,9 +46,10 @@ def search(
 ) -> Iterator[SweepRow]:
     """Yield rows as they are finished.
 
-    Each converter starts with float, then the ``requested`` settings, or ``everything`` that the routes support. The diagnoses of
-    each model whose result on some target differs from that of its parent suggest the next settings. ``shapes`` are fixed input
-    shapes, which are tried from the beginning. A converter that is not installed is tried once.
+    Each converter starts with float, followed by the ``requested`` settings and, if ``everything`` is true, by all settings that
+    the routes support. If a model's result on any target differs from the parent's result, the model's diagnoses suggest further
+    settings. ``shapes`` are fixed input shapes, which are tried from the beginning. A converter that is not installed is tried
+    once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))
@@ -76,7 +77,7 @@ def search(
 
 
 def changes_something(row: SweepRow, parent: SweepRow) -> bool:
-    """Return whether the model's share or number of kernels on some target differs from its parent's."""
+    """Return whether the outcome, delegated share, or number of nodes or kernels on any target differs from the parent row."""
     return [_standing(cost) for cost in row.costs] != [_standing(cost) for cost in parent.costs]
 
 
@@ -86,7 +87,7 @@ def _standing(cost: Cost) -> tuple[object, ...]:
 
 
 def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everything: bool) -> Iterator[SweepTrial]:
-    """Yield each trial once, with the first reason for it."""
+    """Yield the distinct initial trials, each with the first reason for trying it."""
     first_trials: dict[tuple[Route, Settings], SweepTrial] = {}
     trials = [SweepTrial(route, FLOAT, BEGINNING) for route in routes if route.quantizer is None]
     trials += [SweepTrial(route, settings, ASKED) for settings in requested for route in routes if knows(route, settings)]
@@ -98,7 +99,7 @@ def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everythin
 
 
 def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
-    """Yield the settings combined with each compatible option that changes something."""
+    """Yield every setting combined with the trial's option, if the trial is float with one option that works everywhere."""
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return
     (option,) = trial.settings.options
@@ -127,5 +128,5 @@ def _suggested(
 
 
 def _alongside(route: Route, routes: Sequence[Route]) -> list[Route]:
-    """Return a route, and the others that start with the same converter."""
+    """Return all routes that start with the same converter as ``route``, including ``route``."""
     return [other for other in routes if other.converter == route.converter]

@@ -8,11 +8,11 @@ from ..errors import OptionError
 from ..foundation.printable import printable
 
 Shapes = tuple[tuple[str, tuple[int, ...]], ...]
-"""Sizes by the name of the input."""
+"""Pairs of an input's name and its shape."""
 
 
 def parse_shapes(texts: Sequence[str]) -> Shapes:
-    """Parse ``INPUT=1,224,224,3``. Raises OptionError."""
+    """Parse texts such as ``INPUT=1,224,224,3``. Raises OptionError for any other form."""
     shapes: dict[str, tuple[int, ...]] = {}
     for text in texts:
         name, equals, sizes = text.rpartition("=")

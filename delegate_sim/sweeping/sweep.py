@@ -31,8 +31,8 @@ def sweep(
 ) -> Swept:
     """Convert a source model to float and with suggested settings, and judge each conversion on every target.
 
-    ``show`` is called before each conversion with the numbers of finished and of remaining ones, and its name. After
-    KeyboardInterrupt the finished rows are returned.
+    ``show`` is called before each conversion with the number of finished conversions, the number of remaining conversions, and
+    the name of the conversion. After KeyboardInterrupt, the finished rows are returned.
     """
     request = request or SweepRequest()
     labeled = with_labels(targets)
@@ -55,7 +55,7 @@ def sweep(
 
 
 def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
-    """Return targets with labels: the delegate's name, numbered if it occurs several times."""
+    """Return targets with labels. A label is the delegate's name, numbered if several targets have the same delegate."""
     names = [target.delegate.name for target in targets]
     return tuple(
         [
@@ -66,7 +66,7 @@ def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
 
 
 class _Judge:
-    """Judges conversions one by one; ``rows`` are the finished ones."""
+    """Judges conversions one by one; ``rows`` holds the finished rows."""
 
     def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
         self.rows: list[SweepRow] = []
@@ -102,7 +102,7 @@ class _Judge:
         else:
             try:
                 self._latest = tuple([diagnose(model, target.target) for target in self._targets])
-            except Exception as error:  # a conversion that fails is a row too
+            except Exception as error:  # a conversion that fails also gets a row
                 return replace(row, unreadable=fault_text(error))
             row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]))
         if conversion.settings == FLOAT and conversion.route.quantizer is None:

@@ -30,7 +30,7 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class SweepRequest:
-    """The settings to try: ``settings`` besides float and suggested ones, or ``everything``."""
+    """The settings to try: ``settings`` besides float and suggested settings, or all settings if ``everything`` is true."""
 
     settings: tuple[Settings, ...] = ()
     everything: bool = False
@@ -42,7 +42,10 @@ class SweepRequest:
 
 @dataclass(frozen=True, repr=False)
 class Swept(Shown):
-    """Every conversion that was tried, in order, with its results on the targets. ``to_dict`` gives the stable form."""
+    """The conversions that were tried, in order, with their results on the targets.
+
+    ``to_dict`` returns the result as plain data with a stable schema.
+    """
 
     source: SourceModel
     targets: tuple[SweepTarget, ...]
@@ -56,9 +59,10 @@ class Swept(Shown):
         return tuple([row for row in self.rows if row.is_model])
 
     def best_for(self, target: str) -> SweepRow | None:
-        """Return the best row for a target, by its label: most delegated multiply-adds, then fewest kernels, and so on.
+        """Return the best row for a target, which is given by its label; None if no model runs on the target.
 
-        None if no model runs there. Raises OptionError for an unknown target.
+        The best row has the most delegated multiply-adds, then the fewest kernels, and so on. Raises OptionError if the target is
+        unknown.
         """
         labels = [target.label for target in self.targets]
         if target not in labels:
@@ -66,7 +70,7 @@ class Swept(Shown):
         return best_for(self.rows, labels.index(target))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data (schema ``delegate-sim/sweep/1``)."""
+        """Return the result as plain data (schema ``delegate-sim/sweep/1``)."""
         return _sweep_entry(self)
 
     def _line(self) -> str:
@@ -77,7 +81,7 @@ class Swept(Shown):
 
 
 def _sweep_entry(result: Swept) -> dict[str, Any]:
-    """Return a table as plain data (schema ``delegate-sim/sweep/1``)."""
+    """Return a sweep's result as plain data (schema ``delegate-sim/sweep/1``)."""
     source, calibration = result.source, result.asked.calibration
     best = {target.label: result.best_for(target.label) for target in result.targets}
     return {
@@ -143,12 +147,15 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _difference_entry(row: SweepRow) -> dict[str, Any]:
-    """Return the difference from the float model; errors are shares of an output's range, or null with the reason."""
+    """Return the difference from the float model as plain data.
+
+    The error is a share of an output's range, or None; ``why_unknown`` then has the reason.
+    """
     return {"error": row.error, "why_unknown": row.no_difference, "samples": row.difference.samples if row.difference else 0}
 
 
 def _sweep_line(result: Swept) -> str:
-    """Return a summary in one line."""
+    """Return a one-line summary."""
     best = sum([row.is_best for row in result.rows])
     interrupted = ", interrupted" if result.is_interrupted else ""
     return (
@@ -157,7 +164,7 @@ def _sweep_line(result: Swept) -> str:
 
 
 def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables: a row for each conversion with all targets, and one for each conversion and target."""
+    """Return two tables: ``rows`` has a row per conversion, and ``targets`` has a row per conversion and target."""
     return {
         "rows": lambda: Table((*_ROWS, *wide_columns(result)), list(_rows(result))),
         "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(result))),
@@ -165,7 +172,7 @@ def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
 
 
 def wide_columns(result: Swept) -> tuple[str, ...]:
-    """Return the names of the columns of all targets."""
+    """Return the names of the columns that hold the targets' results."""
     return tuple([f"{target.label}_{name}" for target in result.targets for name in _NUMBERS])
 
 

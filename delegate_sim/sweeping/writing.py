@@ -25,9 +25,10 @@ def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
 
 
 def write_best(result: Swept, target: str, path: str, *, replaces: bool = False) -> int:
-    """Write the best model for a target, and return its size.
+    """Write the best model for a target to a file, and return the model's size in bytes.
 
-    Raises FixError if there is none, or the file exists or cannot be written; OptionError for an unknown target.
+    Raises FixError if no model runs on the target, the file exists and ``replaces`` is false, or the file cannot be written.
+    Raises OptionError for an unknown target.
     """
     row = result.best_for(target)
     if row is None:
