@@ -94,7 +94,7 @@ class Search:
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
-    """Find the smallest sets of causes whose fixes reach a goal; a goal given as a number is a number of partitions.
+    """Find the smallest sets of causes whose fixes reach a goal; a number as the goal limits the partitions.
 
     First, all sets of one cause, of two causes, and so on are tried until there are too many sets. Then causes are fixed one by
     one, each time the cause that comes nearest to the goal. If that also takes too long, all causes are fixed, and the fixes that

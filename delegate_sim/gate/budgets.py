@@ -122,7 +122,7 @@ _RANKS = {**dict.fromkeys(OUTCOMES, 1), **dict.fromkeys(TAKEN, 0), **dict.fromke
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
-    """Return the code of a regression, the name in messages, and the attribute of each measure that is a count."""
+    """Return, for each measure that is a count, the code of a regression, the name in messages, and the attribute."""
     return (
         ("more-partitions", "partitions", "partitions"),
         ("more-delegate-kernels", words.kernels, "delegate_kernels"),

@@ -180,4 +180,4 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
 """The code of the change for each kind of problem; versions that a feature raised have ``change-converter-setting`` instead."""
 
 OF_RUNTIME = "runtime"
-"""The kind of a reason that describes a failure of the whole graph, not a verdict on the node."""
+"""The ``kind`` of reasons that describe a failure of the whole graph, not a verdict on one node."""

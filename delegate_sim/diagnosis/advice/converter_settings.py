@@ -84,7 +84,7 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "integer": (_FLOAT,),
     }
 )
-"""Alternative sets of settings if a type that the quantization chose is refused, by form (``conversion_causes.form``)."""
+"""For each form (``conversion_causes.form``), alternative sets of settings if the delegate refuses a type of the data."""
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Problems that can be fixed by writing the layer with other operators."""
@@ -122,6 +122,6 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Return whether a node works on real numbers, whose type a quantization chooses."""
+    """Return whether a node works on real numbers, so that the type of its data depends on the quantization."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

@@ -30,7 +30,7 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Problems that disappear once other nodes are delegated, or that keep the whole graph on the CPU."""
 
 _MOST_REPAIRS = 16
-"""Largest number of nodes refused by CPU kernels to repair one after another."""
+"""Largest number of nodes to repair, one after another, because their CPU kernels refuse them."""
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""

@@ -15,7 +15,7 @@ _GREATEST_OLD_CODE = 127
 _OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
     {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
 )
-"""The name of a node's options field, by the name of the union of options tables that it holds."""
+"""For each union of options tables in the schema, the field of a node that holds it."""
 
 
 def operator_code_of(node: Node) -> OperatorCode:
@@ -39,7 +39,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the table of a tensor's quantization; None without quantization. Raise FixError if it is not affine."""
+    """Return the table of a tensor's quantization; None without quantization. Raise FixError for non-affine quantization."""
     parameters = tensor.quantization
     if parameters is None:
         return None

@@ -160,7 +160,7 @@ def _narrows(work: Work, node: Node) -> bool:
 
 
 def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return a node that moves elements, with the type of ``goal`` as its result type, and the CASTs that the node then needs."""
+    """Return the CASTs that change the type of a node's operands, and the node with ``goal`` as its result."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -189,7 +189,10 @@ _INTEGERS = frozenset(_HOLDS)
 
 
 def _join_casts(work: Work) -> None:
-    """Let a CAST skip an earlier CAST that keeps all values, or remove the CAST if the earlier source already has its type."""
+    """Let a CAST read the source of an earlier CAST that keeps all values.
+
+    If this source already has the type that the later CAST would produce, remove the later CAST.
+    """
     editor = work.editor
     writers = {node.outputs[0]: node for _, node in editor.nodes if node.op == "CAST" and len(node.outputs) == 1}
     replaced: dict[int, int] = {}

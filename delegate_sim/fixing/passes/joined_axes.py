@@ -140,7 +140,7 @@ class TiledAxis(NamedTuple):
     multiple: int
 
     def joined(self, other: TiledAxis) -> TiledAxis | None:
-        """Return the join of two dimensions if the inner one is not repeated, or the outer one is a single, unrepeated element.
+        """Return the join of two dimensions if the inner one is not repeated, or the outer one has size 1 and is not repeated.
 
         Return None otherwise.
         """
