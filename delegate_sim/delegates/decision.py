@@ -108,7 +108,7 @@ class Decision:
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """The nodes of the file that a compiler receives together, by group; None if no compiler is involved.
 
-    Unlike ``subsets``, groups list the nodes of inlined bodies, and leave out nodes that are compiled without being grouped.
+    Unlike ``subsets``, groups contain the nodes of inlined bodies, but no nodes that are compiled outside a group.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
     """For each node that the delegate added to the end of ``graph`` and that is also in the file, the node's position in the

@@ -145,7 +145,7 @@ def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
 
 
 def convolution_operands() -> tuple[Check[object], Check[object]]:
-    """Require an input and weights, either of them constant or not (``CheckConvolutionInputOutput``)."""
+    """Require an input, weights and one output, with at most two runtime inputs (``CheckConvolutionInputOutput``)."""
     return (
         _convolution_operands(0, "at most 2 runtime inputs").before_release("litert-2.1.6"),
         _convolution_operands(1, "1 or 2 runtime inputs").from_release("litert-2.1.6"),

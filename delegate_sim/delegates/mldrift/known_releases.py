@@ -36,8 +36,8 @@ def release_notes(release: Release) -> Iterator[str]:
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
     """Return the checks that exist in some measured release, with ranges that start and end at measured releases.
 
-    The sources of the runtime date the checks that ML Drift shares with the older GPU delegate. If a check changed between two
-    measured releases, the change counts from the later release.
+    Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If such a check
+    changed between two measured releases, the change counts from the later release.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 

@@ -246,7 +246,7 @@ class NodeReader:
         return elements
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
-        """Check a fused activation (``MaybeFuseActivation``). No operation is added for it, because that cannot fail."""
+        """Check a fused activation (``MaybeFuseActivation``). Its operation is left out, since adding one cannot fail."""
         if len(operation.outputs) != 1:
             raise BuildError("gpu-build-output-count", found=len(operation.outputs))
         function = activation or fused_activation(self.view)

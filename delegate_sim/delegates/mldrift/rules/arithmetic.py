@@ -190,7 +190,7 @@ def _problem_of(name: str, tensor: Tensor) -> Found | None:
 
 
 def _two_constants(name: str) -> Checks:
-    """Require two constants of the same type, both of the output's rank; ``name`` is ML Drift's name of the operator."""
+    """Require two constants of the same type and of the output's rank; ``name`` is ML Drift's name of the operator."""
 
     def unusable(node: NodeView) -> Found | None:
         return _problem_of(name, node.input(0)) or _problem_of(name, node.input(1))

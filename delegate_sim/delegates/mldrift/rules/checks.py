@@ -190,7 +190,8 @@ FUSED: Checks = (ONE_RESULT, FUSABLE)
 
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
-"""The highest rank that ML Drift reads before LiteRT 2.2, and since LiteRT 2.2. ``_MAX_RANK`` is an additional limit."""
+"""The highest rank that ML Drift reads before LiteRT 2.2, and since then. All tensors of a node must also respect ``_MAX_RANK``.
+"""
 
 
 @functools.cache
@@ -590,7 +591,8 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return checks of every tensor of a builtin operator.
 
-    ``inputs`` and ``outputs`` are additional types for one side; ``also`` are additional types for both sides.
+    ``inputs`` are additional types of inputs, ``outputs`` are additional types of outputs, and ``also`` are additional types of
+    both.
     """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 

@@ -115,7 +115,7 @@ def _element_bits(name: str) -> int:
 def _reshaped_bits(node: NodeView) -> Found | None:
     """Return a refusal of a BITCAST whose shapes do not match its element sizes.
 
-    The narrower type must have an additional last dimension, equal to the ratio of the element sizes.
+    If the element sizes differ, the narrower type must have an additional last dimension, equal to the ratio of the sizes.
     """
     source, result = node.input(0), node.output(0)
     wide, narrow = (source, result) if _element_bits(source.type) >= _element_bits(result.type) else (result, source)
