@@ -1,4 +1,4 @@
-"""Print the answer of a command for each model as JSON or as text."""
+"""Write a command's answers about models as JSON, as text, as a table or as a sheet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """The columns of a table of many models, whether everything is to be shown in its place, and what writes a sheet."""
+    """The table for many models: its columns, whether it is replaced by the full text, and the writer of a sheet."""
 
     columns: Columns
     is_left_out: bool
@@ -34,9 +34,9 @@ class ModelTable:
 
 
 def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
-    """Write what a command says of each model; return the exit code.
+    """Write the answer about each model, and return the exit code.
 
-    Several have their path above them in text, many are a table.
+    In text, several answers are each preceded by the path of the model, and many answers are shown as a table.
     """
     is_json = form == "json"
     is_table = len(models.paths) >= MANY and not table.is_left_out

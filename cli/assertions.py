@@ -1,4 +1,4 @@
-"""Assertions about what a delegate does to a model; failures state the result, the reason and the fix."""
+"""Assertions about the effect of a delegate on a model; failures state the result, the reason and the fix."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _NODE_LIST_WIDTH = 80
 class Analysis:
     """One delegate applied to one model.
 
-    Each assertion raises AssertionError if it fails and otherwise returns the analysis, so that they can be chained. All of
-    them also fail if nothing is delegated, or if the model would not run: a model without delegation has no partitions
-    either, but that is not success.
+    An assertion raises AssertionError if it fails, and otherwise returns the analysis, so assertions can be chained. Every
+    assertion also fails if nothing is delegated or the model would not run. Otherwise a model that is not delegated at all
+    would pass a limit on partitions.
     """
 
     def __init__(self, report: Report, model_name: str) -> None:
@@ -46,19 +46,19 @@ class Analysis:
         return self.run.log_lines
 
     def assert_partitions(self, max: int) -> Self:
-        """Fail if there are more partitions, counted as in the runtime's log line, so including those on the CPU."""
+        """Fail if there are more than ``max`` partitions, including partitions on the CPU, as the runtime's log counts them."""
         __tracebackhide__ = True
         partitions = self.measures.partitions
         return self._expect(partitions <= max, f"{counted(partitions, 'partition')}, at most {max:,} allowed")
 
     def assert_delegate_kernels(self, max: int) -> Self:
-        """Fail if there are more partitions that run on the delegate."""
+        """Fail if there are more than ``max`` partitions that run on the delegate."""
         __tracebackhide__ = True
         kernels = self.measures.delegate_kernels
         return self._expect(kernels <= max, f"{counted(kernels, 'delegate kernel')}, at most {max:,} allowed")
 
     def assert_delegated(self, min_share: float = 1.0) -> Self:
-        """Fail if a smaller share of the nodes runs on the delegate; raises ValueError unless it is from 0 to 1."""
+        """Fail if less than ``min_share`` of the nodes runs on the delegate. Raises ValueError for a share outside 0 to 1."""
         __tracebackhide__ = True
         if not 0 <= min_share <= 1:
             raise ValueError(f"min_share is a share from 0 to 1, not {min_share!r}")
@@ -67,10 +67,10 @@ class Analysis:
         return self._expect(self.measures.delegated_share >= min_share, f"{result}, at least {min_share * 100:g} % required")
 
     def assert_fallback(self, max: int | None = None, forbid: str | Sequence[str] = ()) -> Self:
-        """Fail if more nodes stay on the CPU, or one of a forbidden operator does; without arguments, if any node does.
+        """Fail if more than ``max`` nodes, or any node of a forbidden operator, stay on the CPU.
 
-        Raises ValueError for a forbidden operator that does not exist; custom operators are not checked, since they cannot be
-        known in advance.
+        Without arguments, no node may stay on the CPU. Raises ValueError for a forbidden builtin operator that does not exist;
+        the names of custom operators are not checked.
         """
         __tracebackhide__ = True
         forbidden = (forbid,) if isinstance(forbid, str) else tuple(forbid)
@@ -128,18 +128,18 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 @dataclass
 class _ReasonGroup:
-    """Nodes of one operator that stay on the CPU for the same reasons; ``reasons`` are the first node's."""
+    """Nodes of one operator that stay on the CPU for the same reasons, as worded for the first node."""
 
     subgraph: int
     op: str
     reasons: tuple[Reason, ...]
     nodes: list[int]
     is_uniform: bool = True
-    """Whether the reasons of every node are worded identically."""
+    """Whether the reasons of all nodes have identical wording."""
 
 
 def _fallback_groups(run: Run) -> list[_ReasonGroup]:
-    """Group the nodes that stay on the CPU, largest groups first."""
+    """Return groups of the nodes that stay on the CPU, largest groups first."""
     groups: dict[tuple[object, ...], _ReasonGroup] = {}
     for subgraph, index, reasons in on_cpu(run):
         op = subgraph.graph.nodes[index].op

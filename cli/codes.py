@@ -1,4 +1,4 @@
-"""Explanations of the codes in a report."""
+"""Explanations and upstream sources of the codes in a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
 
 
 def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str, tuple[Source, ...]]:
-    """Return where upstream the checks are that refuse with these codes, in the rules' order; only codes of rules have any."""
+    """Return the upstream sources of the checks with these codes, by code; only codes of rules have sources."""
     places: dict[str, list[tuple[Source, str]]] = {}
     for book in [book for delegate in delegates for book in delegate.rule_books]:
         for code, source, op in _sources(book, codes):
@@ -32,7 +32,7 @@ def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str
 
 
 def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
-    """Return each source of several operators once: one branch if all of them share it, otherwise the whole function."""
+    """Return sources without duplicates: the branch of a function if all its operators share the branch, else the function."""
     branches: dict[Source, set[Source]] = {}
     for source, op in places:
         branches.setdefault(source, set()).add(source.of_operator(op))
@@ -40,7 +40,7 @@ def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
 
 
 def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str, Source, str]]:
-    """Yield the code of every check with its source and its operator, which is empty for the rule of unknown ones."""
+    """Yield code, source and operator of every check with one of the codes; the operator is empty for unknown operators."""
     wanted = {kind.name: code for code, kind in book.explained.items() if code in codes}
     if not wanted:
         return
@@ -54,7 +54,7 @@ def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str,
 
 
 def _suggestions() -> dict[str, Explanation]:
-    """Return the kinds of change that a diagnosis suggests, as explanations."""
+    """Return explanations of the kinds of change that a diagnosis suggests."""
     return {
         code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
         for code, suggestion in SUGGESTIONS.items()

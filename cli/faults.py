@@ -1,4 +1,4 @@
-"""Errors of the program itself: one line that says what to report, and the traceback if that is asked for."""
+"""Messages for internal errors: one line that says what to report, and a traceback if requested."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
 
 
 def fault_message(error: Exception) -> str:
-    """Return what to say of an error that no input should cause; its traceback is printed if the variable asks for it."""
+    """Return the message for an internal error; prints the traceback if ``DEBUG_VARIABLE`` is set to 1."""
     from delegate_sim.errors import fault_text
 
     if os.environ.get(DEBUG_VARIABLE) == "1":

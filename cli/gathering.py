@@ -1,4 +1,4 @@
-"""Pass several options to a command as one argument."""
+"""Combine several options of a command into one argument."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Command = Callable[..., Any]
 
 
 def gathered(name: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Return a decorator that passes a command what ``make`` returns for options, as the argument ``name``.
+    """Return a decorator that calls ``make`` with some options, and passes the result to the command as the argument ``name``.
 
-    The options are those that the parameters of ``make`` name; they are declared above the decorator.
+    The names of the options are the parameter names of ``make``. The options must be declared above the decorator.
     """
     options = tuple(inspect.signature(make).parameters)
 

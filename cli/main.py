@@ -1,4 +1,4 @@
-"""The command line: subcommands that are imported when they are asked for, errors in one line, and exit codes."""
+"""The command line: imports subcommands on first use, prints errors as one line, and sets exit codes."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _COMMANDS = {
     "doctor": ("doctor", "Which real compiler plugins can be run on this host."),
     "inspect": ("inspect", "The graph of a model as a delegate sees it."),
 }
-"""Module and summary of each command, so that the program's help needs none of the modules."""
+"""The module and the summary of each command, so that the help can be shown without importing the modules."""
 
 
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
-"""Raised instead of a complaint where nothing is asked for; click before 8.2 shows the help by itself, and ends with 0."""
+"""The exception with which click shows the help if there are no arguments; click before 8.2 exits with 0 instead."""
 
 
 class _Program(click.Group):
-    """Commands are imported on first use, and errors end the process with one line."""
+    """The group of commands, which imports a command on first use and prints an error as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -87,7 +87,7 @@ class _Program(click.Group):
         except BrokenPipeError:
             silence_stdout()
             code = BROKEN_PIPE
-        except OSError as error:  # what cannot be opened is told by what opens it; the rest is standard output
+        except OSError as error:  # errors of files are already reported where the file is opened; others concern standard output
             silence_stdout()
             print_error(f"standard output: {error.strerror or error}")
             code = USAGE

@@ -1,4 +1,4 @@
-"""The models that a command is given: files, folders, patterns and standard input, readable or not."""
+"""The models given to a command: files, folders, patterns and standard input."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A model that cannot be read, or on which the program itself fails, by the path that was given, and why."""
+    """A model that cannot be read, or on which the program itself fails: the given path, and the error message."""
 
     path: str
     message: str
     is_fault: bool = False
-    """Whether the program is to blame."""
+    """Whether the program itself failed."""
 
 
 def model_paths(given: Iterable[str]) -> list[str]:
-    """Return the models that paths stand for, each once, in the order given.
+    """Return the paths of the models that the given paths stand for, without duplicates, in the given order.
 
-    A folder stands for the models below it, a pattern for the files that it matches unless it is the name of a file. What stands
-    for no model is kept, so that it can be reported.
+    A folder stands for the models below it. A pattern stands for the files that it matches, unless a file with this name exists.
+    A path that stands for no model is kept, so that it can be reported.
     """
     return list(dict.fromkeys([path for argument in given for path in _files_of(argument)]))
 
@@ -52,7 +52,7 @@ def stands_for_many(path: str) -> bool:
 
 
 def read_model(path: str) -> Model:
-    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError as ``delegate_sim.load``."""
+    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``delegate_sim.load``."""
     from delegate_sim import load
 
     if path == STANDARD_INPUT:
@@ -68,7 +68,7 @@ def read_model(path: str) -> Model:
 
 
 def one_path(path: str) -> str:
-    """Return the only model that a path stands for; raises UsageError if it stands for several."""
+    """Return the path of the only model that a path stands for. Raises UsageError if there are several models."""
     paths = _files_of(path)
     if len(paths) > 1:
         raise click.UsageError(f"{path} matches {len(paths)} models, but one is needed here")
@@ -76,12 +76,12 @@ def one_path(path: str) -> str:
 
 
 class Models:
-    """Takes models one after another; ``unreadable`` collects those that get no answer, which do not stop the others."""
+    """The given models, processed one after another; ``unreadable`` collects models that fail, and processing continues."""
 
     def __init__(self, given: Sequence[str]) -> None:
         self.paths = model_paths(given)
         self.is_single = len(self.paths) == 1 and not any(map(stands_for_many, given))
-        """Whether a single model was asked for, by its own path."""
+        """Whether exactly one model was given, by its own path rather than a folder or pattern."""
         self.unreadable: list[Unreadable] = []
 
     @property
@@ -92,7 +92,7 @@ class Models:
         return USAGE if self.unreadable else DONE
 
     def each(self, take: Callable[[str], Found]) -> Iterator[Found]:
-        """Return what ``take`` makes of each path; what is wrong with a model is printed on standard error."""
+        """Yield the result of ``take`` for each path; errors about a model are printed on standard error."""
         for number, path in enumerate(self.paths, 1):
             if len(self.paths) > 1:
                 show_progress(f"{number:,} of {len(self.paths):,}: {path}", (number - 1) / len(self.paths))
@@ -101,14 +101,14 @@ class Models:
             try:
                 result = take(path)
             except DelegateSimError as error:
-                # An error of reading names its file.
+                # The message of a ModelError already names the file.
                 names_file = self.is_single or isinstance(error, ModelError)
                 message = str(error) if names_file else f"{path}: {error}"
                 print_error(message)
                 self.unreadable.append(Unreadable(path, message))
             except (click.ClickException, click.Abort, click.exceptions.Exit):
-                raise  # about the command line, which is the same for all models
-            except Exception as error:  # the other models are to have their answers, whatever it is
+                raise  # concerns the command line, so it would repeat for every model
+            except Exception as error:  # any failure on one model must not stop the others
                 message = fault_message(error) if self.is_single else f"{path}: {fault_message(error)}"
                 print_error(message)
                 self.unreadable.append(Unreadable(path, message, is_fault=True))
@@ -117,7 +117,7 @@ class Models:
 
 
 def unreadable_entry(model: Unreadable) -> dict[str, object]:
-    """Return the entry, among those of other models, of a model that cannot be read."""
+    """Return the JSON entry of a model that cannot be read."""
     return {"model": {"path": model.path}, "error": model.message}
 
 

@@ -1,4 +1,4 @@
-"""Output formats of analyses and checks, on standard output and in files."""
+"""Write analyses and checks in several formats, to standard output and to files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class ReportFile(NamedTuple):
-    """A file to write, and its format."""
+    """The format and the path of a report file."""
 
     form: str
     path: str
@@ -47,7 +47,7 @@ class _ReportType(_ParamType):
 
 
 def output_options(command: Command) -> Command:
-    """Give a command ``--format`` and ``--report``."""
+    """Add ``--format`` and ``--report`` to a command."""
     command = click.option(
         "--report",
         "files",
@@ -60,7 +60,7 @@ def output_options(command: Command) -> Command:
 
 
 def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Sequence[str]]) -> None:
-    """Write every file, once all of them are rendered. Raises ClickException naming the file that cannot be written."""
+    """Render all files, then write them. Raises ClickException, which names a file that cannot be written."""
     twice = _twice(files)
     if twice is not None:
         raise click.UsageError(f"{twice.path} is given twice")
@@ -70,7 +70,7 @@ def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Seque
 
 
 def summarize(results: Results) -> None:
-    """Add the results to the summary that GitHub shows for a step."""
+    """Append the results to the summary that GitHub shows for a step."""
     from .formats.github import write_summary
 
     write_summary(results, os.environ)
@@ -84,7 +84,7 @@ def _different_files(_: click.Context, __: click.Parameter, files: Sequence[Repo
 
 
 def _twice(files: Sequence[ReportFile]) -> ReportFile | None:
-    """Return a file that another of them would replace, whatever links lead to it."""
+    """Return a file that is given twice, even through links, or None if all files differ."""
     seen: set[str | tuple[int, int]] = set()
     for file in files:
         own: set[str | tuple[int, int]] = {os.path.realpath(file.path)}

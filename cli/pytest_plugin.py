@@ -1,9 +1,9 @@
-"""A pytest plugin: the fixture ``delegate_sim`` applies a delegate to a model, for tests to make assertions about the result.
+"""A pytest plugin with the fixture ``delegate_sim``, which applies a delegate to a model and checks the result.
 
     def test_model(delegate_sim):
         delegate_sim("model.tflite", "nnapi", feature_level=31).assert_partitions(max=1)
 
-pytest imports this module whenever it starts, so slow imports are left until the fixture is called.
+pytest imports this module on every start, so slow imports are delayed until the fixture is called.
 """
 
 from __future__ import annotations
@@ -48,11 +48,10 @@ class DelegateSim:
         defaults: str = "api",
         **more_options: Any,
     ) -> Analysis:
-        """Return what the delegate does to the model, with assertions; arguments are those of ``delegate_sim.analyze``.
+        """Return an analysis with assertion methods; takes the arguments of ``delegate_sim.analyze``.
 
-        Options of the delegate may also be given by keyword, which takes precedence. A relative path starts at the folder of the
-        test's file or, if there is no such file, at pytest's root directory. Raises ModelError and OptionError as ``analyze``
-        does.
+        Options of the delegate may also be given as keyword arguments, which take precedence. A relative path is looked up in
+        the folder of the test file, then in pytest's root directory. Raises ModelError and OptionError, like ``analyze``.
         """
         __tracebackhide__ = True
         from delegate_sim import analyze
@@ -63,12 +62,12 @@ class DelegateSim:
             source, name = self._find(model)
             report = analyze(source, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=defaults)
         except DelegateSimError as error:
-            # The message says it all: where in this package it was raised is of no use to the test's author.
+            # Hide the traceback through this package, which does not help the author of the test.
             raise error.with_traceback(None) from None
         return Analysis(report, name)
 
     def _find(self, model: str | os.PathLike[str] | bytes | Model) -> tuple[Model | bytes, str]:
-        """Return a model or its bytes, and what to call it."""
+        """Return a model or its bytes, and a name for messages."""
         if isinstance(model, bytes):
             return model, "the given bytes"
         if not isinstance(model, str | os.PathLike):
@@ -89,7 +88,7 @@ def _delegate_sim(request: pytest.FixtureRequest) -> DelegateSim:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return something that changes when the file does; None for a missing file."""
+    """Return values that change when the file changes, or None for a missing file."""
     with suppress(OSError, ValueError):
         status = os.stat(path)
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
@@ -98,7 +97,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @functools.lru_cache(_MODELS_KEPT)
 def _loaded(path: str, stamp: tuple[int, ...] | None) -> Model:
-    """Read a model, only once as long as its stamp stays the same. Raises ModelError."""
+    """Read a model; the result is cached until the stamp changes. Raises ModelError."""
     from delegate_sim import load
 
     return load(path)

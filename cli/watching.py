@@ -12,13 +12,13 @@ from .console.terminal import Line, write_lines
 from .models import STANDARD_INPUT, model_paths
 
 _INTERVAL = 0.4
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 Files = dict[str, tuple[int, int] | None]
 
 
 def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[float], None] = time.sleep) -> int:
-    """Run once, and again whenever a file that the paths stand for appears, changes or goes, until the user interrupts.
+    """Run once, and again whenever one of the given files appears, changes or disappears, until the user interrupts.
 
     Raises UsageError for standard input, which does not change.
     """
@@ -33,7 +33,7 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
 
 
 def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
-    """Return the files that changed, once none of them has changed any more between two looks: a converter may be writing."""
+    """Return the changed files once they stay the same between two checks, since a converter may still be writing."""
     last = seen
     while True:
         sleep(_INTERVAL)

@@ -78,7 +78,7 @@ def command(
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
             if not stands_for_many(path_a):
-                read_model(path_a)  # what is wrong with the file comes first
+                read_model(path_a)  # an error in the file takes precedence
             raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path, a, b, verbose))
     if not stands_for_many(path_a) and not stands_for_many(path_b):
@@ -96,9 +96,10 @@ def command(
 
 
 def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
-    """Return what finds the models of B for one of A.
+    """Return a function that finds the models of B that match a model of A.
 
-    Below two folders the whole path counts; otherwise the name of the file, and among those the most folders above it.
+    If both are folders, models match by relative path. Otherwise they match by file name; of several candidates, those that
+    share the most parent folder names are returned.
     """
     are_folders = os.path.isdir(given_a) and os.path.isdir(given_b)
     others: dict[str, list[str]] = {}
@@ -116,7 +117,7 @@ def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
 
 
 def _common_folders(path: str, other: str) -> int:
-    """Return how many parts two paths have in common, from the end."""
+    """Return the number of trailing components that two paths share."""
     parts = zip(*[reversed(os.path.normpath(name).split(os.sep)) for name in (path, other)], strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
@@ -132,7 +133,7 @@ def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> An
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the settings of B alone, by key."""
+    """Return the settings that apply only to B, by key."""
     settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -143,7 +144,7 @@ def _settings(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return the delegate of A, and the settings of B with its delegate where two are named."""
+    """Return the delegate of A, and the settings of B, which include B's delegate if two delegates are named."""
     first, *others = delegates or (DEFAULT_DELEGATE,)
     if len(others) > 1 or (others and _DELEGATE in settings):
         raise click.UsageError("A and B have one delegate each: name two at most")
@@ -151,7 +152,7 @@ def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, 
 
 
 def _targets(asked: TargetArguments, delegate: str, settings: Mapping[str, str]) -> tuple[Target, Target]:
-    """Return the targets of A and B. Raises OptionError or a ClickException naming what is wrong."""
+    """Return the targets of A and B. Raises OptionError or a ClickException that names the wrong argument."""
     names = (delegate, settings.get(_DELEGATE, delegate))
     delegates = [find_delegate(name) for name in dict.fromkeys(names)]
     refuse_foreign_flags(delegates, asked.flags)

@@ -75,7 +75,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis, with its entry in JSON or its lines of text."""
+    """A diagnosis with its JSON entry or its lines of text; the unused form is empty."""
 
     diagnosis: Diagnosis
     entry: Any

@@ -52,7 +52,7 @@ def command(names: Sequence[str], force: bool) -> None:
 
 
 def _models() -> Iterator[str]:
-    """Return the models below the working directory, with slashes."""
+    """Yield the paths of the models below the working directory, with forward slashes."""
     for folder, folders, files in os.walk("."):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED]
         for name in files:
@@ -61,7 +61,7 @@ def _models() -> Iterator[str]:
 
 
 def _patterns(models: Sequence[str]) -> list[str]:
-    """Return patterns for the folders that hold models, or for the top-level folders if there are many."""
+    """Return patterns for the folders that contain models, or for top-level folders if there are too many."""
     folders = list(dict.fromkeys(os.path.dirname(model) for model in models))
     if len(folders) > _MOST_FOLDERS:
         tops = dict.fromkeys(folder.split("/")[0] for folder in folders)
@@ -144,7 +144,7 @@ def _options_hint(name: str) -> Iterator[str]:
 
 
 def _quoted(pattern: str) -> str:
-    """Return a TOML basic string, which any JSON string is."""
+    """Return a pattern as a TOML basic string; every JSON string is one."""
     import json
 
     return json.dumps(pattern, ensure_ascii=False)

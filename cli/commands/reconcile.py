@@ -162,7 +162,7 @@ def command(
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, form: str, verbose: bool) -> None:
-    """Write a profile of devices; unlike a driver's, it has no record of logs, so that it is always a new file."""
+    """Write a device profile as a new file; unlike a driver profile, a device profile cannot be extended with further logs."""
     learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)
@@ -210,7 +210,7 @@ def _reconcile_accelerators(
 
 
 def _run(paths: Sequence[str], number: int | None, subgraphs: int) -> tuple[DeviceLog, tuple[str, ...]]:
-    """Return what the logs say of one run, and a note if they hold several."""
+    """Return the joined logs of one run, and notes if a log holds several runs."""
     logs, notes = [], []
     for path in paths:
         runs = separate_runs(read_runs_file(path), subgraphs)

@@ -80,7 +80,7 @@ def command(name: str, pairs: tuple[str, ...], op: str | None, form: str, change
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
-    """Return every option's value; those given must be among the ones that choose rules."""
+    """Return the values of all options. Raises ClickException for a given option that does not select rules."""
     (given,) = given_options((delegate,), pairs, {})
     for key in given:
         if key not in delegate.rule_options:
@@ -90,12 +90,12 @@ def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
 
 
 def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
-    """Return every rule by operator, that of all others last."""
+    """Return every rule by operator; the rule for all other operators comes last."""
     return {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
 
 
 def _rule_for(book: RuleBook[Any], op: str) -> dict[str, OpRule[Any] | None]:
-    """Return the rule of one operator; None for an operator that exists but that the delegate does not take."""
+    """Return the rule of one operator, or None as the rule if the delegate does not take the operator."""
     if op in book.rules:
         return {op: book.rules[op]}
     op = op.upper().replace("-", "_")

@@ -84,7 +84,7 @@ def command(
 
 
 def _targets(asked: TargetArguments, releases: Sequence[str]) -> list[TargetSpec]:
-    """Return every delegate on every release; raises OptionError or a ClickException naming what is wrong."""
+    """Return a target for every delegate and release. Raises OptionError or a ClickException that names the wrong argument."""
     chosen = asked.chosen()
     given = asked.given(chosen)
     for delegate, own in zip(chosen, given, strict=True):
@@ -103,7 +103,7 @@ def _targets(asked: TargetArguments, releases: Sequence[str]) -> list[TargetSpec
 
 
 def _shower() -> Callable[[int, int], None]:
-    """Return what shows how far a scan is, how fast, and how long it will go on."""
+    """Return a function that shows the progress, the speed and the remaining time of a scan."""
     start = time.monotonic()
 
     def show(done: int, total: int) -> None:

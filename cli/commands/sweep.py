@@ -53,7 +53,7 @@ model at all; after Ctrl-C the finished rows are written, and it is 130.
 
 
 class _Best(NamedTuple):
-    """The target whose best model is written, and where to."""
+    """The target whose best model is written, the output file, and whether an existing file is replaced."""
 
     best_for: str | None
     written: str | None
@@ -61,7 +61,7 @@ class _Best(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The form of the table, and the rows whose code is shown."""
+    """The format of the table, and the rows whose code is shown."""
 
     form: str
     shown: Sequence[int]
@@ -76,7 +76,7 @@ def _request(
     time_limit: float | None,
     memory_limit: float | None,
 ) -> SweepRequest:
-    """Return what to try; raises OptionError."""
+    """Return the settings, limits and data of the sweep. Raises OptionError."""
     limits = Limits()
     return SweepRequest(
         tuple(map(parse_settings, settings)),
@@ -88,7 +88,7 @@ def _request(
 
 
 def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
-    """Return the folder in which conversions are kept, None if they are not kept."""
+    """Return the folder in which conversions are cached, or None if they are not cached."""
     if cache is not None and no_cache:
         raise click.UsageError("--cache names a folder to keep conversions in, --no-cache keeps none")
     return None if no_cache else cache or default_folder()
@@ -198,7 +198,7 @@ def _write_table(swept: Swept, table: _Table) -> None:
 
 
 def _tell(form: str, text: str) -> None:
-    """Say what was written, where standard output is for people; elsewhere it is told on standard error."""
+    """Print a message about a written file: on standard output if the table is text, else on standard error."""
     click.echo(text, err=form != "text")
 
 
@@ -212,7 +212,7 @@ def _write_page(swept: Swept, path: str) -> int:
 
 
 def _views(swept: Swept, folder: str) -> Iterator[PageView]:
-    """Return the first model and the best ones on every target, under the names of their settings."""
+    """Yield page views of the first model and the best models on every target, named after their settings."""
     from delegate_sim.diagnosis.diagnose import diagnose
     from delegate_sim.model.reader import load
     from delegate_sim.page.content import PageView

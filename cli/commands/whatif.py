@@ -149,7 +149,7 @@ def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
 
 _VERSION = re.compile(r"0*[1-9][0-9]{0,9}")
 _HIGHEST_VERSION = (1 << 31) - 1
-"""That a file can name."""
+"""The highest operator version that a file can store."""
 
 
 def _supposition(
@@ -179,7 +179,7 @@ def _supposition(
 
 
 def _words(supposition: Supposition) -> str:
-    """Say what is supposed about the model and the delegate's verdicts."""
+    """Describe the hypothetical changes of the model and of the delegate's verdicts."""
     accepted = [*sorted(supposition.accepted_ops), *[f"node {_place(key)}" for key in sorted(supposition.accepted_nodes)]]
     versions = [f"{op} at version {version}" for op, version in supposition.op_versions.items()]
     versions += [f"node {_place(key)} at version {version}" for key, version in supposition.node_versions.items()]
@@ -201,7 +201,7 @@ def _node(text: str) -> NodeKey | None:
 
 
 def _operator(text: str) -> str:
-    """Return an operator's name as the schema writes it; that of a custom operator is left as it is."""
+    """Return the name of a builtin operator as the schema spells it, and the name of a custom operator unchanged."""
     from delegate_sim.model.schema import is_operator
 
     upper = text.upper().replace("-", "_")
@@ -209,7 +209,7 @@ def _operator(text: str) -> str:
 
 
 def _before(after: Target, pairs: Sequence[str]) -> Target:
-    """Return the target of A: the defaults, and what --base sets."""
+    """Return the target of A: the default options, with the changes of ``--base``."""
     own, settings = [], {}
     for pair in pairs:
         key, _, value = pair.partition("=")

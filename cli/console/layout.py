@@ -1,4 +1,4 @@
-"""Text building blocks of all commands: counts, lists of nodes, wrapped and cut lines."""
+"""Text helpers for all commands: counts, lists of nodes, wrapped lines and shortened lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a percentage, rounded down so that 100 % means all."""
+    """Return a percentage, rounded down, so 100 % always means all."""
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 
@@ -30,14 +30,14 @@ def option_value(value: object) -> str:
 
 
 def options_text(declared: Sequence[Option], options: Mapping[str, object]) -> str:
-    """Return a delegate's options as the command line takes them, without those that are not set."""
+    """Return the options of a delegate that are set, as the command line takes them."""
     return " ".join(
         [as_typed(declared, key, option_value(value)) for key, value in options.items() if value not in (None, (), [])]
     )
 
 
 def default_text(value: object) -> str:
-    """Return the default of an option, empty if it has none."""
+    """Return the default of an option as text, or an empty string if it has no default."""
     return "" if value in (None, ()) else option_value(value)
 
 
@@ -57,7 +57,7 @@ def cut(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
-    """Break text into lines of at most a width; those after the first begin with ``hanging`` (or ``indent``)."""
+    """Wrap text to a width; lines after the first start with ``hanging``, by default with ``indent``."""
     if len(indent) + len(text) <= width:
         return [indent + text]
     return textwrap.wrap(
@@ -70,7 +70,7 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
 
 
 def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
-    """Return sorted indices as ranges such as ``3-7`` and ``12``, each with the number of indices in it."""
+    """Return sorted indices as ranges such as ``3-7`` and ``12``, and the number of indices in each range."""
     result = []
     start = 0
     for position in range(1, len(indices) + 1):
@@ -83,17 +83,17 @@ def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
 
 
 def node_list(indices: Sequence[int], room: int | None = None) -> str:
-    """Return sorted indices as ranges; what does not fit into the room is only counted."""
+    """Return sorted indices as ranges, and the number of indices that do not fit into ``room`` characters."""
     return _fitting(ranges(indices), room, ", ... and {:,} more")
 
 
 def item_list(items: Iterable[str], room: int | None = None) -> str:
-    """Return items with commas between them; what does not fit into the room is only counted."""
+    """Return items separated by commas, and the number of items that do not fit into ``room`` characters."""
     return _fitting([(item, 1) for item in items], room, ", +{:,} more")
 
 
 def _fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
-    """Join items as long as they and the number of those left out fit; the first is always included."""
+    """Join items while they and the count of the remaining items fit; the first item is always included."""
     everything = ", ".join([text for text, _ in items])
     if room is None or len(everything) <= room:
         return everything

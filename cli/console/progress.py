@@ -1,4 +1,4 @@
-"""Show progress of slow work on a terminal."""
+"""Show the progress of slow work on a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """Rewrites one line, from a thread of its own, until output takes its place or the work is done."""
+    """A progress line that a separate thread updates until output replaces the line or the work is done."""
 
     def __init__(self, stream: TextIO, program: str) -> None:
         self._stream = stream
@@ -29,12 +29,12 @@ class Progress:
         self._thread.start()
 
     def show(self, what: str, share: float = -1.0) -> None:
-        """Say what is being done from now on; with the ``share`` that is done, 0 to 1, there is a bar before it."""
+        """Set the description of the current work; a ``share`` from 0 to 1 adds a progress bar."""
         with self._lock:
             self._what, self._share = what, share
 
     def hide(self) -> None:
-        """Remove the line; it comes back if nothing else is written for a while."""
+        """Remove the line until nothing else has been written for a while."""
         with self._lock:
             self._remove()
             self._hidden = time.monotonic()
@@ -76,5 +76,5 @@ def _line(what: str, share: float) -> str:
 
 
 def _shortened(text: str, width: int) -> str:
-    """Keep the beginning, which counts, and the end, which tells files apart."""
+    """Return shortened text that keeps the beginning, with the count, and the end, with the file name."""
     return text if len(text) <= width else f"{text[:20]}...{text[23 - width :]}"

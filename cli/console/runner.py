@@ -1,7 +1,7 @@
 """Neutralize text that a CI runner would interpret as a workflow command.
 
-GitHub's runner looks for ``::command::`` at the start of a line, behind white space, and for ``##[command]`` anywhere in it; that
-of Azure looks for ``##vso[``, TeamCity's for ``##teamcity[``. (``ActionCommand.cs`` of ``actions/runner``.)
+GitHub's runner looks for ``::command::`` at the start of a line (after any whitespace) and for ``##[command]`` anywhere in a line
+(``ActionCommand.cs`` of ``actions/runner``). Azure's runner looks for ``##vso[``, and TeamCity's for ``##teamcity[``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit":
 """By format, the replacement for the ``##`` of a command; the other formats show a visible escape."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
 _OWN_COMMANDS = "github"
-"""The format whose lines are commands; what they say is escaped where they are made."""
+"""The format whose lines are commands; the code that creates the lines also escapes their text."""
 
 
 def neutral(text: str, form: str) -> str:
-    """Return the text of a format without commands to a runner; in JSON and XML it still says the same."""
+    """Return text of a format with runner commands neutralized; JSON and XML keep their meaning."""
     if "##" in text:
         text = re.sub(r"##(?=\w*\[)", lambda _: _HASH.get(form, "#\\x23"), text)
     if "::" in text and form != _OWN_COMMANDS:

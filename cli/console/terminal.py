@@ -1,4 +1,4 @@
-"""Write output to a terminal, pipe or file, with its width, and errors in one line."""
+"""Write output to a terminal, pipe or file, and errors as one line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Line:
     text: str
     style: str = ""
     parts: tuple[tuple[int, int, str], ...] = ()
-    """Parts with styles of their own: first and last column, the latter excluded, and style."""
+    """Parts with a different style: first column, last column (exclusive) and style."""
 
 
 def print_error(message: str) -> None:
@@ -40,22 +40,22 @@ def print_error(message: str) -> None:
     from .runner import neutral
 
     hide_progress()
-    with suppress(OSError):  # there is nobody left to tell
+    with suppress(OSError):  # standard error is closed
         print(neutral(f"error: {printable(message)}", "text"), file=sys.stderr, flush=True)
 
 
 def columns() -> int:
-    """Return how wide the terminal is: COLUMNS, its own width, or 80."""
+    """Return the width of the terminal: COLUMNS, the actual width, or 80."""
     return shutil.get_terminal_size().columns
 
 
 def width() -> int:
-    """Return the width for text, which has a least one; the terminal breaks its lines where it is narrower."""
+    """Return the width for text: that of the terminal, but at least ``_NARROWEST``."""
     return max(columns(), _NARROWEST)
 
 
 def can_write(text: str) -> bool:
-    """Whether standard output has these characters."""
+    """Whether the encoding of standard output has these characters."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -64,9 +64,9 @@ def can_write(text: str) -> bool:
 
 
 def write(text: str | Iterable[str], form: str = "text") -> None:
-    """Write a text, or its parts, to standard output and flush; nothing in the text is a command to what runs the program.
+    """Write a text, or its parts, to standard output and flush; commands to a CI runner are neutralized.
 
-    Raises ClickException if it cannot be written, as on a full disk.
+    Raises ClickException if writing fails, for example on a full disk.
     """
     from .runner import neutral
 
@@ -83,7 +83,7 @@ def write(text: str | Iterable[str], form: str = "text") -> None:
 
 
 def write_lines(lines: Iterable[Line]) -> None:
-    """Write lines to standard output, colored if that is a terminal and NO_COLOR is not set."""
+    """Write lines to standard output, with color on a terminal unless NO_COLOR is set."""
     hide_progress()
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _write_colored(lines)
@@ -97,7 +97,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Write a file, replacing an existing one once the new one is complete; an input is replaced only if it ``is_updated``."""
+    """Write a file, and replace an existing file once the text is complete; an input file only if ``is_updated``."""
     from delegate_sim.foundation.files import write_whole
 
     try:
@@ -107,14 +107,14 @@ def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False
 
 
 def result_options(command: Command) -> Command:
-    """Give a command ``--format`` with text and JSON, and ``--output``, for ``write_result``."""
+    """Add ``--output`` and ``--format`` (text or JSON) to a command that uses ``write_result``."""
     for option in reversed(_RESULT_OPTIONS):
         command = option(command)
     return command
 
 
 def table_options(command: Command) -> Command:
-    """Give a command ``--format`` with text, JSON and comma-separated values, and ``--output``, for ``write_result``."""
+    """Add ``--output`` and ``--format`` (text, JSON or CSV) to a command that uses ``write_result``."""
     told = "Text to read, JSON for programs, or comma-separated values, a row for each model and target."
     for option in reversed((format_option(told, (*TEXT_OR_JSON, "csv")), _OUTPUT_OPTION)):
         command = option(command)
@@ -124,7 +124,7 @@ def table_options(command: Command) -> Command:
 def format_option(
     told: str | None = "Text to read, or JSON for programs.", forms: Sequence[str] = TEXT_OR_JSON
 ) -> Callable[[Command], Command]:
-    """Return the option ``--format``, which is text unless given; ``told`` is its help."""
+    """Return the option ``--format``, whose default is text; ``told`` is the help text of the option."""
     return click.option("--format", "form", type=click.Choice(forms), default="text", show_default=True, help=told)
 
 
@@ -139,7 +139,7 @@ def write_result(
     lines: Callable[[], Iterable[Line]],
     sheet: Callable[[], str] | None = None,
 ) -> None:
-    """Write a result as JSON, as text or as the ``sheet`` of comma-separated values, to a file or to standard output.
+    """Write a result as JSON, text or CSV (``sheet``) to a file or to standard output.
 
     Raises ClickException if the file cannot be written.
     """
@@ -161,7 +161,7 @@ _progress: Progress | None = None
 
 
 def start_progress(program: str) -> None:
-    """Show on standard error, if that is a terminal, what is being done whenever it takes more than a second."""
+    """Start to show progress on standard error if work takes more than a second; does nothing without a terminal."""
     global _progress  # noqa: PLW0603  # one process has one terminal
     if sys.stderr.isatty():
         from .progress import Progress
@@ -170,7 +170,7 @@ def start_progress(program: str) -> None:
 
 
 def stop_progress() -> None:
-    """Show nothing any more."""
+    """Stop showing progress."""
     global _progress  # noqa: PLW0603
     if _progress is not None:
         _progress.stop()
@@ -178,7 +178,7 @@ def stop_progress() -> None:
 
 
 def show_progress(what: str, share: float = -1.0) -> None:
-    """Say what is being done from now on, with a bar if the ``share`` that is done is known, from 0 to 1."""
+    """Set the description of the current work; a ``share`` from 0 to 1 adds a progress bar."""
     if _progress is not None:
         from delegate_sim.foundation.printable import printable
 
@@ -186,13 +186,13 @@ def show_progress(what: str, share: float = -1.0) -> None:
 
 
 def hide_progress() -> None:
-    """Make room for output, which may go to the same terminal."""
+    """Hide the progress line before output that may go to the same terminal."""
     if _progress is not None:
         _progress.hide()
 
 
 def silence_stdout() -> None:
-    """Let the interpreter flush at exit what nobody reads any more."""
+    """Redirect standard output to the null device, so that the flush at exit does not fail on a closed pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

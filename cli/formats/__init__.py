@@ -1,4 +1,4 @@
-"""Output formats for continuous integration: each module makes one text from all the results of a call."""
+"""Output formats for continuous integration: each module renders all results of a command as one text."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ FORMATS = tuple(_MODULES)
 
 
 def render(form: str, results: Results) -> str:
-    """Return the results in one of FORMATS, with a line end at the end. Raises KeyError for another name."""
+    """Return the results in one of ``FORMATS``, ending with a line break. Raises KeyError for an unknown format."""
     text: str = import_module(f".{_MODULES[form]}", __package__).render(results)
     return text

@@ -25,12 +25,12 @@ _COLUMNS = (
 
 
 def render(results: Results) -> str:
-    """Return a header and the rows, quoted where needed."""
+    """Return the results as CSV: a header, and a row for each case."""
     return sheet(_COLUMNS, [[*_case(case), *_findings(case.findings)] for case in results.cases])
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and rows, quoted where needed; texts in them have gone through ``cell``."""
+    """Return a header and rows as CSV; the texts in the rows must already be results of ``cell``."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
@@ -57,7 +57,7 @@ def _numbers(measures: Measures | None) -> list[object]:
 
 
 def _findings(findings: Sequence[Finding]) -> list[object]:
-    """Return the cells of the first group of findings, and one that sums up the others."""
+    """Return the cells for the first group of findings, and one cell that summarizes the other groups."""
     groups = alike(findings)
     if not groups:
         return [0, *[""] * 9]
@@ -71,5 +71,5 @@ def _findings(findings: Sequence[Finding]) -> list[object]:
 
 
 def cell(text: str) -> str:
-    """Return text that a spreadsheet cannot take for a formula."""
+    """Return text that a spreadsheet cannot interpret as a formula."""
     return marked(message(text))

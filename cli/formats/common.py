@@ -1,4 +1,4 @@
-"""Helpers that several formats share: model paths, one-line verdicts, and numbers beside the baseline's."""
+"""Helpers that several formats share: model paths, one-line verdicts, and numbers compared with the baseline."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAM = "delegate-sim"
 
 
 def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return the titles of what ``numbers`` returns, in its order, for cases that may be of delegates and of compiler plugins."""
+    """Return titles for the columns of ``numbers``, worded for the delegates and compiler plugins of the cases."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
     kernels, left, shares = (
         " / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes, kind.share) for kind in words], strict=True)
@@ -35,7 +35,7 @@ _NUMBERS = 5
 
 _REPOSITORY_VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 _WORDS = {FAILED: "failed", UNREADABLE: "unreadable", BETTER: "better than the baseline"}
-"""The words for cases that did not simply pass."""
+"""The words for cases with a status other than passed."""
 _LONGEST_MODEL = 200
 _LONGEST_PATH = 4096
 
@@ -43,7 +43,7 @@ _LONGEST_PATH = 4096
 def repository_path(case: Case) -> str:
     """Return the path of a case's model with forward slashes, safe to print.
 
-    It is relative to the repository if GitHub or GitLab say where that is and the model lies inside; otherwise as given.
+    The path is relative to the repository if GitHub or GitLab name its folder and the model is inside; otherwise as given.
     """
     return cut(printable(_repository_path(case.path)), _LONGEST_PATH)
 
@@ -51,7 +51,7 @@ def repository_path(case: Case) -> str:
 def _repository_path(path: str) -> str:
     roots = [os.environ[variable] for variable in _REPOSITORY_VARIABLES if os.environ.get(variable)]
     for root in roots:
-        # A checkout may be reached through a symbolic link, and a model may be one that leads out of it.
+        # The checkout may be behind a symbolic link, or the model may be a link to a file outside of the checkout.
         for resolved in (os.path.abspath, os.path.realpath):
             try:
                 return Path(resolved(path)).relative_to(resolved(root)).as_posix()
@@ -66,7 +66,7 @@ def model_name(case: Case) -> str:
 
 
 def title(case: Case) -> str:
-    """Return model and target."""
+    """Return a title with the model and the target of a case."""
     return f"{model_name(case)} on {name(case.target)}"
 
 
@@ -87,12 +87,12 @@ def verdict(results: Results) -> str:
 
 
 def state(case: Case, command: str) -> str:
-    """Return the status of a case in a check; in an analysis, which has none, the outcome."""
+    """Return the status of a case in a check, and the outcome of a case in an analysis, which has no status."""
     return case.measures.outcome if case.measures is not None and command != "check" else case.status
 
 
 def numbers(case: Case) -> list[str]:
-    """Return the numbers of a case, each after the baseline's where that differs; all empty if there are none."""
+    """Return the numbers of a case, as ``old -> new`` if the baseline differs; empty strings if there are no numbers."""
     now, base = (_texts(measures) for measures in (case.measures, case.baseline))
     return [_beside(old, new) for old, new in zip(base, now, strict=True)]
 
@@ -113,7 +113,7 @@ def _beside(base: str, now: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings of a case that say the same about several nodes, and what identifies them from one run to the next."""
+    """Findings of a case with the same statement about several nodes, and a fingerprint that is stable between runs."""
 
     case: Case
     members: Sequence[Finding]
@@ -121,7 +121,7 @@ class Group:
 
     @property
     def first(self) -> Finding:
-        """One of the findings: all have the same code, level and operator."""
+        """The first finding; all findings of the group have the same code, level and operator."""
         return self.members[0]
 
     @property
@@ -136,10 +136,10 @@ class Group:
 
 
 def grouped_findings(results: Results) -> Iterator[Group]:
-    """Return the findings of all cases, those that differ only in node and numbers as one group.
+    """Yield the findings of all cases in groups; findings that differ only in node and numbers form one group.
 
-    The fingerprint is made from model, target, code, subgraph and operator, so that it stays while a group loses or gains
-    nodes; groups that agree in these are told apart by the order of their first nodes.
+    The fingerprint is a hash of model, target, code, subgraph and operator, so it does not change if a group loses or gains
+    nodes. Groups with equal values of these are numbered in the order of their first nodes.
     """
     for case in results.cases:
         groups = alike(case.findings)

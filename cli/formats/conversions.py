@@ -1,4 +1,4 @@
-"""The table of conversions as Markdown, and as comma-separated values."""
+"""The result of a sweep as Markdown and as comma-separated values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
 
 
 def conversions_markdown(sweep: Swept, shown: Sequence[int] = (), with_code: bool = True) -> str:
-    """Return the tables and the code of the best rows, and of those ``shown``."""
+    """Return the tables, and the conversion code of the best rows (unless ``with_code`` is false) and of the ``shown`` rows."""
     return "\n\n".join([part for part in _parts(sweep, shown, with_code) if part]) + "\n"
 
 
 def conversions_sheet(sweep: Swept) -> str:
-    """Return a row for each conversion, with the numbers of every target."""
+    """Return CSV with a row for each conversion, which has the numbers of every target."""
     table = sweep_tables(sweep)["rows"]()
     return sheet(table.columns, [[_plain(value) for value in values] for values in table.rows])
 

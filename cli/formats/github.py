@@ -1,4 +1,4 @@
-"""Results as workflow commands of GitHub Actions: annotations, then a folded line for each case."""
+"""Results as workflow commands of GitHub Actions: annotations, then a folded group with a line for each case."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from . import markdown
 from .common import PROGRAM, number_titles, numbers, repository_path, state, title, verdict
 
 _ANNOTATIONS = 10
-"""GitHub shows no more for a step."""
+"""The most annotations that GitHub shows for a step."""
 _COMMANDS = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
 _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def render(results: Results) -> str:
-    """Return annotations, errors first and the others counted if there are many, and a group with a line for each case."""
+    """Return annotations, errors first, and a group with a line for each case; annotations over the limit are only counted."""
     lines = [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
     lines += [_harmless(f"- {_line(case, results.command)}") for case in results.cases]
     lines.append(_command("endgroup", {}, ""))
@@ -30,9 +30,9 @@ def render(results: Results) -> str:
 
 
 def write_summary(results: Results, environment: Mapping[str, str]) -> None:
-    """Append the results as Markdown to the summary of the step, if the environment names its file.
+    """Append the results as Markdown to the summary of the step, if the environment names the summary file.
 
-    Raises click.ClickException, naming the file, if that fails.
+    Raises click.ClickException, which names the file, if writing fails.
     """
     path = environment.get(_SUMMARY_VARIABLE)
     if not path:
@@ -46,7 +46,7 @@ def write_summary(results: Results, environment: Mapping[str, str]) -> None:
 
 def _annotations(results: Results) -> Iterator[str]:
     groups = [(case, members) for case in results.cases for members in alike(case.findings)]
-    # Findings about nodes say why; the others only say how much.
+    # Findings about nodes give the reason; findings about a whole model only give numbers.
     groups.sort(key=lambda group: (LEVELS.index(group[1][0].level), group[1][0].location.node is None))
     shown = groups if len(groups) <= _ANNOTATIONS else groups[: _ANNOTATIONS - 1]
     for case, members in shown:
@@ -84,5 +84,5 @@ def _property(text: str) -> str:
 
 
 def _harmless(line: str) -> str:
-    """Return a line without commands in the older form, which the runner looks for anywhere in a line."""
+    """Return a line without commands of the older form ``##[command]``, which the runner finds anywhere in a line."""
     return line.replace("##[", "## [")

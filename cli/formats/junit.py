@@ -1,4 +1,4 @@
-"""Results as JUnit XML: a suite for each model, a test for each target. It contains no times, so that it is stable."""
+"""Results as JUnit XML: a suite for each model, a test for each target, and no times, so that the output is reproducible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOG_LINES = 200
 
 
 def render(results: Results) -> str:
-    """Return a document that follows the schema of Jenkins, ``junit-10.xsd``."""
+    """Return an XML document that follows Jenkins's schema ``junit-10.xsd``."""
     root = ElementTree.Element("testsuites", {"name": f"{PROGRAM} {results.command}", **_counts(results.cases)})
     models: dict[str, list[Case]] = {}
     for case in results.cases:
@@ -40,7 +40,7 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
 
 
 def _verdict(case: Case) -> str | None:
-    """Return the name of the element that says what is wrong, None if nothing is."""
+    """Return the name of the XML element for a failed or unreadable case, or None if the case passed."""
     if case.status == UNREADABLE:
         return _ERROR
     return _FAILURE if case.status == FAILED or _errors(case) else None

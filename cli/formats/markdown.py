@@ -18,7 +18,7 @@ from .common import PROGRAM, model_name, number_titles, numbers, state, target_t
 from .markdown_syntax import code, code_block, row, text
 
 _LONGEST = 50_000
-"""GitHub refuses comments of more than 65,536 characters."""
+"""The most characters of the text, below GitHub's limit of 65,536 characters for a comment."""
 _TABLE_ROOM = 12_000
 _STRIPS_ROOM = 4_000
 _STRIP_WIDTH = 64
@@ -27,14 +27,14 @@ _CHANGES_ROOM = 5_000
 _NOTES_ROOM = 2_000
 _LOG_ROOM = 5_000
 _MORE_ROOM = 100
-"""The most that a line counting what is left out can take."""
+"""The room reserved for a line that counts the omitted items."""
 _CHANGES_OPEN = 5
 _LONGEST_TEXT = 400
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line or paragraph, and how many of the listed items it covers."""
+    """A line or paragraph, and the number of listed items that it covers."""
 
     text: str
     number: int = 1
@@ -51,13 +51,13 @@ def render(results: Results) -> str:
 
 
 def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") -> list[str]:
-    """Return the pieces that fit, and instead of the others a line that counts them."""
+    """Return the pieces that fit, and a line that counts the items of the omitted pieces."""
     shown, left_out = _fitting(pieces, room)
     return [*shown, f"{bullet}{_more(left_out, noun)}"] if left_out else shown
 
 
 def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
-    """Return the pieces that fit, with room for a line after them, and how many items the other pieces cover."""
+    """Return the pieces that fit, with room left for one more line, and the number of items in the omitted pieces."""
     shown: list[str] = []
     room -= _MORE_ROOM
     for position, piece in enumerate(pieces):
@@ -85,7 +85,7 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _strips(cases: Sequence[Case]) -> Iterator[str]:
-    """Show the execution plans that are cut, each in a line."""
+    """Yield a legend and a line for each execution plan whose nodes are not all in the same state."""
     pieces = [
         _Piece(f"- {code(strip_text(case.strip, _STRIP_WIDTH)[0])} {text(model_name(case))}, {text(name(case.target))}")
         for case in cases
@@ -120,12 +120,12 @@ def _section(case: Case, command: str) -> str:
 
 
 def _text(plain: str) -> str:
-    """Return the text of a list item; an empty one would leave a lone dash, which underlines a heading."""
+    """Return the text of a list item; never empty, since a lone dash would turn the line above into a heading."""
     return text(cut(printable(plain), _LONGEST_TEXT)) or "(empty)"
 
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
-    """Group findings by code and by what to do about them, errors first."""
+    """Return a list of findings, errors first, grouped by code and hint."""
     groups: dict[tuple[str, str, str], list[list[Finding]]] = {}
     for members in findings_text.alike(findings):
         groups.setdefault((members[0].level, members[0].code, findings_text.finding_hint(members)), []).append(members)
@@ -146,7 +146,7 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 
 def _changes(changes: Sequence[NodeChange]) -> list[str]:
-    """List what changed, the same change of several nodes in one line."""
+    """Return a list of changes in the model; equal changes of several nodes share a line."""
     if not changes:
         return []
     groups = alike(changes)
@@ -164,5 +164,5 @@ def _log(log_lines: Sequence[str]) -> list[str]:
 
 
 def _folded(heading: str, content: str) -> str:
-    """Return what is shown once the heading is clicked; Markdown inside needs the empty lines."""
+    """Return content that is folded until the reader clicks the heading; Markdown content needs the empty lines."""
     return f"<details><summary>{heading}</summary>\n\n{content}\n\n</details>"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", "|": "&#124;"}
-"""A bar gets no backslash: whether that divides cells depends on the backslashes before it."""
+"""Characters that are written as entities; a backslash before a bar would not always keep the bar from dividing cells."""
 
 _BREAK = "&#8203;"
-"""GitHub looks for mentions and references once Markdown is done with escapes, so that only a separator helps."""
+"""A zero-width space, which keeps GitHub from linking mentions and references; backslash escapes do not prevent that."""
 
 _SPECIAL = re.compile(
     r"""
@@ -24,7 +24,7 @@ _SPECIAL = re.compile(
 
 
 def text(plain: str) -> str:
-    """Return one printable line as text, without space around it."""
+    """Return one printable line escaped for Markdown, without surrounding space."""
     return _SPECIAL.sub(_escaped, plain.strip())
 
 
@@ -38,12 +38,12 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def code(plain: str) -> str:
-    """Return printable text without a backtick as code in a line."""
+    """Return printable text as inline code; the text must not contain a backtick."""
     return f"`{plain}`"
 
 
 def code_block(lines: Iterable[str]) -> str:
-    """Return printable lines as a block of code."""
+    """Return printable lines as a fenced code block."""
     content = "\n".join(lines)
     longest_run = max(map(len, re.findall("`+", content)), default=0)
     fence = "`" * max(longest_run + 1, 3)
@@ -51,5 +51,5 @@ def code_block(lines: Iterable[str]) -> str:
 
 
 def row(cells: Iterable[str]) -> str:
-    """Return a row of a table, from cells that are Markdown already."""
+    """Return a table row from cells that are already Markdown."""
     return f"| {' | '.join(cells)} |"

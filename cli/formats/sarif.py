@@ -63,9 +63,10 @@ def _run(results: Results) -> dict[str, Any]:
 
 
 def _category(results: Results) -> str:
-    """Return what distinguishes uploads for one commit, so that none replaces another; it ends with a slash.
+    """Return the category of an upload, ending with a slash; uploads of one commit replace each other only in one category.
 
-    The targets identify an upload, not the models: otherwise adding a model would leave the alerts of the older category open.
+    The category depends on the targets and not on the models. Otherwise, each new model would start a new category, and the
+    alerts of the old category would stay open.
     """
     targets = "+".join(sorted({quote(printable(case.target), safe="") for case in results.cases}))
     if len(targets) > _LONGEST_CATEGORY:
@@ -119,19 +120,19 @@ def _result(group: Group, rule_index: int) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """Return a message in which nothing can be taken for a placeholder or a link."""
+    """Return a message without anything that SARIF would interpret as a placeholder or a link."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """A path inside the repository is relative to its root; any other is a URI of its own."""
+    """Return the location of a file: relative to the repository root for a file inside, else a full URI."""
     if Path(path).is_absolute():
         return {"uri": Path(path).as_uri()}
     return {"uri": quote(path), "uriBaseId": _ROOT}
 
 
 def _logical_location(location: Location) -> dict[str, Any]:
-    """Return a node as ``main/CONV_2D#17 (tensor name)``, or the subgraph as a whole."""
+    """Return the location of a node, named ``main/CONV_2D#17 (tensor name)``, or of a whole subgraph."""
     subgraph = name(location.subgraph_name) or f"subgraph {location.subgraph}"
     properties: dict[str, Any] = {"subgraph": location.subgraph}
     if location.node is None:
@@ -161,7 +162,7 @@ def _properties(case: Case) -> dict[str, Any]:
 
 
 def _plain(value: object) -> Any:
-    """Return the value of an option as JSON has it."""
+    """Return the value of an option as JSON data, with strings safe to print."""
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, Mapping):

@@ -1,7 +1,8 @@
-"""An extension of Google's Model Explorer that opens a model with each operator colored by where it runs.
+"""An extension of Google's Model Explorer that colors each operator of a model by where it runs.
 
-``model-explorer model.tflite --extensions=delegate_sim_cli.model_explorer`` offers it among the adapters. The environment
-variable DELEGATE_SIM_DELEGATE names the delegate, by default the usual one. It needs the package ai-edge-model-explorer.
+``model-explorer model.tflite --extensions=delegate_sim_cli.model_explorer`` adds the extension to the list of adapters. The
+environment variable DELEGATE_SIM_DELEGATE names the delegate, by default that of ``analyze``. The extension requires the package
+ai-edge-model-explorer.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _VARIABLE = "DELEGATE_SIM_DELEGATE"
 
 
 class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no types
-    """Model Explorer's own reading of a model, with where the operators run."""
+    """An adapter that adds the placement of operators to the graphs of Model Explorer's built-in adapter."""
 
     metadata = AdapterMetadata(
         id="delegate_sim",

@@ -1,4 +1,4 @@
-"""Flags made from the options that each delegate declares, and the options that are given to delegates."""
+"""Command-line flags for the options that delegates declare, and the options given to each delegate."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _CHOSEN = "delegate_sim.delegates"
 
 
 class DelegateCommand(click.Command):
-    """A command that has the flags of the delegates it is called with; its help shows those of all delegates.
+    """A command with the flags of the delegates named in a call; the help shows the flags of all delegates.
 
-    ``--some-flag`` and ``--some_flag`` are the same; a boolean flag takes a value as in ``--flag=true``, or none.
+    ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, as in ``--flag=true``, or no value.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find out which delegates are meant, then parse with their flags."""
+        """Find the delegates that the arguments name, then parse the arguments with the flags of these delegates."""
         args = _as_declared(
             args, [name for parameter in super().get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)]
         )
@@ -61,21 +61,21 @@ class DelegateCommand(click.Command):
 
 
 class DelegateName(_Choice):
-    """The name of a delegate; one that is only run live is left to the command, which says so."""
+    """The name of a delegate; a live-only delegate is also accepted, and the command then decides whether it can run."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse any other name."""
+        """Return the name of a known delegate; fail for any other name."""
         return value if value in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Name what may be given in one line."""
+        """Return a one-line message that lists the possible names."""
         return f"Choose from: {', '.join(map(str, self.choices))}"
 
 
 def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[Delegate, ...]:
-    """Return the delegates with these names, each once; without a name, all of them. Raises OptionError.
+    """Return the delegates with these names, without duplicates, or all delegates if there is no name. Raises OptionError.
 
-    Only with ``is_live`` may one be named that cannot be simulated.
+    Delegates that cannot be simulated are allowed only with ``is_live``.
     """
     every = not names or ALL_DELEGATES in names
     find = find_live if is_live else find_delegate
@@ -83,9 +83,10 @@ def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[De
 
 
 def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:
-    """Return what was given to each delegate, by its options' names.
+    """Return the options given to each delegate, by option name.
 
-    ``pairs`` are KEY=VALUE. A key or flag goes to every delegate that has it; a key that none has is an error.
+    ``pairs`` are KEY=VALUE. A key or flag goes to every delegate that has this option. Raises ClickException for a key that no
+    delegate has.
     """
     by_key = own_options(pairs)
     known = {option.name for delegate in delegates for option in delegate.options}
@@ -96,7 +97,7 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
 
 
 def own_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Return KEY=VALUE options by key; raises BadParameter for what is no such pair."""
+    """Return KEY=VALUE options by key. Raises BadParameter for a text of another form."""
     by_key: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -107,7 +108,7 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return KEY=VALUE options without the runtime's release, and that release; ``release`` is the value of ``--runtime``."""
+    """Return the KEY=VALUE options except the runtime release, and the release; ``release`` is the value of ``--runtime``."""
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]
@@ -118,7 +119,7 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
 
 
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
-    """Say that no delegate has an option; for a single delegate, list those it has."""
+    """Return the message for an option that no delegate has; for a single delegate, the message lists its options."""
     if len(delegates) == 1:
         own = ", ".join(option.name for option in delegates[0].options)
         return f"{delegates[0].name} has no option {key!r}; its options are {own}"
@@ -139,7 +140,7 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
 
 
 def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
-    """Return the delegates that arguments name; a name that no delegate has is left to the command."""
+    """Return the delegates that arguments name; unknown names are ignored here, since the command reports them."""
     names = [
         following if argument == option else argument.removeprefix(f"{option}=")
         for argument, following in pairwise([*args, ""])
@@ -150,7 +151,7 @@ def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
-    """Return the options that have a flag, by the flag as it is typed; several delegates may share a flag."""
+    """Return the options that have a flag, by flag (with underscores); several delegates may share a flag."""
     flags: dict[str, Option] = {}
     for delegate in delegates:
         for option in delegate.options:
@@ -169,7 +170,7 @@ def _parameter(option: Option) -> click.Option:
 
 
 def _spelling(option: Option) -> str:
-    """Return how an option is given, by its flag or, if it has none, by its name."""
+    """Return the command-line form of an option: its flag, or ``--option`` with its name if it has no flag."""
     value = "BOOL" if option.parse is boolean else "VALUE"
     return f"--{option.flag} {value}" if option.flag else f"--option {option.name}={value}"
 
@@ -186,7 +187,7 @@ def _with_underscores(flag: str) -> str:
 
 
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """Spell the names of options as they are declared; values stay as they are."""
+    """Return arguments with the names of options spelled as declared (dashes or underscores); values do not change."""
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
     end = args.index("--") if "--" in args else len(args)
     return [_respelt(argument, spellings) for argument in args[:end]] + list(args[end:])
@@ -199,7 +200,7 @@ def _respelt(argument: str, spellings: Mapping[str, str]) -> str:
 
 
 def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:
-    """Give a boolean flag without a value the value true."""
+    """Return arguments in which boolean flags without a value have the value true."""
     return list(_add_values(args, flags))
 
 

@@ -1,4 +1,4 @@
-"""The options that ask for the real delegates on this host."""
+"""The options for running the real delegates on this host."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class LiveArguments(NamedTuple):
 
     @property
     def is_given(self) -> bool:
-        """Whether either is given."""
+        """Whether at least one of the options is given."""
         return self.live or self.live_report is not None
 
 
 def live_options(command: Command) -> Command:
-    """Give a command ``--live`` and ``--live-report``."""
+    """Add ``--live`` and ``--live-report`` to a command."""
     command = click.option(
         "--live-report",
         metavar="FILE",

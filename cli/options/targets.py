@@ -1,4 +1,4 @@
-"""Command-line options that describe targets. A command that has them gets ``Target`` objects, not the options."""
+"""Command-line options that describe targets, which commands receive as ``Target`` objects."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ Decorator = Callable[[Command], Command]
 
 @dataclass(frozen=True, slots=True)
 class TargetArguments:
-    """The options of a command line that describe targets, as they were given."""
+    """The command-line options that describe targets, as given by the user."""
 
     delegates: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     """Options of delegates as KEY=VALUE."""
     release: str | None = None
-    """None if the command has no single release."""
+    """The value of ``--runtime``; None if the command has no option for a single release."""
     defaults: str = "benchmark"
     assume_ops_registered: bool = False
     flags: Mapping[str, str | None] = field(default_factory=dict)
     """The flags of delegates, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
-        """Return the delegates, those of ``unnamed`` if none is named; raises OptionError."""
+        """Return the named delegates, or the delegates in ``unnamed`` if none is named. Raises OptionError."""
         return chosen_delegates(self.delegates or unnamed, is_live=is_live)
 
     def given(self, delegates: Sequence[Delegate]) -> list[dict[str, str]]:
-        """Return the options that were given to each delegate; raises a ClickException for an option that none has."""
+        """Return the options given to each delegate. Raises ClickException for an option that no delegate has."""
         refuse_foreign_flags(delegates, self.flags)
         pairs = self.pairs if self.release is None else release_in(self.pairs, self.release)[0]
         return given_options(delegates, pairs, self.flags)
 
     def targets(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> list[Target]:
-        """Return the targets; raises OptionError or a ClickException naming what is wrong."""
+        """Return the targets. Raises OptionError or a ClickException that names the wrong argument."""
         chosen = self.chosen(unnamed, is_live=is_live)
         given = self.given(chosen)
         options = [
@@ -60,18 +60,18 @@ class TargetArguments:
         ]
 
     def target(self) -> Target:
-        """Return the only target; raises as ``targets``."""
+        """Return the only target. Raises the same errors as ``targets``."""
         (target,) = self.targets()
         return target
 
     @property
     def runtime(self) -> str:
-        """The name of the runtime's release, which may be given among the options of delegates."""
+        """The name of the runtime release, from ``--runtime`` or from the delegate option ``release``."""
         return DEFAULT_RELEASE if self.release is None else release_in(self.pairs, self.release)[1]
 
 
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
-    """Refuse flags that none of the delegates has."""
+    """Raise UsageError for a flag that none of the delegates has."""
     own = {option.flag.replace("-", "_") for delegate in delegates for option in delegate.options if option.flag}
     for flag, value in flags.items():
         if value is not None and flag not in own:
@@ -80,7 +80,7 @@ def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str 
 
 
 def delegates_option(shown_default: str) -> Decorator:
-    """Return ``--delegate`` for several delegates; help shows the default."""
+    """Return ``--delegate`` for several delegates; the help shows ``shown_default`` as the default."""
     return click.option(
         "--delegate",
         "delegates",
@@ -92,7 +92,7 @@ def delegates_option(shown_default: str) -> Decorator:
 
 
 def for_option(description: str) -> Decorator:
-    """Return ``--for``, which names the delegates that something is made for."""
+    """Return ``--for``, which names the delegates that a model is optimized for."""
     return click.option(
         "--for",
         "delegates",
@@ -109,22 +109,22 @@ def runtime_option(description: str = "The release of the runtime.") -> Decorato
 
 
 def target_options(command: Command) -> Command:
-    """Give a command the options of one target, ``--delegate`` first, and pass it the ``Target`` as ``target``."""
+    """Add the options of one target to a command, ``--delegate`` first; the command receives a ``Target`` as ``target``."""
     return _passing("target", TargetArguments.target, ONE_DELEGATE_OPTION, *_options())(command)
 
 
 def targets_options(command: Command) -> Command:
-    """Give a command the options of several targets, and pass it each ``Target`` as ``targets``."""
+    """Add the options of several targets to a command, which receives a list of ``Target`` as ``targets``."""
     return _passing("targets", TargetArguments.targets, delegates_option(DEFAULT_DELEGATE), *_options())(command)
 
 
 def for_targets_options(command: Command) -> Command:
-    """Give a command that has ``for_option`` the other options of targets, and pass it each ``Target`` as ``targets``."""
+    """Like ``targets_options``, but for a command with ``for_option``, which takes the place of ``--delegate``."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
-    """Return a decorator that passes a command what was given as ``asked``; the command itself makes targets of it."""
+    """Return a decorator that passes ``TargetArguments`` to a command as ``asked``; the command creates its own targets."""
     return _passing("asked", _as_given, *delegate_options, *_options(runtime))
 
 
@@ -137,7 +137,7 @@ def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decora
 
 
 def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decorator) -> Decorator:
-    """Return a decorator that gives a command options, and passes what ``make`` returns for them as one argument."""
+    """Return a decorator that adds options to a command, and passes the result of ``make`` as the argument ``name``."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -153,7 +153,7 @@ def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decora
 
 
 def _taken(given: dict[str, Any]) -> TargetArguments:
-    """Take the options of targets out of what was given to a command."""
+    """Remove the options of targets from the arguments of a command, and return them."""
     flags = {name: given.pop(name) for name in flag_names(click.get_current_context())}
     delegates = (given.pop("delegate"),) if "delegate" in given else given.pop("delegates")
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]

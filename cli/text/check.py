@@ -1,4 +1,4 @@
-"""The result of a check as text: each case that did not simply pass, then the count of each status."""
+"""The result of a check as text: each case that needs attention, then the count of each status."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHANGES_SHOWN = 10
 
 
 def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a check. Cases that passed without findings or notes are listed only if ``verbose``."""
+    """Return the text of a check; cases that passed without findings or notes are listed only if ``verbose``."""
     results = checked.results
     for case in results.cases:
         if verbose or case.status != PASSED or case.findings or case.notes:
@@ -74,7 +74,7 @@ def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> It
 
 
 def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> Iterator[Line]:
-    """List what changed in the model, the same change of several nodes in one line."""
+    """Yield a list of changes in the model; equal changes of several nodes share a line."""
     if not changes:
         return
     groups = changes_text.alike(changes)

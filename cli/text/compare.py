@@ -1,4 +1,4 @@
-"""Two runs side by side, as text: what the runtime prints for each, the numbers, and the nodes that differ."""
+"""Two runs side by side, as text: the log lines of each run, the numbers, and the nodes that differ."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _INPUTS_SHOWN = 10
 
 
 def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: str = "") -> Iterator[Line]:
-    """Return the text of a comparison; ``supposed`` says what is supposed of B, if anything."""
+    """Return the text of a comparison; ``supposed`` describes the hypothetical changes of B, if any."""
     return _Text(comparison, width, verbose, supposed).lines()
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """One line above the nodes that it is about, and its hint."""
+    """A line above the nodes that it applies to, and a hint."""
 
     text: str
     hint: str = ""
@@ -43,7 +43,7 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class _ComparisonGroup:
-    """Nodes that share the same statements, by subgraph, operator and what was found."""
+    """Nodes with the same statements, grouped by subgraph, operator and findings."""
 
     statements: tuple[_Statement, ...]
     variants: dict[tuple[int, str, str], list[ComparedNode]]
@@ -82,7 +82,7 @@ class _Text:
             yield Line("No node moves: each runs in the same place on both sides.")
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
-        """Log lines are as the runtime prints them: neither wrapped nor styled."""
+        """Yield the text of one side; its log lines are exactly as the runtime prints them: neither wrapped nor styled."""
         run = side.run
         if title != "A":
             yield Line("")
@@ -164,7 +164,7 @@ class _Text:
         yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
-        """Return the indices in B, and those in A if they differ; for nodes that only one side has, the indices there."""
+        """Return the indices of nodes in B, and in A if different; nodes of only one side have the indices of that side."""
         room = None if self.verbose else self.width // 3
         in_a = sorted([node.a.node for node in nodes if node.a is not None])
         in_b = sorted([node.b.node for node in nodes if node.b is not None])
@@ -173,7 +173,7 @@ class _Text:
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:
-        """Join what was found in a node that one side refuses, without what is said elsewhere: operator and refusal."""
+        """Join the findings on a node that only one side refuses, except the operator's name and messages of whole refusals."""
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
             return ""
@@ -193,7 +193,7 @@ class _Text:
 
 
 def _differing_options(side: Side, other: Side) -> str:
-    """Return the options that differ from the other side's, after a colon; all of them if the delegates differ."""
+    """Return, after a colon, the options that differ between the sides, or all options if the delegates differ."""
     is_same = side.run.delegate.name == other.run.delegate.name
     options = {
         key: value
@@ -206,7 +206,7 @@ def _differing_options(side: Side, other: Side) -> str:
 
 
 def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
-    """Return the numbers of both sides, and by how much they differ."""
+    """Yield rows with a title, the numbers of both sides, and their difference."""
     old, new = a.measures, b.measures
     first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
     taken = _either(first.taken, second.taken)
@@ -223,7 +223,7 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _either(first: str, second: str) -> str:
-    """Return the words for both sides."""
+    """Return the word of both sides, or both words if the sides use different words."""
     return first if first == second else f"{first} / {second}"
 
 
@@ -240,7 +240,7 @@ def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Say what a node on the CPU would need, by its reasons."""
+    """Return a statement for each reason of a node on the CPU: what the delegate needs."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}no delegate is asked about it"),)
@@ -248,7 +248,7 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
 
 
 def _placed(state: State | None) -> tuple[_Statement, ...]:
-    """Say where a node that only one side has runs, and why."""
+    """Return statements on where and why a node runs that exists on only one side."""
     if state is None or state.place != CPU:
         return (_Statement("on the delegate"),)
     return tuple([replace(statement, text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
@@ -259,7 +259,7 @@ def _both(node: ComparedNode) -> tuple[_Statement, ...]:
 
 
 def _bare(statements: tuple[_Statement, ...]) -> tuple[_Statement, ...]:
-    """Leave out the hints where there is nothing to do."""
+    """Return the statements without hints, for nodes that need no fix."""
     return tuple([_Statement(stated.text) for stated in statements])
 
 

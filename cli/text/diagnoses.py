@@ -19,10 +19,9 @@ _MODEL_WIDTH = 40
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
-    """Return a table with a row for each model and delegate: what is delegated, the first cause, and what would be without it.
+    """Return a table with a row for each model and delegate: delegated nodes, the first cause, and the result if it were fixed.
 
-    Paths of models that cannot be read get a row that says so. Columns that do not fit become a
-    table of their own.
+    A model that cannot be read has the row "unreadable". Columns that do not fit form a second table.
     """
     yield Line("Now, and without the first cause", _HEADING)
     rows = [_HEADER, *[_row(diagnosis) for diagnosis in diagnoses]]
@@ -31,7 +30,7 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
 
 
 def model_name(diagnosis: Diagnosis) -> str:
-    """Return the name of the model's file, safe to print."""
+    """Return the file name of the model, safe to print."""
     path = diagnosis.model.path
     return "(bytes)" if path is None else name(PurePath(path).name)
 
@@ -53,5 +52,5 @@ def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 def multiply_adds_share(cost: Cost) -> str:
-    """Return the share of multiply-adds that are delegated, ``-`` where there are none."""
+    """Return the delegated share of multiply-adds, or ``-`` if there are no multiply-adds."""
     return share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-"

@@ -1,4 +1,4 @@
-"""The result of a fix, step by step, and how the rewritten model compares, as text and as plain data."""
+"""The result of ``fix`` as text and as plain data: each pass, and the comparison of the rewritten model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OPS = 8
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
-    """Return the text: what it comes to, the passes, and the proof."""
+    """Return the text of a fix: the result, the passes, and the proof."""
     yield from _wrapped(_answer(plan, fixed), width, style=_HEADING)
     yield Line("")
     for before, after in zip(plan.before, plan.after, strict=True):
@@ -99,7 +99,7 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
 
 
 def _hint(plan: FixPlan) -> str:
-    """Return what can be done where no pass helps."""
+    """Return advice for a model that no pass improves."""
     names = [message(tensor.name) for tensor in open_inputs(plan.model)]
     if names and not plan.shapes:
         return f"sizes of {', '.join(names)} are open: --shape {names[0]}=... fixes them"
@@ -134,7 +134,7 @@ def _wrapped(text: str, width: int, indent: str = "", style: str = "") -> list[L
 
 
 def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
-    """Return what was done as plain data (schema ``delegate-sim/fix/1``)."""
+    """Return the result of a fix as plain data (schema ``delegate-sim/fix/1``)."""
     graph = plan.model.subgraphs[0]
     return {
         "schema": SCHEMA,

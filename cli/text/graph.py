@@ -80,7 +80,7 @@ def _arguments(tensors: Mapping[str, int]) -> str:
 
 
 def _notes(graph: Graph) -> Iterator[str]:
-    """Say where preparing the graph stopped; what follows is as in the file."""
+    """Yield notes on where the preparation of the graph stopped; later nodes and tensors are as in the file."""
     if graph.dynamic is not None:
         tensor, node, cause = graph.dynamic.tensor, graph.dynamic.node, graph.dynamic.cause
         maker = "" if node is None else f", made so by node {node} ({graph.nodes[node].op})"
@@ -97,7 +97,7 @@ def _operator(node: Node) -> str:
 
 
 def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
-    """Return a line for each tensor, the first one preceded by a title."""
+    """Yield a line for each tensor; the first line starts with the title."""
     digits = len(str(max(len(graph.tensors) - 1, 0)))
     for index in indices:
         text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} left out"
@@ -163,7 +163,7 @@ def _tensor_entry(tensor: Tensor) -> dict[str, Any]:
 
 
 def _quantization_entry(quantization: Quantization) -> dict[str, Any]:
-    """JSON has no number for infinity and NaN; they are written as text."""
+    """Return quantization as plain data; infinity and NaN are text, since JSON has no such numbers."""
     return {
         "kind": quantization.kind,
         "scales": [scale if math.isfinite(scale) else str(scale) for scale in quantization.scales.tolist()],

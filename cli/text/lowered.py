@@ -24,7 +24,7 @@ _REFUSED = "bold red"
 
 
 def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[LoweredModel], width: int) -> Iterator[Line]:
-    """Return the text of the model that a delegate builds from each partition."""
+    """Yield the text of the models that a delegate builds from its partitions."""
     text = f"{target.delegate.name} on {target.release}: {options_text(target.delegate.options, target.options)}"
     yield from paragraph(message(text), width, "", "    ", style=_HEADING)
     by_index = {graph.index: graph for graph in graphs}
@@ -47,7 +47,7 @@ def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[Lowe
 
 
 def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) -> dict[str, Any]:
-    """Return what is built of each partition as plain data."""
+    """Return the models that a delegate builds from its partitions as plain data."""
     report = Report(model, ()).to_dict()
     return {
         "schema": SCHEMA,

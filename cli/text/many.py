@@ -1,4 +1,4 @@
-"""Many models in one table, one row each: comparisons, search results, or releases."""
+"""Tables of many models, with a row for each answer: comparisons, search results, releases and others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NARROWEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The headings beside the model's, how many of them begin the table if it is divided, and which are numbers."""
+    """The headings after the model column, how many of them stay in the first part of a split table, and the number columns."""
 
     headings: Sequence[str]
     first: int
@@ -43,23 +43,23 @@ LIVED = Columns(("target", "live"), 2, ())
 
 
 def compared_columns(delegates: Iterable[str]) -> Columns:
-    """Return the columns of comparisons; what is taken is called as it is with these delegates."""
+    """Return the columns of comparisons, with the word that fits the delegates (delegated or selected)."""
     taken = taken_by(delegates)
     return Columns((taken, "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
 
 
 def searched_columns(delegate: str) -> Columns:
-    """Return the columns of searches for causes."""
+    """Return the columns for the results of searches for causes."""
     return Columns(("causes", words_of(delegate).taken, "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
 
 
 def released_columns(delegates: Iterable[str]) -> Columns:
-    """Return the columns of tables of releases."""
+    """Return the columns for results by release."""
     return Columns(("delegate", "loads from", f"fully {taken_by(delegates)}", "newest"), 4, (3,))
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
-    """Return a table of rows, each a path and what stands beside it."""
+    """Yield a table from rows, each of which has the path of a model and the other cells."""
     paths = [path for path, _ in rows]
     common = common_folder(paths)
     room = max(_NARROWEST, width // 3)
@@ -79,20 +79,20 @@ def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = Fa
 
 
 def many_hint() -> Iterator[Line]:
-    """Say how to see more than the table."""
+    """Yield a hint on how to see details that the table omits."""
     yield Line("")
     yield Line("Each in detail: --verbose, or one model at a time", _HINT)
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return the numbers of both sides, once where they agree, and how many nodes move."""
+    """Return the numbers of both sides, as one number if they agree, and the numbers of nodes that move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]
 
 
 def searched_row(search: Search) -> Sequence[str]:
-    """Return the first set of causes that a search found, and what is left without it; without all causes if there is none."""
+    """Return the result with the first set of causes fixed; if the search found no set, with all causes fixed."""
     cost, number = (
         (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
     )
@@ -110,7 +110,7 @@ def searched_row(search: Search) -> Sequence[str]:
 
 
 def released_row(releases: ReleaseTable) -> Sequence[str]:
-    """Return the first release of each family that loads a model, those that delegate all of it, and what the newest does."""
+    """Return the first releases that load a model, the releases that delegate all of it, and the newest release's result."""
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures
@@ -119,7 +119,7 @@ def released_row(releases: ReleaseTable) -> Sequence[str]:
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
-    """Return the size of a model and of its graphs, and whether preparing them stops anywhere."""
+    """Return the sizes of a model and its graphs, and why the preparation of a graph stops, if it does."""
     nodes = sum([len(graph.nodes) for graph in graphs])
     tensors = sum([len(graph.tensors) for graph in graphs])
     failed = any(graph.failure is not None for graph in graphs)
@@ -129,7 +129,7 @@ def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
 
 
 def common_folder(paths: Sequence[str]) -> str:
-    """Return the folder in which all paths are, with a slash, empty if there is none."""
+    """Return the common folder of all paths, with a trailing slash, or an empty string if there is none."""
     folders = {path[: path.rfind("/") + 1] for path in paths}
     shortest = min(folders, key=len)
     while not all(folder.startswith(shortest) for folder in folders):
@@ -138,7 +138,7 @@ def common_folder(paths: Sequence[str]) -> str:
 
 
 def shortened(path: str, room: int) -> str:
-    """Return the beginning and the end of a path, which tell models apart, safe to print."""
+    """Return a path, safe to print; a long path keeps only its beginning and its end."""
     text = printable(path)
     return text if len(text) <= room else f"{text[: room // 2 - 3]}...{text[-(room - room // 2) :]}"
 

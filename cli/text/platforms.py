@@ -1,4 +1,4 @@
-"""The releases of the platform behind a delegate as text and as plain data."""
+"""Results by release of the platform behind a delegate, such as Android, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HINT = "cyan"
 
 
 def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
-    """Return a line for each release: what is delegated, and why the release refuses the rest."""
+    """Yield a line for each platform release: the delegated nodes, and why the release refuses a call, if it does."""
     if not rows:
         return
     yield Line("")
@@ -44,7 +44,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
 
 
 def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
-    """Return the same under a key of its own, which is left out where there is no platform."""
+    """Return the results by platform release as plain data under the key ``platform``; empty without a platform."""
     if not rows:
         return {}
     releases = [

@@ -1,4 +1,4 @@
-"""The table of releases as text, as Markdown and as plain data."""
+"""The table of releases as text and as plain data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PLACE = "\0"
 
 
 def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
-    """Return a table with a row for each span of releases that behave the same, what changes at each step, and a summary."""
+    """Yield a table with a row for each span of releases with equal results, the changes at each span, and a summary."""
     spans = _spans(table.rows)
     yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
     taken = words_of(table.delegate.name).taken
@@ -58,7 +58,7 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
-    """Return the notes on releases; a note that several share is given once."""
+    """Return the notes on releases; equal notes are merged, with a span of releases."""
     rows_by_note: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
@@ -67,7 +67,7 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:
-    """Say which releases delegate the whole model, and which is the first to load it."""
+    """Yield sentences on the releases that delegate the whole model, and on the first release that loads the model."""
     if table.delegate.history.starts_at_known:
         since = table.delegate.history.known_since
         yield f"Not shown: releases before {since}, which do not have {table.delegate.name}, or in which it is not known."
@@ -91,7 +91,7 @@ def answers(table: ReleaseTable) -> Iterator[str]:
 
 
 def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
-    """Group consecutive releases between which nothing changes."""
+    """Group consecutive releases with equal results."""
     spans: list[list[ReleaseRow]] = []
     for row in rows:
         last = spans[-1][-1] if spans else None
@@ -125,13 +125,13 @@ def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
 
 
 def span_text(span: Sequence[ReleaseRow]) -> str:
-    """Name the releases of a span by the first and the last."""
+    """Return the first and the last release of a span as text."""
     first, last = span[0].release, span[-1].release
     return str(first) if first == last else f"{first} to {last}"
 
 
 def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> Iterator[Line]:
-    """Say what changed with a release."""
+    """Yield the nodes that move in a release."""
     if not row.moves:
         return
     yield Line("")
@@ -146,7 +146,7 @@ def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> It
 
 
 def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Line]:
-    """Quote what the runtime says where it does not load the model: the first line of each release, the same once."""
+    """Yield the first line that each release logs if it does not load the model; releases with equal lines are merged."""
     said: dict[str, list[ReleaseRow]] = {}
     for span in spans:
         for row in span:
@@ -164,7 +164,7 @@ def _family_spans(rows: Sequence[ReleaseRow]) -> list[str]:
 
 
 def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
-    """Say which nodes moved, where to and why."""
+    """Return a description of a move: the nodes, the new place, and the reason."""
     nodes = node_list(sorted([node for _, node in move.nodes]), None if verbose else _NODES_WIDTH)
     why = message("; ".join([reason.message for reason in move.reasons])) or "no delegate was asked about it"
     where = f"{words.taken}; before: {why}" if move.is_delegated else f"{words.left}: {why}"
@@ -172,7 +172,7 @@ def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
 
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
-    """Name what a release does not load; a file that contradicts itself is loaded by none."""
+    """Name the operators and types that a release does not load, or "the file" if its data is contradictory."""
     operators = [f"{name(operator.op)} version {operator.version}" for operator in unloaded]
     return item_list([*operators, *[f"tensors of type {name(type_name)}" for type_name in types]], 80) or "the file"
 

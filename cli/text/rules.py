@@ -1,4 +1,4 @@
-"""The rules of a delegate as text, Markdown and JSON, generated from the rules."""
+"""The rules of a delegate, and their changes between releases, as text, Markdown and plain data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NARROWEST_NEEDS = 24
 
 
 def when(check: Check[Any]) -> str:
-    """Say which targets a check applies to; empty if to all."""
+    """Return the targets that a check applies to, as text; empty if it applies to all."""
     words = [condition.words for condition in check.conditions]
     if check.introduced is not None:
         words.append(f"from {check.introduced}")
@@ -43,7 +43,7 @@ def when(check: Check[Any]) -> str:
 
 
 def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
-    """Return a table for each operator, fit for a terminal of this width; ``options`` choose the rule book."""
+    """Return a table for each operator that fits a terminal of this width; ``options`` select the rule book."""
     from tabulate import tabulate
 
     book = delegate.rules_for(options)
@@ -65,7 +65,7 @@ def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, Op
 
 
 def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
-    """Return a Markdown table for each operator; if ``is_whole``, also the options and the explanation of each code."""
+    """Return a Markdown table for each operator; if ``is_whole``, also the options and an explanation of each code."""
     book, note = delegate.rules_for(options), _which_rules(delegate, options)
     lines = [
         f"# What the delegate {delegate.name} accepts",
@@ -98,7 +98,7 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
 
 
 def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str | None, width: int) -> str:
-    """Return what releases changed: conditions removed and added, operator by operator."""
+    """Return the conditions that each release removed and added, operator by operator."""
     if not changes:
         return f"{delegate.name}: no rule changed{f' after {since}' if since else ''}, as far as is known.\n"
     lines: list[str] = []
@@ -115,7 +115,7 @@ def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str |
 
 
 def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str, Any]:
-    """Return what releases changed as plain data."""
+    """Return the rule changes of releases as plain data."""
     return {
         "schema": CHANGES_SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
@@ -134,7 +134,7 @@ def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str
 
 
 def rules_entry(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None]) -> dict[str, Any]:
-    """Return the rules as plain data, with the options that chose them."""
+    """Return the rules as plain data, with the options that selected the rules."""
     book = delegate.rules_for(options)
     return {
         "schema": SCHEMA,
@@ -165,7 +165,7 @@ def _options(delegate: Delegate) -> Iterator[str]:
 
 
 def _which_rules(delegate: Delegate, options: OptionValues) -> str:
-    """Say which options chose the rules, where there are others; empty if there are none."""
+    """Return a sentence on the options that selected the rules; empty if the delegate has only one set of rules."""
     if not delegate.rule_options:
         return ""
     given = " ".join([as_typed(delegate.options, name, default_text(options[name])) for name in delegate.rule_options])
@@ -174,7 +174,7 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
 
 
 def _others(book: RuleBook[Any]) -> str:
-    """Say what becomes of operators that have no rule of their own."""
+    """Return a sentence on how the delegate treats operators without a rule of their own."""
     if book.others is None:
         return "Operators that are not listed are refused."
     if book.unknown_custom is None:
@@ -187,7 +187,7 @@ def _not_accepted(delegate: Delegate) -> str:
 
 
 def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows of an operator; upstream's function tells apart conditions that read the same."""
+    """Yield the rows of an operator; conditions with equal text are marked with the upstream function."""
     if rule.accepted_early is not None:
         early = rule.accepted_early
         yield "", f"{early.needed}: accepted at once", when(early), book.code_of(early.kind)
@@ -215,7 +215,7 @@ def _check_entry(book: RuleBook[Any], check: Check[Any], op: str, rule: OpRule[A
 
 
 def _link(source: Source) -> str:
-    """Return a link to a source; its target is given once, at the end of the page."""
+    """Return a Markdown link to a source; the URL is defined once, at the end of the page."""
     return f"[`{source.symbol}`][{_label(source)}]"
 
 
@@ -230,7 +230,7 @@ def _link_targets(book: RuleBook[Any], rules: Mapping[str, OpRule[Any] | None]) 
 
 
 def _sources(book: RuleBook[Any], op: str, rule: OpRule[Any]) -> list[Source]:
-    """Return where a rule and its checks are upstream, each place once."""
+    """Return the upstream sources of a rule and its checks, without duplicates."""
     places = [*book.sources_of(rule), *[book.source_of(check, rule) for check in rule.all_checks]]
     return list(dict.fromkeys([place.of_operator(op) for place in places]))
 

@@ -1,4 +1,4 @@
-"""The result of a scan in a few lines."""
+"""The result of a scan as a short text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .elements.tables import table
 
 
 def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[Line]:
-    """Return a row for each target, what could not be read, and where everything is."""
+    """Yield a row for each target, the models that could not be read, and the output files."""
     totals = scan.totals
     anew = f"{scan.judged:,} judged now, {scan.unchanged:,} unchanged"
     if scan.is_interrupted:

@@ -25,7 +25,7 @@ _WAYS_SHOWN = 5
 
 
 def search_lines(search: Search, delegate: str, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text: how certain the answer is, then each set of causes with the result without them."""
+    """Yield the text of a search: how certain the answer is, then each set of causes with the result if it were fixed."""
     words = words_of(delegate)
     for line in wrapped(_heading(search, words), width):
         yield Line(line, _HEADING)
@@ -76,7 +76,7 @@ def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
 
 
 def search_entry(search: Search) -> dict[str, Any]:
-    """Return what was found as plain data (schema ``delegate-sim/search/1``)."""
+    """Return the result of a search as plain data (schema ``delegate-sim/search/1``)."""
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},

@@ -1,4 +1,4 @@
-"""The table of conversions as text: what each is, how every target takes it, and the code of the best."""
+"""The result of a sweep as text: the conversions, the result on every target, and the code of the best conversions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 
 def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
-    """Return the text; ``shown`` are numbers of rows whose code is shown besides that of the best."""
+    """Yield the text of a sweep; ``shown`` are the numbers of further rows whose code is shown, besides the best rows."""
     for text in (verdict(sweep), *answers(sweep)):
         yield from paragraph(text, width, style=_HEADING)
     if best_rows(sweep):
@@ -61,7 +61,7 @@ LEGEND = (
 
 
 def verdict(sweep: Swept) -> str:
-    """Return what was done in a line."""
+    """Return a one-line summary of a sweep."""
     failed = len(sweep.rows) - len(sweep.models)
     text = f"{message(sweep.source.text)}: {counted(len(sweep.rows), 'conversion')} tried"
     text += f", {failed:,} without a model" if failed else ""
@@ -73,7 +73,7 @@ CODE_BELOW = "; the code that makes each stands at the end"
 
 
 def answers(sweep: Swept) -> Iterator[str]:
-    """Return a line for each target: which row is best there, and how the target takes it."""
+    """Yield a line for each target: the best row, and its result on the target."""
     for target in sweep.targets if sweep.models else ():
         best = sweep.best_for(target.label)
         told = f"{target.label}: {_best_text(sweep, target)}"
@@ -90,7 +90,7 @@ def _best_text(sweep: Swept, target: SweepTarget) -> str:
 
 
 def _taken_text(sweep: Swept, target: SweepTarget, row: SweepRow) -> str:
-    """Return the share of multiply-adds that a target takes, or that of nodes where there are none, and the kernels."""
+    """Return the delegated share of multiply-adds (of nodes if there are no multiply-adds), and the number of kernels."""
     cost = row.costs[sweep.targets.index(target)]
     measures, words = cost.measures, words_of(target.target.delegate.name)
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
@@ -112,12 +112,12 @@ def converters_text(sweep: Swept) -> str:
 
 
 def calibration_text(sweep: Swept) -> str:
-    """Return the data that quantizers calibrated with."""
+    """Return a phrase that names the calibration data of the quantizers."""
     return f"calibrated with {message(sweep.asked.calibration.words)}"
 
 
 def conversion_cells(sweep: Swept, row: SweepRow) -> tuple[str, ...]:
-    """Return what a conversion is; versions are told where a converter is there in several."""
+    """Return the table cells of a conversion; the converter's version is shown only if there are several versions."""
     made = row.conversion
     seconds = f"{made.seconds:.1f}{' (kept)' if made.is_kept else ''}"
     origin = f"same file as row {row.same_as}" if row.same_as is not None else origin_text(row)
@@ -135,13 +135,13 @@ def conversion_cells(sweep: Swept, row: SweepRow) -> tuple[str, ...]:
 
 
 def origin_text(row: SweepRow) -> str:
-    """Say why a conversion was tried."""
+    """Return the reason why a conversion was tried."""
     origin = row.origin
     return message(origin.words if origin.row is None else f"{origin.words} (row {origin.row})")
 
 
 def difference_text(row: SweepRow) -> str:
-    """Return the greatest error as a percentage."""
+    """Return the largest error of a conversion as a percentage, ``none`` or ``unknown``."""
     error = row.error
     if error is None:
         return "unknown"
@@ -149,18 +149,18 @@ def difference_text(row: SweepRow) -> str:
 
 
 def target_title(sweep: Swept, target: SweepTarget) -> str:
-    """Return a target with the row that suits it best."""
+    """Return a title with a target and its best row."""
     return f"{target.label} on {target.target.release}: {_best_text(sweep, target)}"
 
 
 def target_titles(target: SweepTarget) -> tuple[str, ...]:
-    """Return the titles of what ``target_cells`` returns."""
+    """Return titles for the columns of ``target_cells``."""
     words = words_of(target.target.delegate.name)
     return ("row", "settings", "outcome", words.taken, "multiply-adds", "kernels", "border bytes")
 
 
 def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
-    """Return how a target takes each model; what has the same file as an earlier one is left out."""
+    """Return the results of each model on a target, without models whose file equals that of an earlier row."""
     place = sweep.targets.index(target)
     return [target_cells(row, row.costs[place]) for row in sweep.models if row.same_as is None]
 
@@ -170,7 +170,7 @@ def _takes(sweep: Swept, target: SweepTarget, row: SweepRow) -> bool:
 
 
 def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
-    """Return how a target takes a row."""
+    """Return the table cells with the result of a row on a target."""
     measures = cost.measures
     return (
         _number(row),
@@ -184,27 +184,27 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 
 def best_rows(sweep: Swept) -> list[SweepRow]:
-    """Return, without duplicates, the best row for each target that takes at least one node of it."""
+    """Return the best row of each target, without duplicates, if the target takes at least one node of the row."""
     best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
     return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
 
 
 def code_title(sweep: Swept, row: SweepRow) -> str:
-    """Say which row code makes, and for what that is best."""
+    """Return a title for the code of a row, with the targets for which the row is best."""
     labels = [target.label for target in sweep.targets if sweep.best_for(target.label) == row and _takes(sweep, target, row)]
     best = f", best for {', '.join(labels)}" if labels else ""
     return f"Row {row.number}{best}: {message(row.name)}"
 
 
 def failed_rows(sweep: Swept) -> Iterator[str]:
-    """Return a line for each conversion without a model."""
+    """Yield a line with the failure for each conversion without a model."""
     for row in sweep.rows:
         if not row.is_model:
             yield f"row {row.number}, {message(row.name)}: {message(row.failure)}"
 
 
 def unknown_differences(sweep: Swept) -> Iterator[str]:
-    """Return a line for each reason for which differences are not known, with the rows."""
+    """Yield a line for each reason why a difference is unknown, with the rows."""
     rows: dict[str, list[str]] = {}
     for row in sweep.models:
         if row.no_difference:

@@ -57,7 +57,7 @@ def simulate_chain(
     The targets may differ only in delegate and options, since one runtime applies all delegates. ``by_default`` returns the
     target of the delegate that the runtime applies by itself when tensors are allocated
     (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). ``by_default`` is not called if the first subgraph
-    already runs entirely on delegates, if benchmark_model could not apply a delegate, or if the model failed together with a delegate.
+    already runs entirely on delegates, if benchmark_model could not apply a delegate, or if a delegate made the model fail.
     """
     first = targets[0]
     defaults = first.defaults

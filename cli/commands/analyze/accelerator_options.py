@@ -18,12 +18,12 @@ class AcceleratorArguments(NamedTuple):
 
     @property
     def are_given(self) -> bool:
-        """Whether either is given."""
+        """Whether at least one of the options is given."""
         return self.accelerators is not None or bool(self.socs)
 
 
 def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command ``--accelerators`` and ``--soc``."""
+    """Add ``--accelerators`` and ``--soc`` to a command."""
     command = click.option(
         "--soc",
         "socs",

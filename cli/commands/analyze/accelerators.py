@@ -25,7 +25,7 @@ _FORMS = ("text", "json")
 
 
 def asked_stacks(accelerators: str, socs: Sequence[str]) -> list[Stack]:
-    """Return the accelerators on each SoC that is asked for; raises UsageError and OptionError."""
+    """Return a stack of the accelerators for each requested SoC. Raises UsageError and OptionError."""
     asked = parse_accelerators(accelerators)
     if "npu" in asked and not socs:
         raise click.UsageError("the NPU needs a SoC: give --soc VENDOR:SOC, such as google:Tensor_G5")
@@ -35,7 +35,7 @@ def asked_stacks(accelerators: str, socs: Sequence[str]) -> list[Stack]:
 
 
 def stack_options(stacks: Sequence[Stack], asked: TargetArguments) -> dict[str, Any]:
-    """Return the options that are given to the delegates of all stacks; raises OptionError."""
+    """Return the options given for the delegates of all stacks. Raises OptionError."""
     delegates = list(dict.fromkeys(delegate for stack in stacks for delegate in delegates_of(stack)))
     return {key: value for given in asked.given(delegates) for key, value in given.items()}
 
@@ -43,7 +43,7 @@ def stack_options(stacks: Sequence[Stack], asked: TargetArguments) -> dict[str, 
 def analyze_accelerators(
     models: Sequence[str], accelerators: AcceleratorArguments, asked: TargetArguments, outputs: Outputs, *, verbose: bool
 ) -> int:
-    """Write what becomes of each model, on each SoC; return the exit code. Raises UsageError and OptionError."""
+    """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError."""
     form, _, output = outputs
     if form not in _FORMS:
         raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")

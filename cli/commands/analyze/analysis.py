@@ -1,4 +1,4 @@
-"""An analysis that can be written in every format: what to simulate, and how a report reads as text."""
+"""An analysis in a form that all output formats can use: the simulation, and the text of a report."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ...text.analysis.view import View
 
 @dataclass(frozen=True, slots=True)
 class AnalysisJob:
-    """The targets, the function that makes a model's report, and the function that shows a report as text."""
+    """The targets, a function that returns the report of a model, and a function that returns the text of a report."""
 
     targets: Sequence[Target]
     report: Callable[[Model], Report]
     lines: Callable[[Report, View], Iterable[Line]]
     names_fixes: bool = True
-    """Whether JSON says what to change; nobody asks that of all delegates."""
+    """Whether JSON includes what to change; false if all delegates are analyzed."""
 
 
 def each_alone(targets: Sequence[Target], model: Model) -> Report:
-    """Apply each delegate to a model by itself."""
+    """Return the report of each delegate applied to a model on its own."""
     cache = AnalysisCache()
     return Report(model, tuple([simulate(model, target, cache=cache) for target in targets]))
 
 
 def report_lines(report: Report, view: View) -> Iterable[Line]:
-    """Show each run: the lines that the runtime logs, the nodes that stay on the CPU and why, the partitions."""
+    """Return the text of each run: log lines, nodes that stay on the CPU with reasons, and partitions."""
     from ...text.analysis.report import report_lines
 
     return report_lines(report, view)

@@ -110,7 +110,7 @@ def _analyze(
     outputs: Outputs,
     verbose: bool,
 ) -> int:
-    """Analyze once; return the exit code."""
+    """Analyze the models once, and return the exit code."""
     if accelerators.are_given:
         _refuse_with_accelerators(accelerators, asked, is_chain, live, outputs)
         from .accelerators import analyze_accelerators
@@ -129,7 +129,7 @@ def _analyze(
 
 
 def _analysis(asked: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> AnalysisJob:
-    """Return what to do with each model: an overview, one or several delegates by themselves, or a chain."""
+    """Return the kind of analysis that is asked for: an overview, delegates on their own, or a chain."""
     if not asked.delegates:
         return overview(targets)
     names_fixes = ALL_DELEGATES not in asked.delegates
@@ -143,7 +143,7 @@ def _analysis(asked: TargetArguments, targets: Sequence[Target], is_chain: bool,
 def _refuse_with_accelerators(
     accelerators: AcceleratorArguments, asked: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
 ) -> None:
-    """Raise UsageError for options that do not go with ``--accelerators``, and for ``--soc`` without it."""
+    """Raise UsageError for options that conflict with ``--accelerators``, and for ``--soc`` without ``--accelerators``."""
     if asked.delegates or is_chain:
         raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
     if accelerators.accelerators is None:
@@ -164,14 +164,14 @@ def _is_given(parameter: str) -> bool:
 
 
 def _advise(model: Model, run: Run) -> Advice:
-    """Find the causes behind a run; what does so is loaded only where nodes stay on the CPU."""
+    """Return precise advice on the nodes that a run leaves on the CPU; the diagnosis is imported only when this is called."""
     from delegate_sim.diagnosis.advice.node_advice import advise
 
     return advise(model, run.target)
 
 
 def _diagnose_arguments(asked: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
-    """Return the arguments that describe each target to ``diagnose``."""
+    """Return, by delegate, the command-line arguments with which ``diagnose`` examines the same target."""
     common = [] if asked.runtime == DEFAULT_RELEASE else ["--runtime", asked.runtime]
     common += [] if asked.defaults == "benchmark" else ["--defaults", asked.defaults]
     common += ["--assume-ops-registered"] if asked.assume_ops_registered else []

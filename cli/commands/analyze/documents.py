@@ -1,4 +1,4 @@
-"""Write analyses of models in the formats that were asked for."""
+"""Write analyses of models in the requested formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Outputs(NamedTuple):
-    """The format on standard output, or of the file ``output``, and further files."""
+    """The main format, further report files, and the file for the main format (None for standard output)."""
 
     form: str
     files: Sequence[ReportFile]
@@ -30,9 +30,9 @@ class Outputs(NamedTuple):
 
 
 def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: Outputs) -> int:
-    """Analyze each model and write the reports; return the exit code.
+    """Analyze each model, write the reports, and return the exit code.
 
-    Text goes to standard output model by model, unless it is a table.
+    Text on standard output is written after each model, unless it is a table.
     """
     form, files, output = outputs
     documents = _Documents(models, view, analysis)
@@ -52,7 +52,7 @@ def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: O
 
 
 class _Documents:
-    """Reports, model by model, in the formats asked for."""
+    """The parts of the output for each model, in the requested formats."""
 
     def __init__(self, models: Models, view: View, analysis: AnalysisJob) -> None:
         self.models = models
@@ -62,7 +62,7 @@ class _Documents:
         self._parts: list[dict[str, Any]] = []
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
-        """Keep what each format needs of a report, and return it."""
+        """Store and return the parts of a report that the formats need."""
         parts: dict[str, Any] = {}
         for form in forms:
             kind = form if form in ("text", "json") else "cases"
@@ -72,7 +72,7 @@ class _Documents:
         return parts
 
     def whole(self, form: str) -> str | Sequence[str]:
-        """Return everything in one format; a long text in parts."""
+        """Return the whole output in one format, as one string or as parts of a long text."""
         if form == "text":
             return self._text()
         if form == "json":
@@ -88,7 +88,7 @@ class _Documents:
         return render(form, self.results())
 
     def results(self) -> Results:
-        """Return all cases."""
+        """Return the cases of all models."""
         from delegate_sim.gate.results import Results
 
         unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
@@ -122,7 +122,7 @@ class _Documents:
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
 
     def unanswered(self) -> Iterator[Line]:
-        """Say which models cannot be read, below the text of the others."""
+        """Return the error messages of the models that cannot be read, to be shown below the text of the other models."""
         messages = [model.message for model in self.models.unreadable]
         if not messages:
             return iter(())

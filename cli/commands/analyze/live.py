@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --live``: a delegate's real code beside its simulation."""
+"""``delegate-sim analyze --live``: compare a delegate's real code with its simulation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FORMS = ("text", "json")
 
 
 def refuse_other_options(live: LiveArguments, asked: TargetArguments, *, is_chain: bool, has_files: bool) -> None:
-    """Raise UsageError for options of ``analyze`` that do not go with ``--live``, and for ``--live-report`` without it."""
+    """Raise UsageError for options that conflict with ``--live``, and for ``--live-report`` without ``--live``."""
     if not live.live:
         raise click.UsageError("--live-report needs --live")
     if not asked.delegates or is_chain:
@@ -45,10 +45,10 @@ def refuse_other_options(live: LiveArguments, asked: TargetArguments, *, is_chai
 
 
 def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArguments, outputs: Outputs, view: View) -> int:
-    """Write what delegates really decide beside what is simulated.
+    """Run the real delegates, write their decisions next to the simulated ones, and return the exit code.
 
-    The exit code is 1 where they differ, 2 where a delegate could not be run. Raises UsageError for another format, OptionError
-    for a delegate that cannot be run here.
+    The exit code is 1 if a decision differs from the simulation, and 2 if a delegate could not be run. Raises UsageError for a
+    format other than text and JSON, and OptionError for a delegate that this host cannot run.
     """
     form, _, output = outputs
     if form not in _FORMS:

@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --delegate``: each named delegate by itself."""
+"""``delegate-sim analyze --delegate``: each named delegate on its own."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from .analysis import AnalysisJob, each_alone, report_lines
 
 
 def single(targets: Sequence[Target], *, names_fixes: bool) -> AnalysisJob:
-    """Return the analysis of each delegate by itself."""
+    """Return the analysis that applies each delegate on its own, shown in detail."""
     return AnalysisJob(targets, partial(each_alone, targets), report_lines, names_fixes)

@@ -1,4 +1,4 @@
-"""Choose where reports give a diagnosis's precise advice and where the hints of rules suffice."""
+"""Decide whether a report gives the precise advice of a diagnosis or the general hints of the rules."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NODES_ADVISED = 1000
 
 
 def advice_on(report: Report, run: Run, view: View) -> Advice | None:
-    """Look for what to change, if any node stays on the CPU and it does not take long.
+    """Return a diagnosis's advice on the nodes that stay on the CPU, or None if there is no such node or it would take long.
 
-    Of delegates in a row, each but the first sees what is left, which a diagnosis does not know.
+    Also None for several delegates in a chain: a diagnosis does not know which nodes the earlier delegates left.
     """
     is_one_of_several = report.is_chain and sum([not delegate_run.by_default for delegate_run in report.runs]) > 1
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
@@ -30,7 +30,7 @@ def advice_on(report: Report, run: Run, view: View) -> Advice | None:
 
 
 def advise_entry(report: Report, run: Run, entry: dict[str, Any], view: View) -> None:
-    """Put the hints that the text of a report has into the plain data of one of its runs."""
+    """Replace the hints in the plain data of a run with the precise advice that the text of the report also has."""
     advice = advice_on(report, run, view)
     if advice is None:
         return

@@ -1,4 +1,4 @@
-"""Several delegates side by side, as text: a table of operators, then the nodes on which they disagree."""
+"""Several delegates side by side, as text: a table of operators, then the nodes on which the delegates disagree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDEST_OPERATOR = 32
 
 
 def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
-    """Return the table and the list."""
+    """Return the table of operators and the list of disagreements."""
     taken = dict.fromkeys([words_of(run.delegate.name).taken for run in runs])
     yield Line(f"Side by side: nodes {' or '.join(taken)}", _HEADING)
     yield from _table(runs, verbose)

@@ -1,4 +1,4 @@
-"""Decisions of real delegates as text: their lines, and differences from the simulation."""
+"""Decisions of real delegates as text: the lines they print, and differences from the simulation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPORT_HINT = "please report this: --live-report FILE writes what to send (no we
 
 
 def live_verdict(result: LiveResult) -> str:
-    """Return what came of it in a few words."""
+    """Return the result of a live run in a few words."""
     if not result.is_run:
         return "not run"
     if not result.is_compared:
@@ -27,7 +27,7 @@ def live_verdict(result: LiveResult) -> str:
 
 
 def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Iterator[Line]:
-    """Return what each delegate did with a model."""
+    """Return the text of live runs on a model, one paragraph for each delegate."""
     for number, result in enumerate(results):
         if number:
             yield Line("")

@@ -1,4 +1,4 @@
-"""Runs in one line each: the outcome, what is delegated, and the main blocker."""
+"""Tables with a row for each run: outcome, delegated share, and main blocker."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _SELECTED = (
 
 
 def overview_lines(report: Report, width: int) -> Iterator[Line]:
-    """Return a table of the runs of one model, one row each, and how to see one in detail.
+    """Return a table with a row for each run of one model, and a hint on how to see a run in detail.
 
-    If the last columns do not fit, they become a table of their own.
+    If the last columns do not fit, they form a second table.
     """
     runs = report.runs
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
@@ -47,7 +47,7 @@ def overview_lines(report: Report, width: int) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model on a delegate in the table of many models; ``message`` says what is wrong with one that cannot be read."""
+    """A row for a model on a delegate in the table of many models; ``message`` is the error if the model cannot be read."""
 
     path: str
     delegate: str = ""
@@ -56,13 +56,13 @@ class ModelRow:
 
 
 def model_rows(report: Report) -> list[ModelRow]:
-    """Return a row for each delegate that was asked for."""
+    """Return a row for each requested delegate."""
     path = report.model.path or "-"
     return [ModelRow(path, run.delegate.name, summary_of(report.model, run)) for run in report.runs if not run.by_default]
 
 
 def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator[Line]:
-    """Return a table of many models, with a row for each model and delegate, and those that cannot be read below it."""
+    """Return a table with a row for each model and delegate, and below it the errors of models that cannot be read."""
     models = len({row.path for row in rows})
     yield Line(f"{counted(models, 'model')}, on {release}", _HEADING)
     room = max(_NARROWEST_MODEL, width // 3)
@@ -76,7 +76,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
 
 
 def blocker_text(blocker: Blocker | None) -> str:
-    """Return what keeps most on the CPU: the operator and how many nodes, or the model's input, and the code."""
+    """Return the code of the main blocker, with its operator and number of nodes, or with an input of unknown size."""
     if blocker is None:
         return ""
     if blocker.is_input:
@@ -85,7 +85,7 @@ def blocker_text(blocker: Blocker | None) -> str:
 
 
 def multiply_adds_share(summary: BlockerSummary) -> str:
-    """Return the share of multiply-adds that is delegated, ``-`` for a model without any."""
+    """Return the delegated share of multiply-adds, or ``-`` for a model without multiply-adds."""
     return share(summary.delegated_multiply_adds, summary.multiply_adds) if summary.multiply_adds else "-"
 
 
@@ -104,7 +104,7 @@ def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
 
 
 def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
-    """A run that delegates no node, or fails, shows its outcome instead of the share of nodes."""
+    """Return the cells of a model; a run that fails or delegates nothing shows its outcome instead of the share of nodes."""
     if summary is None:
         return "unreadable", "", "", "", ""
     measures = summary.measures

@@ -1,4 +1,4 @@
-"""A report as text: the log lines first, then what is delegated, why the rest is not, and the partitions."""
+"""A report as text: log lines, delegated nodes, the reasons for nodes on the CPU, and partitions."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ _SELECTED = (
 )
 
 _PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
-"""Told of kernels that the newest sources cannot make, where the release's own are not known."""
+"""The title if a kernel fails in the newest sources, and the sources of the simulated release are not known."""
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
-    """Return the text of a report: run by run and side by side, or as a chain; of one that does not run no places are said."""
+    """Yield the text of a report: each run and a comparison, or a chain and, if ``is_running``, the places of its nodes."""
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
         yield from _chain_lines(report, view, is_running)
@@ -92,7 +92,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
 
 
 def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
-    """Point to the command that says what each cause costs, unless everything is delegated."""
+    """Yield the ``diagnose`` command that shows the cost of each cause, unless everything is delegated."""
     if run.delegate.name in view.commands and any(True for _ in on_cpu(run)):
         import shlex  # most runs leave no node
 
@@ -104,7 +104,7 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
-    """All log lines come first, as on a device; a delegate that the runtime applies by default has no details."""
+    """Return the text of a chain: all log lines first, as on a device, then details of each delegate not applied by default."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from _log_lines(runs)
@@ -121,7 +121,7 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
 
 
 def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
-    """Log lines are as the runtime prints them: neither wrapped nor styled."""
+    """Return log lines exactly as the runtime prints them: neither wrapped nor styled."""
     lines = [Line(printable(log_line)) for run in runs for log_line in run.log_lines]
     yield from lines
     if lines:
@@ -227,7 +227,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), verb, view)
     dropped = dropped_partitions(run)
-    # A strip that the terminal breaks says nothing, unlike text.
+    # A strip is unreadable if the terminal wraps it, so it is limited to the real width, unlike text.
     yield from strip_lines(strip(run), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
@@ -236,7 +236,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
 
 
 def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
-    """Explain a line of the delegate's own that counts partitions in another way than that of the runtime."""
+    """Return an explanation if the delegate logs a line of its own that counts partitions differently from the runtime."""
     own = [
         line for line in log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
     ]
@@ -246,7 +246,7 @@ def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
 
 
 def _multiply_adds(total: int, delegated: int, verb: str, view: View) -> Iterator[Line]:
-    """These counts say nothing about latency; models without such work have no line."""
+    """Return a line with the counts of multiply-adds, which say nothing about latency; no line if there are none."""
     if total:
         yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} {verb} ({share(delegated, total)})", view)
 
@@ -260,7 +260,7 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Say how many nodes each further partition would add; long lists are cut."""
+    """Return the number of nodes that each further partition would add; long lists are cut."""
     shown = dropped[:_GAINS_SHOWN]
     gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
     more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
@@ -278,7 +278,7 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Nodes of one operator with findings that differ at most in numbers: what was found and demanded, and the nodes."""
+    """Nodes of one operator whose reasons differ only in numbers, with the findings, the demands and the node indices."""
 
     op: str
     found: list[str]
@@ -313,9 +313,9 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
 
 
 def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
-    """Return what the causes behind the demands ask to change, or else what the rule says; what holds for most nodes first.
+    """Return the changes advised for the demands, or the hints of the rules without advice; those for most nodes come first.
 
-    A change that not all of the operators need names those that do.
+    A change that only some of the operators need names these operators.
     """
     nodes: dict[str, dict[str, set[int]]] = {}
     for demand in demands:
@@ -331,14 +331,14 @@ def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand]
 
 
 def _joined(demands: Sequence[_Demand]) -> _Demand:
-    """Return demands that differ only in numbers as one."""
+    """Merge demands that differ only in numbers into one demand with ranges."""
     return _Demand(
         demands[0].code, with_ranges([demand.needed for demand in demands]), with_ranges([demand.hint for demand in demands])
     )
 
 
 def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
-    """Group the nodes that have reasons by what the reasons demand, and these by operator and by what was found."""
+    """Group refused nodes by the demands of their reasons, and each group by operator and findings."""
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in run.graph.execution_plan:
         if index not in run.delegated:
@@ -358,7 +358,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
-    """Join what was found, without what is said elsewhere: the operator and why all delegation was undone."""
+    """Join the findings of reasons, except the operator's name and the message of the whole run's refusal."""
     known = {op, shortened(refusal.message) if refusal else ""}
     return "; ".join([text for text in dict.fromkeys([reason.found for reason in reasons]) if text not in known])
 
@@ -368,7 +368,7 @@ def _size(variants: Iterable[_Group]) -> int:
 
 
 def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line]:
-    """The operator and what was found, and its nodes in the same line if they fit."""
+    """Return the operator, the findings, and the nodes, which are on the same line if they fit."""
     words = [with_ranges(variant.found)] if variant.found[0] else []
     if demands_differ:
         own = list(dict.fromkeys(variant.demands))
@@ -421,6 +421,6 @@ def _partition_row(run: SubgraphRun, number: int, subset: Subset, place: str) ->
 
 
 def _operators(run: SubgraphRun, subset: Subset) -> list[str]:
-    """Return the operators of a partition with their numbers, most frequent first."""
+    """Return the operators of a partition with their node counts, most frequent first."""
     operators = Counter([run.graph.nodes[index].op for index in subset.nodes])
     return [f"{name(op)} {number:,}" for op, number in operators.most_common()]

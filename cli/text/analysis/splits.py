@@ -1,4 +1,4 @@
-"""The split of partitions over devices as text: one line for each step."""
+"""The steps into which the runtime behind a delegate splits partitions, as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STEPS_SHOWN = 10
 
 
 def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the steps of each partition, with the device, its operations and the bytes across the step's border."""
+    """Return the steps of each partition, each with its device, its operations and the bytes across its boundary."""
     splits = splits_of(run, subgraph)
     if not splits:
         return

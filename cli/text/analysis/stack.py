@@ -1,4 +1,4 @@
-"""The result of CompiledModel as text: each step with its lines, where nodes run, and SoCs side by side."""
+"""The result of CompiledModel as text: the report of each step, the places of nodes, and SoCs side by side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Return the text of each stack, then of all of them side by side if there are several."""
+    """Return the text of each stack, then, if there are several, a table of all stacks side by side."""
     for number, result in enumerate(results):
         if number:
             yield Line("")
@@ -39,7 +39,7 @@ def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
 
 
 def stacked_row(result: StackResult) -> Sequence[str]:
-    """Return the SoC, whether CompiledModel is created, and how many nodes run where."""
+    """Return the SoC, whether CompiledModel is created, and the number of nodes in each place."""
     places = _places(_summed(result.places()))
     return [message(_target(result)), "created" if result.is_created else "not created", places]
 
@@ -59,7 +59,7 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
 
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
-    """Point to the commands that say what keeps nodes off the NPU."""
+    """Yield the ``diagnose`` commands that show what keeps nodes off the NPU."""
     leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
     if leaving:
         yield Line("")
@@ -78,7 +78,7 @@ def _leaves_nodes(result: StackResult) -> bool:
 
 
 def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Return a row for each operator, with how many of its nodes run where on each target."""
+    """Yield a table with a row for each operator: the number of its nodes in each place, on each target."""
     counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for places in counts for op in places]))
     operators.sort(key=lambda op: -sum([sum(places.get(op, Counter()).values()) for places in counts]))

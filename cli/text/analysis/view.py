@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 HEADING = "bold"
 
 MANY = 4
-"""The number of models from which on text has a table, unless everything is to be shown."""
+"""The number of models from which text is a table, unless it is verbose."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The amount of detail and the width of a text.
+    """The width and the amount of detail of a text.
 
-    ``commands`` are the arguments of those that diagnose the model, by delegate; ``advise`` finds out what to change, beyond
-    what rules say.
+    ``commands`` are the arguments for ``diagnose``, by delegate. ``advise`` returns advice that is more precise than the hints
+    of rules.
     """
 
     width: int

@@ -45,7 +45,7 @@ _OUTCOMES = {
 
 
 def summary_lines(summaries: Sequence[LogSummary], title: str, columns: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a log's runs; lines that were not used are shown if ``verbose``."""
+    """Return the text of the runs in a log; unused log lines are shown only if ``verbose``."""
     for number, summary in enumerate(summaries, start=1):
         if number > 1:
             yield Line("")
@@ -54,7 +54,7 @@ def summary_lines(summaries: Sequence[LogSummary], title: str, columns: int, ver
 
 
 def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, columns: int, verbose: bool) -> Iterator[Line]:
-    """Say how many lines of a log were not used, and show them if ``verbose``."""
+    """Yield the number of unused log lines, and the lines themselves if ``verbose``."""
     if not unused_count:
         return
     more = "" if verbose else " (--verbose shows them)"

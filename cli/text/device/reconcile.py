@@ -1,4 +1,4 @@
-"""A reconciliation as text: lines of device and simulation, the numbers, and why nodes ran on the CPU."""
+"""A reconciliation as text: log lines and numbers of device and simulation, and why nodes ran on the CPU."""
 
 from __future__ import annotations
 
@@ -119,14 +119,14 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 
 def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
-    """The log lines are shown as they were printed, neither wrapped nor styled."""
+    """Yield the log lines (neither wrapped nor styled) and the numbers of both sides."""
     yield from tally_lines(
         reconciliation.device, reconciliation.simulated, width, is_plugin=reconciliation.setting.delegate.is_plugin
     )
 
 
 def tally_lines(device: Tally, simulated: Tally, width: int, *, is_plugin: bool) -> Iterator[Line]:
-    """Return the lines and numbers of both sides."""
+    """Yield the log lines and the numbers of the device and of the simulation."""
     for title, tally in (("Device", device), ("Simulated", simulated)):
         yield Line(title, _HEADING)
         for line in tally.lines:
@@ -221,7 +221,7 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 
 def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
-    """Return the errors in a log with what they mean."""
+    """Yield the errors in a log with their meaning."""
     if errors:
         yield Line("")
         yield Line("Errors in the log", _HEADING)
@@ -232,7 +232,7 @@ def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
 
 
 def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
-    """Return an operator that the delegate lists as refused, on both sides."""
+    """Yield the text on an operator that the log lists as refused: the reasons on the device and in the simulation."""
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
     simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
     sign = "same" if listed.is_same else "differs"

@@ -1,1 +1,1 @@
-"""Building blocks of texts: tables, paragraphs, strips, and wordings of measures and findings."""
+"""Building blocks of texts: tables, paragraphs, strips, and the wording of measures and findings."""

@@ -1,4 +1,4 @@
-"""Changes in a model since its baseline, in words."""
+"""Descriptions of the changes in a model since its baseline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NODES_WIDTH = 40
 
 
 def alike(changes: Iterable[NodeChange]) -> list[list[NodeChange]]:
-    """Group changes that differ only in the node."""
+    """Group changes that are equal except for the node."""
     groups: dict[tuple[str, ...], list[NodeChange]] = {}
     for change in changes:
         groups.setdefault((change.op, change.what, change.old, change.new), []).append(change)
@@ -20,7 +20,7 @@ def alike(changes: Iterable[NodeChange]) -> list[list[NodeChange]]:
 
 
 def change_text(members: Sequence[NodeChange]) -> str:
-    """Describe a change that one or several nodes have in common."""
+    """Describe a change that one or more nodes share."""
     first = members[0]
     if first.node is None and first.old_node is None:
         return f"{first.what} {first.name}: {first.old or 'none'} -> {first.new or 'none'}"
@@ -35,5 +35,5 @@ def change_text(members: Sequence[NodeChange]) -> str:
 
 
 def _place(members: Sequence[NodeChange]) -> str:
-    """Name the tensor of a single node."""
+    """Return the name of the tensor if there is a single node, after a comma."""
     return f", {members[0].name}" if len(members) == 1 and members[0].name else ""

@@ -1,4 +1,4 @@
-"""Findings as text: those that say the same about several nodes of one operator are merged."""
+"""Findings as text; findings with the same statement about several nodes of one operator are merged."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _NODES_WIDTH = 40
 
 
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Group findings that differ only in the node, and in numbers.
+    """Group findings that differ only in the node and in numbers.
 
-    Errors come first; within a level, findings about the whole model come before those about nodes, larger groups first.
+    Errors come first. Within a level, findings about the whole model come before findings about nodes, and larger groups come
+    before smaller groups.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -31,7 +32,7 @@ def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 def finding_text(members: Sequence[Finding]) -> str:
-    """Say what a group of findings says."""
+    """Return the message of a group of findings."""
     first = members[0]
     if len(members) == 1:
         return first.message
@@ -42,5 +43,5 @@ def finding_text(members: Sequence[Finding]) -> str:
 
 
 def finding_hint(members: Sequence[Finding]) -> str:
-    """Say what to do about a group of findings."""
+    """Return the hint for a group of findings."""
     return with_ranges([member.hint for member in members])

@@ -1,4 +1,4 @@
-"""The numbers of a run in words."""
+"""The measures of a run as text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def kernels_text(number: int, words: OutcomeWords) -> str:
-    """Return how many groups of taken nodes there are."""
+    """Return the number of delegate kernels, or of partitions to compile, with its noun."""
     return f"{number:,} {words.kernel if number == 1 else words.kernels}"
 
 
 def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
-    """Return how many nodes are taken, and in how many partitions."""
+    """Return the numbers of delegated (or selected) nodes, partitions and kernels."""
     part = f" ({share(measures.delegated_nodes, measures.nodes)})" if has_share else ""
     return (
         f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} {words.taken}{part}, "
@@ -26,5 +26,5 @@ def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = Fal
 
 
 def measures_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
-    """Return the outcome, then how many nodes are taken."""
+    """Return the outcome, and the text of ``nodes_text``."""
     return f"{measures.outcome}: {nodes_text(measures, words, has_share=has_share)}"

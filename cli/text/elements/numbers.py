@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
-"""Digits in names, such as those of ``CONV_2D`` and ``INT8``, are no numbers."""
+"""The pattern of a number; digits in names such as ``CONV_2D`` and ``INT8`` do not match."""
 
 
 def without_numbers(text: str) -> str:
-    """Return what texts that differ only in numbers have in common.
+    """Return the text with its numbers replaced by a placeholder, so that texts that differ only in numbers become equal.
 
     >>> without_numbers("CONV_2D of 3 x 64") == without_numbers("CONV_2D of 5 x 1024")
     True
@@ -19,7 +19,7 @@ def without_numbers(text: str) -> str:
 
 
 def with_ranges(texts: Sequence[str]) -> str:
-    """Return texts that differ only in numbers as one.
+    """Merge texts that differ only in numbers into one text with ranges.
 
     >>> with_ranges(["size [1,64]", "size [1,8]"])
     'size [1,8 to 64]'

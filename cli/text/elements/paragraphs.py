@@ -1,4 +1,4 @@
-"""Wrapped text as lines of a style."""
+"""Wrapped text as lines with a style."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from ...console.terminal import Line
 
 
 def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None, *, style: str = "") -> list[Line]:
-    """Return text as ``wrapped`` breaks it, in one style."""
+    """Return wrapped text as lines with one style."""
     return [Line(line, style) for line in wrapped(text, width, indent, hanging)]
 
 
 def indented(text: str, width: int, indent: str, style: str = "") -> list[Line]:
-    """Return a paragraph whose lines after the first are indented by two more."""
+    """Return a paragraph whose lines after the first are indented by two more spaces."""
     return paragraph(text, width, indent, f"{indent}  ", style=style)
 
 
 def fact(title: str, text: str, width: int) -> list[Line]:
-    """Return a paragraph beside its title."""
+    """Return a paragraph to the right of its title."""
     return paragraph(text, width, f"  {title:14} ", " " * 17)

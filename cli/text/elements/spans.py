@@ -1,4 +1,4 @@
-"""Names of releases, several in a row as one span."""
+"""Names of consecutive releases as spans."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from delegate_sim.releases.catalogue import RELEASES
 
 
 def spans(releases: Sequence[str]) -> list[str]:
-    """Return names of releases, several in a row as ``tf-2.13 to tf-2.18``."""
+    """Return names of releases; consecutive releases become a span such as ``tf-2.13 to tf-2.18``."""
     spans: list[list[str]] = []
     for release in releases:
         position = RELEASES.index(release) if release in RELEASES else -1

@@ -1,4 +1,4 @@
-"""The execution plan as a strip of characters: a cell for each node, or for several where there is no room."""
+"""The execution plan as a strip of characters; each character (cell) stands for one node, or several if space is short."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...console.terminal import Line, can_write
 STATES_AND_MIXED = (DELEGATED, REFUSED, LEFT, MIXED)
 _BLOCKS = {DELEGATED: "\u2588", REFUSED: "\u2591", LEFT: "\u2592", MIXED: "\u259e"}
 _ASCII = {DELEGATED: "#", REFUSED: ".", LEFT: "o", MIXED: "/"}
-"""For an output that does not have the others."""
+"""The characters for an output encoding without the block characters."""
 _STYLES = {DELEGATED: "green", REFUSED: "red", LEFT: "yellow", MIXED: "magenta"}
 _WORDS = {REFUSED: "the CPU", LEFT: "the CPU, though accepted", MIXED: "several of these"}
 _ROWS = 4
@@ -21,7 +21,7 @@ _INDENT = 2
 
 
 def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Line]:
-    """Return the strip in at most a few lines of a width, and what its characters mean; nothing for a plan that is not cut."""
+    """Yield the strip in at most ``_ROWS`` lines, and its legend; nothing if all nodes have the same state."""
     if len({span.state for span in spans}) < 2:
         return
     glyphs = _BLOCKS if can_write("".join(_BLOCKS.values())) else _ASCII
@@ -39,13 +39,13 @@ def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Li
 
 
 def strip_text(lengths: Lengths, room: int) -> tuple[str, int]:
-    """Return the strip as text of at most so many characters, and how many nodes each stands for."""
+    """Return the strip with at most ``room`` characters, and the number of nodes per character."""
     states, size = cells(lengths, room)
     return "".join([_BLOCKS[state] for state in states]), size
 
 
 def legend_texts(delegate: str, states: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the character of each state and what it means."""
+    """Return the character and the meaning of each state."""
     return [(_BLOCKS[state], _WORDS.get(state, delegate)) for state in states]
 
 

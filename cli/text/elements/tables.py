@@ -1,4 +1,4 @@
-"""Rows of text laid out in columns."""
+"""Tables of text with aligned columns."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _NARROWEST_TEXT = 16
 
 
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, split: int, keys: int = 1) -> list[str]:
-    """Return rows as lines of at most a width, with the columns ``right`` aligned to the right; the first row is the heading.
+    """Return rows, with the heading first, as lines that fit a width; the columns in ``right`` are right-aligned.
 
-    If the columns do not fit, those from ``split`` on become a table of their own, which repeats the first ``keys`` columns; if
-    that would hide a column, there are as many tables as it takes. Only text at the end of a line is cut.
+    If the columns do not fit, the columns from ``split`` on form a second table, which repeats the first ``keys`` columns. If
+    these tables are still too wide, the columns are spread over more tables. Only text at the end of a line is cut.
     """
     columns = range(len(rows[0]))
     sizes = [max(len(row[column]) for row in rows) for column in columns]
