@@ -62,7 +62,7 @@ class LiveResult:
 def comparable_release(engine: Engine, requested: Release) -> Release:
     """Return the release to simulate for the installed code.
 
-    The default release stands for the installed one. Raises OptionError for any other release that is not installed.
+    The default release stands for the installed release. Raises OptionError for any other release that is not installed.
     """
     try:
         installed = parse_release(engine.software)
@@ -76,7 +76,7 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
 
 
 def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
-    """Run a delegate's code on a model, without simulating it."""
+    """Run a delegate's real code on a model, without a simulation."""
     live = engine.decide(model, options)
     return LiveResult(engine.delegate.name, engine.software, live, is_run=not live.lacks)
 

@@ -1,7 +1,7 @@
 """Engines for the delegates whose real code can run on this host.
 
-LiteRT's wheel has most of the code, and some delegates need a library from the vendor. This package ships and downloads none of
-them.
+LiteRT's wheel has most of the code, and some delegates need a library from the vendor. This package neither
+ships nor downloads any of this code.
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ def find_engine(delegate: Delegate) -> Engine:
 
 
 def engines() -> Iterator[Engine]:
-    """Return the engine of every delegate that has one."""
+    """Return the engine of every delegate that has an engine."""
     for name in LIVE_NAMES:
         yield find_engine(find_live(name))

@@ -10,7 +10,7 @@ RUNTIME = "ai_edge_litert"
 
 
 def package_folder(name: str) -> Path | None:
-    """Return the folder of an installed package; None if it is not installed."""
+    """Return the folder of an installed package; None if the package is not installed."""
     spec = importlib.util.find_spec(name)
     return None if spec is None or spec.origin is None else Path(spec.origin).parent
 

@@ -13,7 +13,7 @@ from ..foundation.limits import how_to_raise, raised
 
 SECONDS = 120
 MEMORY = 16 << 30
-"""Limit of address space in bytes; a process that exceeds it prints an error, or crashes."""
+"""Limit of address space in bytes. A process that exceeds the limit prints an error, or crashes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,9 @@ def scan(
     """Judge models on targets and write the tables of the output.
 
     ``show`` is called with the number of finished models and the number of all models. Results of an earlier scan, finished or
-    not, are reused if content, target and rules are unchanged. Results go first to a journal next to the output, so that none are
-    lost if the process ends. After KeyboardInterrupt, the results so far are written to the output. Raises ScanError and OSError.
+    not, are reused if content, target and rules are unchanged. Results go first to a journal next to the output, so that no
+    result is lost if the process ends. After KeyboardInterrupt, the results so far are written to the output. Raises ScanError
+    and OSError.
     """
     file_format = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)

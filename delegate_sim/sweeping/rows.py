@@ -65,7 +65,7 @@ class SweepRow:
 
     @property
     def error(self) -> float | None:
-        """The largest error of an output as a share of its range; None if it is unknown."""
+        """The largest error of an output as a share of the output's range; None if the error is unknown."""
         if self.difference is None or self.difference.problem or not math.isfinite(self.difference.relative):
             return None
         return self.difference.relative
@@ -88,7 +88,7 @@ def pareto(rows: Sequence[SweepRow]) -> frozenset[int]:
     """Return the numbers of the best rows.
 
     Rows are compared by each target's share of multiply-adds, by size, and by the difference from the float model. A row is best
-    if no other row is at least as good in all of these measures and better in one measure. An unknown difference counts as the
+    if no other row is at least as good in all of these measures and better in at least one. An unknown difference counts as the
     worst. Of several rows with the same file, only the first row is considered.
     """
     points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None}

@@ -1,4 +1,4 @@
-"""Write one of the models of a sweep."""
+"""Write a model of a sweep to a file."""
 
 from __future__ import annotations
 

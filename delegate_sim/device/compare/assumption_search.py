@@ -49,7 +49,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if its only difference is that the driver failed to compile a delegate kernel on the device."""
+    """Yield the first simulation if the log differs only in that the driver failed to compile a delegate kernel."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:

@@ -206,7 +206,7 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether two lists have equally many lines, and paired lines agree in every number that both of them give."""
+    """Return whether two lists have the same length, and their lines agree pairwise in every number that both lines give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )

@@ -92,7 +92,10 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return a setting and its simulation, with a platform release that accepts the model if the device accepted it."""
+    """Return a setting and its simulation.
+
+    If the platform release refuses a model that the device accepted, try other releases.
+    """
     platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.behind is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:

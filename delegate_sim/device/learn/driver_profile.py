@@ -52,8 +52,8 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. They
-    contradict each other if only one of them accepts an operation with the same types and shapes.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. The
+    contradiction is an operation that one accepts and the other rejects with the same types and shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()

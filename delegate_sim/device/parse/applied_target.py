@@ -48,7 +48,7 @@ class DeviceSetting:
     """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
     notes: tuple[str, ...] = ()
     may_be_older: bool = False
-    """True if a release older than all known ones may have printed the log."""
+    """True if a release older than all known releases may have printed the log."""
 
     @property
     def release(self) -> Release:
@@ -118,7 +118,7 @@ def flags_without_others(delegate: Delegate) -> str:
 
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
-    """Return the delegate that the application applied; None if the log does not show the delegate, or it is not simulated.
+    """Return the delegate that the application applied; None if the log shows no delegate that is simulated.
 
     A delegate that the runtime applies by default is returned only if the log shows no other delegate.
     """
@@ -293,7 +293,7 @@ def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[R
 
 
 def may_be_older(log: DeviceLog) -> bool:
-    """Return whether a release older than all known ones may have printed the log."""
+    """Return whether a release older than all known releases may have printed the log."""
     if log.tensorflow_version is not None:
         oldest = parse_release(RELEASES[0]).version
         return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest

@@ -168,7 +168,7 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
-    """Return the compiler plugin whose library the log names; None if the log names none, or the plugin is not simulated."""
+    """Return the compiler plugin whose library the log names; None if no library is named, or the plugin is not simulated."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY)]
     delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
     return delegates[-1] if delegates else None

@@ -153,7 +153,7 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of an error; empty if it is unknown."""
+    """Return the meaning of an error; empty if the meaning is unknown."""
     if error.kind == API_ERROR:
         return _api_meaning(error)
     if error.kind == NODE_ERROR:

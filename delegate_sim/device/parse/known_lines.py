@@ -1,7 +1,7 @@
 """Patterns of lines that runtimes, delegates, drivers and tools print, besides those in ``log_reader``.
 
-Each kind of line is a pattern in one table. Sources of the wordings: ``tflite/core``, ``tflite/delegates``, ``litert/runtime``,
-``litert/compiler`` and ``litert/vendors``; Android's ``packages/modules/NeuralNetworks``; logs of devices.
+``PATTERNS`` has the patterns of each kind of line. Sources of the wordings: ``tflite/core``, ``tflite/delegates``,
+``litert/runtime``, ``litert/compiler`` and ``litert/vendors``; Android's ``packages/modules/NeuralNetworks``; logs of devices.
 """
 
 from __future__ import annotations

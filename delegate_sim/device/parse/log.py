@@ -29,7 +29,7 @@ _START = 1024
 
 
 def read_log(text: str) -> DeviceLog:
-    """Parse the text of a log; if it holds several runs, return the last. Unknown lines are ignored."""
+    """Parse the text of a log; if the text holds several runs, return the last run. Unknown lines are ignored."""
     return read_lines(io.StringIO(text, newline="\n"))
 
 
@@ -79,7 +79,7 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
 
 
 def _message(file: BinaryIO) -> bytes:
-    """Return the content of a file. Raises OSError if it is larger than the limit."""
+    """Return the content of a file. Raises OSError if the content is larger than the limit."""
     most = raised(_LARGEST_MESSAGE)
     content = file.read(most + 1)
     if len(content) > most:
@@ -122,7 +122,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield the differing parts of two logs that show that the logs are not from one run."""
+    """Yield the parts that differ between two logs although they must agree in logs of one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):

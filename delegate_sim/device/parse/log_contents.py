@@ -106,7 +106,7 @@ class DeviceLog:
     summaries: Mapping[int, Summary] = field(default_factory=dict)
     """The tables of node types, by subgraph."""
     lost_events: bool = False
-    """True if the profiler's buffer overflowed and it dropped events."""
+    """True if the profiler dropped events because its buffer was full."""
     statements: tuple[Statement, ...] = ()
     """All other parsed lines, without duplicates, in log order."""
     flags: Mapping[str, str] = field(default_factory=dict)

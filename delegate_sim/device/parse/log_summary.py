@@ -117,7 +117,7 @@ class LogSummary:
     unused: tuple[str, ...]
     unused_count: int
     is_cut: bool
-    """True if the log ends before it shows the delegate's outcome."""
+    """True if the log ends before a line shows the delegate's outcome."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""

@@ -128,7 +128,7 @@ def read_json(text: str, path: str) -> DeviceLog | None:
 
 
 def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
-    """Read a message in protobuf's text format, one field per line; None if it is not from benchmark_model."""
+    """Read a message in protobuf's text format, one field per line; None if the message is not from benchmark_model."""
     content = _dumped(lines)
     return _log(content, path) if content else None
 
