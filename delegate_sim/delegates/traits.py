@@ -50,7 +50,7 @@ class LogTraits:
     has_runtime_behind: bool = False
     """Whether Android's neural networks runtime takes the delegate's partitions and may print lines of its own."""
     speaks_as: str = ""
-    """The delegate's name in the lines that it prints, if another delegate prints lines with the same wording."""
+    """The delegate's name in its own log lines; empty unless another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a kernel's name implies."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -50,7 +50,10 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
-    """Return the first measured release from ``release`` on; None if that includes all measured releases."""
+    """Return the first measured release from ``release`` on.
+
+    Returns None, which means no limit, if ``release`` is None or not newer than the oldest measured release.
+    """
     if release is None or OLDEST.is_at_least(release):
         return None
     return next(measured for measured in MEASURED if measured.is_at_least(release))

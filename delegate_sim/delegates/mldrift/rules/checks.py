@@ -190,7 +190,9 @@ FUSED: Checks = (ONE_RESULT, FUSABLE)
 
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
-"""The highest rank that ML Drift reads before LiteRT 2.2, and since then. All tensors of a node must also respect ``_MAX_RANK``.
+"""The highest rank that ML Drift reads: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` since then.
+
+All tensors of a node must also respect ``_MAX_RANK``.
 """
 
 

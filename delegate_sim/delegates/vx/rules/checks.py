@@ -3,7 +3,7 @@
 Source: ``OpMapperBase::IsSupported``, which checks every operator, and the common parts of several mappers' ``IsOpSupported``
 (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first failed check.
 
-Checks of all operands skip an omitted operand. Upstream reads memory before the array of tensors in this case.
+An omitted operand passes all checks that apply to every operand. Upstream instead reads memory before the array of tensors.
 """
 
 from __future__ import annotations
