@@ -419,7 +419,7 @@ CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 
 
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
-    """Register a Prepare function for one or more operators; ``changed_in`` lists the releases in which the function changed."""
+    """Register a Prepare function for operators; ``changed_in`` must list every release that the function compares with."""
 
     def register(function: Kernel) -> Kernel:
         for op in ops:
