@@ -1,4 +1,4 @@
-"""Rules that are loaded by family of operators.
+"""Rules that are loaded one operator family at a time.
 
 ``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for the operators of one family, listed in
 ``model/operator_families.py``. The module is imported when a model has one of these operators.

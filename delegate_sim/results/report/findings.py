@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """The statement, preceded by the node if it is about one."""
+        """The statement. If the statement is about a node, the node comes first."""
         return f"{self.node_name} {self.statement}" if self.node_name else self.statement
 
 
