@@ -36,7 +36,7 @@ CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a box without drawn nodes; the page arranges such boxes to fit the screen."""
 
 _MOST_OPTIMIZED = 500_000
-"""Largest product of nodes and surplus edges for which the library minimizes ranks and crossings, which takes about a second."""
+"""Largest product of nodes and surplus edges for which the library minimizes ranks and crossings. This takes about a second."""
 _MOST_ROUTED = 50_000
 """Largest total length of all edges, in layers, for which the library is used. The library's work grows with this length."""
 
@@ -205,7 +205,7 @@ def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
 
 
 def _folded(piece: dict[int, Place]) -> dict[int, Place]:
-    """Break a tall layout into columns, and break much too wide layers into rows."""
+    """Break a tall layout into columns, or break the layers of a very wide layout into rows."""
     width = max([x for x, _ in piece.values()]) + 1
     layers = int(max([y for _, y in piece.values()])) + 1
     if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:

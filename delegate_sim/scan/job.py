@@ -106,7 +106,7 @@ def _fault(path: str, error: Exception) -> str:
 
 
 def _storable(row: ScanRow) -> ScanRow:
-    """Return a row that every format can hold: printable text, and 64-bit numbers."""
+    """Return a row that every output format can hold: text is made printable, and numbers are limited to 64 bits."""
     return {name: _stored(value) for name, value in row.items()}
 
 

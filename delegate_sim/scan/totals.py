@@ -12,7 +12,7 @@ _MOST_ERRORS = 5
 
 
 class TargetTotals:
-    """Totals for one target: models delegated completely and in part, and sums of measures."""
+    """Totals for one target: numbers of completely and partly delegated models, and sums of measures."""
 
     def __init__(self) -> None:
         self.models = self.without_answer = self.whole = self.untouched = 0

@@ -249,7 +249,7 @@ def _took_nothing(step: StepReconciliation) -> bool:
 
 
 def _status(steps: Sequence[StepReconciliation]) -> str:
-    """Return one status for all steps."""
+    """Return the combined status of all steps."""
     statuses = {step.status for step in steps}
     if UNEXPLAINED in statuses:
         return UNEXPLAINED

@@ -46,11 +46,14 @@ class Facts:
     driver_errors: tuple[str, ...]
     """Lines about errors that a driver returned, and about delegate kernels that failed to prepare or run."""
     on_cpu: Mapping[int, frozenset[int]]
-    """CPU nodes by subgraph, for subgraphs with a complete operator table."""
+    """CPU nodes, keyed by subgraph. Only subgraphs with a complete operator table are included."""
     listed: Mapping[int, frozenset[int]]
-    """Nodes that certainly ran on the CPU, by subgraph, for subgraphs with an incomplete operator table."""
+    """Nodes that certainly ran on the CPU, keyed by subgraph. Only subgraphs with an incomplete operator table are included."""
     counts: Mapping[int, Mapping[str, int]]
-    """Number of CPU nodes per operator, by subgraph, for subgraphs whose log shows only these counts."""
+    """Number of CPU nodes per operator, keyed by subgraph.
+
+    Only subgraphs for which the log has nothing but counts are included.
+    """
     kernels: Mapping[int, int]
     """Number of delegate kernels by subgraph."""
     failed_nodes: tuple[int, ...]

@@ -217,7 +217,7 @@ def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
 
 
 def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
-    """Return the device names from best to worst. Devices between which no preference is known keep the given order."""
+    """Return the device names from best to worst. Devices without a known preference keep the given order."""
     left, order = list(names), []
     while left:
         name = next(
