@@ -60,7 +60,7 @@ class _Translator:
         self.is_repeated = False
         """True directly after a repetition, because RE2 does not accept a repetition of a repetition."""
         self.flag_groups = [0]
-        """The numbers of extra ``re`` groups opened for flags: outside of all groups, then inside each open group."""
+        """A stack of the numbers of extra ``re`` groups opened for flags: at the top level, then in each open group."""
 
     def run(self) -> str:
         while self.position < len(self.pattern):

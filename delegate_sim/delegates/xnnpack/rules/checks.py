@@ -37,7 +37,7 @@ def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
 
 
 def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a unary operator. Shapes are checked since the release ``shapes_from``; always if it is empty."""
+    """Return the rule of a unary operator. Shapes are checked since the release ``shapes_from``, or always if not given."""
     return xnnpack_rule(
         "VisitUnaryNode",
         operands(1),
@@ -49,7 +49,7 @@ def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str
 
 
 def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a binary operator. Shapes are checked since the release ``shapes_from``; always if it is empty."""
+    """Return the rule of a binary operator. Shapes are checked since the release ``shapes_from``, or always if not given."""
     return xnnpack_rule(
         "VisitBinaryNode",
         operands(2),
