@@ -22,7 +22,7 @@ MODEL_EXPLORER = "model-explorer"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json")
 
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit"}
-"""For formats without escapes of their own, a format with the same syntax: node data is JSON, GraphML is XML like JUnit."""
+"""Formats that are escaped like another format: node data is JSON, and GraphML is XML, like JUnit."""
 
 _EPILOG = """\b
 Examples:

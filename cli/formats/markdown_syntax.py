@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterable
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", "|": "&#124;"}
-"""Characters that are written as entities; a backslash before a bar would not always keep the bar from dividing cells."""
+"""Characters that are written as entities.
+
+A backslash does not reliably escape a bar, since its effect depends on earlier backslashes.
+"""
 
 _BREAK = "&#8203;"
 """A zero-width space, which keeps GitHub from linking mentions and references; backslash escapes do not prevent that."""

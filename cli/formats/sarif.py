@@ -63,7 +63,7 @@ def _run(results: Results) -> dict[str, Any]:
 
 
 def _category(results: Results) -> str:
-    """Return the category of an upload, ending with a slash; uploads of one commit replace each other only in one category.
+    """Return the category of an upload, ending with a slash; an upload replaces the commit's earlier upload in this category.
 
     The category depends on the targets and not on the models. Otherwise, each new model would start a new category, and the
     alerts of the old category would stay open.

@@ -248,7 +248,7 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
 
 
 def _placed(state: State | None) -> tuple[_Statement, ...]:
-    """Return statements on where and why a node runs that exists on only one side."""
+    """Return statements for a node that only one side has: where the node runs, and why."""
     if state is None or state.place != CPU:
         return (_Statement("on the delegate"),)
     return tuple([replace(statement, text=f"on the CPU, {statement.text}") for statement in _reasons(state)])

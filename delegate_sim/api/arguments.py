@@ -142,7 +142,7 @@ def delegate_of(name: Any) -> Delegate:
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Make a function raise OptionError, which lists its parameters, if the arguments of a call do not match its signature.
+    """Return the function with a check of each call: arguments that do not match the signature raise OptionError.
 
     The former name of an argument is still accepted, with a DeprecationWarning.
     """

@@ -17,7 +17,7 @@ class Assumptions:
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes, as (subgraph, node), whose CPU kernels are assumed not to refuse them."""
     ended: frozenset[str] = frozenset()
-    """Codes for which a compiler plugin would refuse the whole model, but is assumed not to."""
+    """Codes of whole-model refusals by a compiler plugin that are assumed not to occur."""
     registered: frozenset[str] = frozenset()
     """Custom operators that are registered, or that an earlier delegate outside of the simulation runs."""
 

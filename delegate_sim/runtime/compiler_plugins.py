@@ -53,7 +53,7 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
 
 
 class Dispatched(NamedTuple):
-    """A subgraph after the dispatch delegate: the new plan, and the line that the runtime logs, if any."""
+    """A subgraph after the dispatch delegate was applied: the new plan, and the line that the runtime logs, if any."""
 
     plan: ChangedPlan
     line: str = ""

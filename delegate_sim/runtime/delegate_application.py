@@ -138,7 +138,7 @@ class DelegateApplication:
         return kernel_refusal(self.graphs[index], failure, failure.message)
 
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
-        """Apply the delegate to a subgraph, and log the lines of called subgraphs that are delegated again meanwhile."""
+        """Apply the delegate to a subgraph, and log the lines of called subgraphs to which the delegate is applied again."""
         if not self.needs_static:
             return self._apply(graph)
         self.log_lines += self.again.lines(graph)

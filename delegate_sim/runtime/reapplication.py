@@ -47,7 +47,7 @@ class _Applied:
 
 
 class Reapplications:
-    """The lines logged when a subgraph is prepared that calls subgraphs to which the delegate was already applied."""
+    """The lines logged when preparing a subgraph that calls subgraphs to which the delegate was already applied."""
 
     def __init__(self, release: Release) -> None:
         self._release = release

@@ -70,7 +70,7 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
-    """Return the lines that a release logs for a builtin operator that it cannot load; empty if it can or if that is unknown.
+    """Return the lines that a release logs for a builtin operator that it cannot load; empty otherwise, or if unknown.
 
     The runtime reports an operator that the release's schema lacks as out of range, by its code. ``op`` may be
     ``UNKNOWN(code)``, the reader's name for an operator that this package's schema lacks. The error that Python's interpreter
@@ -109,7 +109,7 @@ def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
 
 
 def _is_unpacked(name: str, release: Release) -> bool:
-    """Whether files pack values of a type, but the release expects one byte per value and finds constants too short."""
+    """Whether constants of a packed type are too short for a release, which expects one byte per value."""
     return name == "INT4" and not release.is_at_least(_PACKED)
 
 

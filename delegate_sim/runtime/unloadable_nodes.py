@@ -129,7 +129,7 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Check that window dimensions are given, and that other given vectors have as many elements; paddings have twice as many."""
+    """Check that there are window dimensions, and that other given vectors have as many elements (paddings twice as many)."""
     rank = len(given.options.window_dimensions)
     if not rank:
         line = f"'{_WINDOW_DIMENSIONS}' attribute is not optional for '{_WINDOW}' and cannot be empty."

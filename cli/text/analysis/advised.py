@@ -18,9 +18,9 @@ _NODES_ADVISED = 1000
 
 
 def advice_on(report: Report, run: Run, view: View) -> Advice | None:
-    """Return a diagnosis's advice on the nodes that stay on the CPU, or None if there is no such node or it would take long.
+    """Return a diagnosis's advice on the nodes that stay on the CPU, or None if there is no such node or the model is large.
 
-    Also None for several delegates in a chain: a diagnosis does not know which nodes the earlier delegates left.
+    The result is also None for several delegates in a chain: a diagnosis does not know which nodes earlier delegates left.
     """
     is_one_of_several = report.is_chain and sum([not delegate_run.by_default for delegate_run in report.runs]) > 1
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])

@@ -69,7 +69,7 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
-    """Yield the text of a report: each run and a comparison, or a chain and, if ``is_running``, the places of its nodes."""
+    """Yield the text of each run and a comparison of the runs; for a chain that ``is_running``, the places of nodes instead."""
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
         yield from _chain_lines(report, view, is_running)
@@ -313,7 +313,7 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
 
 
 def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
-    """Return the changes advised for the demands, or the hints of the rules without advice; those for most nodes come first.
+    """Return the changes that the advice has for the demands, most nodes first; without such changes, the hints of the rules.
 
     A change that only some of the operators need names these operators.
     """
