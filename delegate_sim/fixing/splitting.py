@@ -159,7 +159,7 @@ class _Second:
         self._codes = list(dict.fromkeys([operator_code_of(node) for node in split.nodes]))
 
     def root(self) -> NewTable:
-        """Return the table of the whole second model."""
+        """Return the root table (``Model``) of the second model."""
         split = self._split
         inputs, outputs = self._places(split.inputs), self._places(split.outputs)
         nodes = [self._node(node) for node in split.nodes]

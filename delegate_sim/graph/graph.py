@@ -36,8 +36,8 @@ class DynamicTensor:
 class PrepareFailure:
     """A node that the CPU runtime cannot prepare, and the runtime's messages about it.
 
-    ``lines`` are the log lines that name the node and the nodes that call its subgraph. ``unregistered`` is the name of the
-    custom operator if the cause is that nobody registered it.
+    ``lines`` are log lines: one that names this node, then one for each node that calls the subgraph that contains it, from the
+    inside out. ``unregistered`` is the name of the custom operator if the cause is that nobody registered it.
     """
 
     node: int

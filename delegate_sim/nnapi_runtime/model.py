@@ -108,7 +108,7 @@ class NnModel:
 
     @cached_property
     def version_as_submodel(self) -> Version:
-        """The version that the model needs if another refers to it; then all operands count."""
+        """The version that this model needs when another model refers to it as a submodel, where unused operands count too."""
         return combine([*self.operation_versions, *map(operand_version, self.operands)])
 
 

@@ -54,8 +54,8 @@ from .conditions import (
 class Demand:
     """One test of an operator's rule: a condition on a node, and the version that a node needs if it meets the condition.
 
-    The condition can hold only in nodes that also have the features ``given``. Without one of these features, the demand no
-    longer applies.
+    The condition can hold only in nodes that also have the features ``given``. If a node loses any of these features,
+    the demand no longer applies to it.
     """
 
     version: int

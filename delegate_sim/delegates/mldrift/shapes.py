@@ -29,7 +29,7 @@ def axes_of(rank: int) -> tuple[int, ...]:
 def bhwc(shape: tuple[int, ...]) -> Bhwc:
     """Return a shape as sizes by axis (``ExtractTensorShape``).
 
-    The size of an axis without a dimension is 1, and a fifth dimension is ignored.
+    A BHWC axis that no dimension of the tensor maps to has size 1. A fifth dimension is ignored.
     """
     return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
 

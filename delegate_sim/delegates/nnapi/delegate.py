@@ -57,7 +57,7 @@ class AndroidRuntime(StageBehind):
         return DEVICES_INTERFACE
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Return notes on parts of the runtime that were read from its sources, not run."""
+        """Return notes that say which simulated rules of Android's runtime come from its source code, not from running it."""
         return notes(options)
 
     def refusal(

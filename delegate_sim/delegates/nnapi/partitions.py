@@ -83,8 +83,8 @@ class Partitions:
     def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
         """Return why the kernel of a partition cannot be initialized, with the log lines of all partitions.
 
-        All kernels are initialized before the first is prepared, which then ends in an error. So if one cannot be lowered, the
-        runtime may still refuse a call of a later one; that refusal is reported.
+        The runtime initializes all kernels before it prepares the first one. So if a partition cannot be lowered, Android's
+        runtime may still refuse a call for a later partition. The result then reports the refusal of that call.
         """
         failure = self.failure(failed, lambda: every)
         if failure is None:

@@ -242,7 +242,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 
 
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
-    """Yield the counts that belong to no delegate, including compiler plugin counts that ``own`` does not have."""
+    """Yield the counts that belong to no delegate. Counts of compiler plugins are among them only if ``own`` has none."""
     if not any(count.source == "compiled" for count in own.counts):
         yield from map(count_of_plugin, log.statements_of(COMPILED))
     for statement in log.statements_of(EXECUTED):

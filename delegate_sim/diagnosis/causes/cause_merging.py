@@ -36,7 +36,7 @@ def joined(blockers: Blockers) -> Blockers:
 def _change(host: Cause, version: Cause) -> str:
     """Return the instructions of a merged cause.
 
-    The instructions of the version's cause are more specific, but apply only to the nodes of that cause.
+    The instructions of ``version`` are more specific than those of ``host``, but apply only to the nodes of ``version``.
     """
     if version.identity.subject[-1].isdecimal() or version.change == host.change:
         return host.change

@@ -82,7 +82,7 @@ class ComparedNode:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """The differences between two runs. Nodes are in execution order. ``to_dict`` returns the stable form."""
+    """The differences between two runs. Nodes are in execution order. ``to_dict`` returns plain data with a stable schema."""
 
     a: Side
     b: Side

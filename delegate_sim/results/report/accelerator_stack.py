@@ -52,7 +52,7 @@ class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
     The nodes of the NPU are the nodes that its plugin selects. The vendor's compiler, which may reject them, is not simulated.
-    ``to_dict`` returns the stable form.
+    ``to_dict`` returns plain data with a stable schema.
     """
 
     stack: Stack

@@ -37,7 +37,7 @@ class Viewer(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Shown):
-    """Independent runs of one model, or a chain of runs. ``to_dict`` returns the stable form."""
+    """Independent runs of one model, or a chain of runs. ``to_dict`` returns plain data with a stable schema."""
 
     model: Model
     runs: tuple[Run, ...]

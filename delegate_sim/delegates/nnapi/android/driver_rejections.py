@@ -1,4 +1,4 @@
-"""NNAPI operations that a driver rejects, by the names that the options list or by a driver profile."""
+"""The NNAPI operations that a driver rejects, because an option names them or a driver profile says so."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def model_maker(options: OptionValues) -> ModelMaker | None:
 
 
 def notes(options: OptionValues) -> Iterator[str]:
-    """Return notes on parts of a runtime that were read from its sources, not run."""
+    """Return notes that say which simulated rules of Android's runtime come from reading its source code, not from running it."""
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
             known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"
