@@ -79,7 +79,7 @@ def _dot_name(data: Mapping[str, Any]) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Run], str]] = {"dot": as_dot, "graphml": as_graphml, "json": as_node_link}
-"""The function that writes each format, by the name of the format."""
+"""Functions that write the graph, keyed by the name of the format."""
 
 
 def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:

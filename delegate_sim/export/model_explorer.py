@@ -24,9 +24,10 @@ def layer_name(run: Run) -> str:
 
 
 def node_data(run: Run) -> dict[str, Any]:
-    """Return the layer of a run: for each subgraph, by name, the label and color of every operator.
+    """Return the layer of a run.
 
-    A label is the delegate's name or the code of the refusal. Model Explorer counts the labels and lists them as the legend.
+    The layer gives the label and color of every operator, grouped by the name of the subgraph. A label is the delegate's name or
+    the code of the refusal. Model Explorer counts the labels and lists them as the legend.
     """
     return {_graph_id(subgraph): _layer(run, subgraph) for subgraph in run.subgraphs}
 

@@ -26,7 +26,7 @@ _PREFIX = "ERROR: "
 
 
 class AcceleratorEngine(Engine):
-    """Compiles a model, and reads the accelerator's messages about refused nodes and whether compilation fails.
+    """Compiles a model, reads the accelerator's messages about refused nodes, and records whether compilation fails.
 
     At the log level of LiteRT's wheel, the accelerator prints the number of delegated nodes, but not their indices.
     """
@@ -77,7 +77,8 @@ class AcceleratorEngine(Engine):
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.
 
-        Compilation may fail while the accelerator's kernels are built, or later in the CPU delegate for the remaining nodes.
+        Compilation may fail while the accelerator's kernels are built, or later, in the CPU delegate that runs the remaining
+        nodes.
         """
         lines = self._messages(run.log_lines)
         if run.refusal is not None:

@@ -17,7 +17,7 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Largest number of differing partitions that are described for each side."""
+"""Largest number of described partitions that only the real code has, or that only the simulation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
 
 
 def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
-    """Run a delegate's code on a model, and compare its decision with a simulated run with the same options."""
+    """Run a delegate's code on a model, and compare the code's decision with a run simulated with the same options."""
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
@@ -106,7 +106,10 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield descriptions of the partitions that only ``these`` has. Nodes that cannot be identified are compared by operator."""
+    """Yield descriptions of the partitions that are in ``these`` but not in ``those``.
+
+    Nodes that cannot be identified are compared by operator.
+    """
 
     def key(partition: LivePartition) -> tuple[Any, ...]:
         return tuple(sorted([node.place if are_known else node.op for node in partition]))

@@ -18,7 +18,10 @@ from .runtime_engine import RuntimeEngine
 
 
 def find_engine(delegate: Delegate) -> Engine:
-    """Return a delegate's engine, with the missing requirements. A missing vendor library only shows when the engine runs."""
+    """Return a delegate's engine, with the missing requirements.
+
+    A missing vendor library is not detected until the engine runs.
+    """
     traits = delegate.live
     if traits is None:
         return NoEngine(delegate, "an engine: it runs on its own platform only")

@@ -1,6 +1,6 @@
-"""Unique names for node outputs, which identify a file's nodes in a model that a tool derives from the file.
+"""Give node outputs unique names, to find a file's nodes again in a model that a tool derives from the file.
 
-Only tensor names change, which matters only to rules that filter by name. New names are appended to the file's bytes.
+The new tensor names matter only to rules that filter by name. New names are appended to the file's bytes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def _places_without_name(model: Model) -> list[tuple[int, int]]:
-    """Return the subgraph and the tensor index of each node's first output if the output's name is not unique."""
+    """Return the subgraph and the tensor index of every node's first output, except outputs that have a unique name."""
     known = set(result_names(model).values())
     return [
         (graph.index, node.outputs[0])

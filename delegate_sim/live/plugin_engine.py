@@ -76,7 +76,10 @@ class PluginEngine(Engine):
         return LiveDecision(False, "", lines, tuple(groups))
 
     def _run_tool(self, model: bytes, options: OptionValues) -> tuple[Finished, bytes | None]:
-        """Run the tool; return the end of its process, and the model with the partitions, or None if the tool wrote no model."""
+        """Run the tool; return how the process ended, and the model with the partitions.
+
+        The model is None if the tool wrote none.
+        """
         root = packages.package_folder(packages.RUNTIME)
         assert root is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +138,7 @@ def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
     """Return the decision with the partitions, which the tool writes as the last subgraphs of the model.
 
-    An ``odml.npu_call`` also has a partition, although the plugin did not select its nodes.
+    An ``odml.npu_call`` also has a partition, although the plugin did not select the nodes of the call.
     """
     if written is None:
         return LiveDecision(False, "", lines)
@@ -155,7 +158,7 @@ def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, 
     """Return the file's node for a node of a partition, found by the name of the first output.
 
     The operators must agree, because the last node of an inlined body has the output name of another node. A selected node that
-    is compiled on its own appears as a call of the compiled code, and matches any operator.
+    is compiled on its own appears as a call to the compiled code, and matches any operator.
     """
     place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
     if place is None:

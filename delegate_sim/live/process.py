@@ -1,4 +1,4 @@
-"""Run a process with limits on time and memory; a crash is an outcome."""
+"""Run a process with limits on time and memory. A crash is returned as a result, not raised."""
 
 from __future__ import annotations
 

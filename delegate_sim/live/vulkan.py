@@ -25,7 +25,10 @@ _LOADER, _SWIFTSHADER = "libvulkan.so.1", "vk_swiftshader_icd.json"
 
 
 def driver_environment() -> Mapping[str, str] | None:
-    """Return the environment variables that make a driver available, empty if none are needed; None if there is no driver."""
+    """Return the environment variables that make a driver available.
+
+    The result is empty if no variables are needed, and None if there is no driver.
+    """
     has_loader = ctypes.util.find_library("vulkan") is not None
     if has_loader and (
         any(os.environ.get(name) for name in _NAMED_BY) or any(_has_drivers(folder) for folder in _DRIVER_FOLDERS)

@@ -107,7 +107,10 @@ def _model_entry(model: Model) -> dict[str, Any]:
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return a graph's nodes in plan order, and the tensors that the nodes use, both as columns. -1 is an omitted operand."""
+    """Return a graph's nodes in plan order, and the tensors that the nodes use, both as columns.
+
+    An omitted operand has the position -1.
+    """
     ops, kinds = _PageTable(), _PageTable()
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     number = _tensor_positions(graph)

@@ -26,7 +26,7 @@ HEADER = 34
 """Height of the heading of a box, above its nodes."""
 _GAP = 76
 _MOST_LAYERS = 12
-"""Largest number of layers that is never broken into columns."""
+"""A connected part of a graph with at most this number of layers is never folded into columns."""
 _LINES_TRIED = 40
 _ASPECT = 1.7
 """Target ratio of width to height, which is about that of a screen without margins."""
@@ -97,7 +97,7 @@ def _parts(run: SubgraphRun) -> list[Sequence[int]]:
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
-    """Return the distinct pairs of plan nodes, sorted, in which the second node reads the latest result of the first node."""
+    """Return sorted, distinct pairs of plan nodes. The second node of a pair reads the latest result of the first node."""
     return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 

@@ -18,9 +18,9 @@ _SECONDS_TO_CONNECT = 10
 def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list[JobAnswer]]:
     """Yield lists of answers to ``count`` jobs as the answers arrive, in any order.
 
-    Every worker needs this package, and the models at the same paths as here. If a worker dies, Dask gives its tasks to another
-    worker. A model that ends several workers gets an error as its answer. Raises ScanError if the package distributed is not
-    installed or the scheduler is not running.
+    Every worker needs this package, and needs the models at the same paths as this process. If a worker dies, Dask gives its
+    tasks to another worker. If several workers die while judging the same model, the answer for this model is an error. Raises
+    ScanError if the package distributed is not installed or the scheduler is not running.
     """
     try:
         distributed: Any = importlib.import_module("distributed")

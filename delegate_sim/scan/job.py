@@ -51,7 +51,7 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """The answer for a model: rows of both tables for the judged targets. Known rows of all other targets remain valid."""
+    """The answer for a model: rows of both tables for the judged targets. The known rows of all other targets remain valid."""
 
     model: str
     runs: Sequence[ScanRow]
@@ -64,7 +64,7 @@ def failed(job: Job, message: str) -> JobAnswer:
 
 
 def stored_name(path: str) -> str:
-    """Return a model's path for the tables, with unprintable characters escaped."""
+    """Return a model's path as stored in the tables, with unprintable characters escaped."""
     return printable(path)
 
 
@@ -158,7 +158,7 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tu
 
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
-    """Yield a row for each pair of code and operator of the CPU nodes, most multiply-adds first."""
+    """Yield a row for each combination of refusal code and operator among the CPU nodes, most multiply-adds first."""
     from ..results.report.multiply_adds import compute_of
     from ..results.report.placement import code_of, on_cpu
 

@@ -73,7 +73,7 @@ class Journal:
             self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return the content digest and the version of the rules of each target's stored answer for a model."""
+        """Return, for each target with a stored answer for a model, the digest of the content and the version of the rules."""
         with self._named():
             return {target: (sha256, rules) for target, sha256, rules in self._connection.execute(_KNOWN, (model,))}
 

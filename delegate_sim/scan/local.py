@@ -28,9 +28,9 @@ def usable_cores() -> int:
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
     """Yield lists of answers to ``count`` jobs as the answers arrive, in any order.
 
-    If a process dies, the running jobs are repeated one model at a time. A model that ends its process again gets an error as its
-    answer. If ``processes`` is 1, models are judged in this process. Only models that are read as memory-mapped files are judged
-    in a separate process, since a mapped file that shrinks ends the process.
+    If a process dies, the running jobs are repeated one model at a time. If the process of a single model dies again, the answer
+    for this model is an error. If ``processes`` is 1, models are judged in this process, except models that are read as
+    memory-mapped files. These models are judged in a separate process, since a mapped file that shrinks ends the process.
     """
     if processes == 1:
         mapped = []

@@ -55,7 +55,7 @@ class Format:
 
 
 def format_for(path: str) -> Format:
-    """Return the format for the ending of a file's name. Raises ScanError if the ending is unknown."""
+    """Return the format for the extension of a file. Raises ScanError if the extension is unknown."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in _FORMATS:
         raise ScanError(f"{path}: the name of an output ends in {', '.join(_FORMATS)}")
@@ -183,7 +183,7 @@ def _parquet_rows(path: str, table: str) -> ScanRows:
 
 
 def _check(columns: Sequence[str], table: str) -> None:
-    """Raise ValueError if these are not the columns of a table."""
+    """Raise ValueError if ``columns`` are not the columns of a table."""
     if list(columns) != names(table):
         raise ValueError(f"not the columns of {table}")
 

@@ -127,10 +127,11 @@ class Result:
 
 
 def ask(scans: Sequence[str], sql: str) -> Result:
-    """Query the tables ``runs`` and ``causes`` of the last scan, and ``before_runs`` and ``before_causes`` of the first.
+    """Query the tables ``runs`` and ``causes`` of the last scan.
 
-    ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only these tables. Raises
-    ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is wrong.
+    The tables of the first scan are called ``before_runs`` and ``before_causes``. ``release_order`` has the runtime releases of
+    the last scan, oldest first. A query can read only these tables. Raises ScanError if a file is not the output of a scan,
+    DuckDB is not installed, or the query is wrong.
     """
     try:
         duckdb: Any = importlib.import_module("duckdb")

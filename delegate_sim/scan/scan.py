@@ -30,7 +30,7 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The result of a scan: totals of the output, numbers of judged and unchanged models, and whether it was interrupted."""
+    """Totals of a scan's output, numbers of judged and unchanged models, and whether the scan was interrupted."""
 
     totals: Totals
     causes: int

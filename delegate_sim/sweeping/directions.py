@@ -82,7 +82,7 @@ def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()
 def with_options(settings: Settings, *names: str, shapes: Shapes = ()) -> Settings | None:
     """Return settings with more options; None if the options are incompatible.
 
-    ``shapes`` is used only if the input shapes are fixed.
+    ``shapes`` is used only if ``names`` has the option that fixes the input shapes.
     """
     try:
         changed = settings.with_option(*names)

@@ -46,10 +46,10 @@ def search(
 ) -> Iterator[SweepRow]:
     """Yield rows as they are finished.
 
-    Each converter starts with float, followed by the ``requested`` settings and, if ``everything`` is true, by all settings that
-    the routes support. If a model's result on any target differs from the parent's result, the model's diagnoses suggest further
-    settings. ``shapes`` are fixed input shapes, which are tried from the beginning. A converter that is not installed is tried
-    once.
+    Each converter starts with float. The ``requested`` settings come next, and then, if ``everything`` is true, all settings that
+    the routes support. If a row's result on any target differs from the result of the row that suggested the trial, the diagnoses
+    of the new row suggest further settings. ``shapes`` are fixed input shapes, which are tried from the beginning. A converter
+    that is not installed is tried once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))
@@ -77,7 +77,10 @@ def search(
 
 
 def changes_something(row: SweepRow, parent: SweepRow) -> bool:
-    """Return whether the outcome, delegated share, or number of nodes or kernels on any target differs from the parent row."""
+    """Return whether the outcome, delegated share, or number of nodes or kernels differs from the parent on any target.
+
+    The parent is the row whose diagnosis suggested this row.
+    """
     return [_standing(cost) for cost in row.costs] != [_standing(cost) for cost in parent.costs]
 
 
@@ -99,7 +102,10 @@ def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everythin
 
 
 def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
-    """Yield every setting combined with the trial's option, if the trial is float with one option that works everywhere."""
+    """Combine every setting with the trial's option.
+
+    Yield nothing unless the trial is float with exactly one option, and this option works with every quantization.
+    """
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return
     (option,) = trial.settings.options
@@ -128,5 +134,5 @@ def _suggested(
 
 
 def _alongside(route: Route, routes: Sequence[Route]) -> list[Route]:
-    """Return all routes that start with the same converter as ``route``, including ``route``."""
+    """Return ``route`` and all other routes that start with the same converter."""
     return [other for other in routes if other.converter == route.converter]

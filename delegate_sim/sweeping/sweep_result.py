@@ -30,7 +30,10 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class SweepRequest:
-    """The settings to try: ``settings`` besides float and suggested settings, or all settings if ``everything`` is true."""
+    """The settings to try in addition to float and suggested settings.
+
+    These are ``settings``, or all settings if ``everything`` is true.
+    """
 
     settings: tuple[Settings, ...] = ()
     everything: bool = False
@@ -61,8 +64,8 @@ class Swept(Shown):
     def best_for(self, target: str) -> SweepRow | None:
         """Return the best row for a target, which is given by its label; None if no model runs on the target.
 
-        The best row has the most delegated multiply-adds, then the fewest kernels, and so on. Raises OptionError if the target is
-        unknown.
+        The best row has the most delegated multiply-adds. Ties are broken as in ``rows.best_for``. Raises OptionError if the
+        target is unknown.
         """
         labels = [target.label for target in self.targets]
         if target not in labels:

@@ -131,7 +131,7 @@ class _Trial:
         return simulate_stack(self.model, replace(stack, options=options, release=self.release, assume_ops_registered=True))
 
     def steps(self, stack: Stack) -> list[StepReconciliation]:
-        """Compare each accelerator's step with the log."""
+        """Compare the step of every accelerator with the log."""
         runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
         return [
             self._step(accelerator, delegate, runs.get(delegate.name))
@@ -177,7 +177,7 @@ class _Trial:
         )
 
     def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
-        """Compare the nodes that a compiler plugin selects, and the kernels that run the compiled partitions, with the log."""
+        """Compare the log with the nodes that a compiler plugin selects, and with the kernels that run compiled partitions."""
         theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
         nothing = Tally((), None, None, None, None)
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
@@ -220,7 +220,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line whose node count differs from the number of nodes that the model has at this step."""
+    """Yield a note for each log line whose node count differs from the model's number of nodes at this step."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
@@ -233,7 +233,7 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield smaller stacks, each with the names of the removed accelerators.
 
-    First remove each accelerator that the log does not show running, one at a time, then all of these accelerators.
+    The first stacks each lack one accelerator that the log does not show as running. The last stack lacks all such accelerators.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
@@ -244,7 +244,7 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 
 def _took_nothing(step: StepReconciliation) -> bool:
-    """Return whether the step is of a compiler plugin and no log line shows a kernel that runs compiled nodes."""
+    """Return whether the step belongs to a compiler plugin and no log line shows a kernel that runs compiled nodes."""
     return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 

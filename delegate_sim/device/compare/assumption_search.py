@@ -18,7 +18,7 @@ _MOST_LIMITS = 16
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the feature levels, besides the assumed one, that reproduce the log with a driver that rejects nothing."""
+    """Return the feature levels, except the assumed level, that reproduce the log if the driver rejects nothing."""
     levels = trials.setting.delegate.levels
     if levels is None:
         return ()
@@ -49,7 +49,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if the log differs only in that the driver failed to compile a delegate kernel."""
+    """Yield the first simulation if the only difference in the log is a delegate kernel that the driver failed to compile."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
@@ -80,7 +80,7 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects every operation that the delegate offers and the runtime did not compile."""
+    """Yield a simulation in which the driver rejects every operation that the delegate offers but the runtime did not compile."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -98,7 +98,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    """Return, by subgraph, the nodes that the delegate's decision sets aside for a reason with this code."""
+    """Return the nodes that the delegate's decision leaves to the CPU for the reason with this code, keyed by subgraph."""
     return {
         subgraph.graph.index: nodes
         for subgraph in run.subgraphs
@@ -107,9 +107,9 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the kernel number, from 1, for each node index; None if the model cannot have such a kernel.
+    """Return the delegate kernel's number, counted from 1, for each node index; None if no delegate kernel can have the index.
 
-    Delegate kernels get the node indices after the graph's own nodes, in the order of their creation.
+    Delegate kernels are numbered after the graph's own nodes, in the order of creation.
     """
     first = run.subgraphs[0]
     count, kernels = len(first.graph.nodes), kernel_count(run)
@@ -134,7 +134,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return a simulation at the highest of the feature levels that reproduce the device."""
+    """Return a simulation at the highest of the feature levels that reproduce the log."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -145,7 +145,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Yield a simulation with the first partition limit that reproduces the device."""
+    """Yield one simulation, with the first limit on partitions that reproduces the log; nothing if no limit does."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option or option in setting.known:

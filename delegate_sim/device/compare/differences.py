@@ -41,7 +41,7 @@ class ListedRefusal:
     def is_same(self) -> bool:
         """True if the device and the simulation agree, or if the device lists the operator without any reason.
 
-        Delegates list without a reason the nodes that their rules never checked.
+        A delegate prints no reason for a node that its rules never checked.
         """
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
@@ -88,7 +88,10 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Return the operators and versions whose number of refusals differs from the simulation; empty if the log has none."""
+    """Return the operators and versions whose number of refusals differs from the simulation.
+
+    The result is empty if the log has no such numbers.
+    """
     if not facts.refusals:
         return ()
     simulated: Counter[tuple[str, int]] = Counter()
@@ -206,7 +209,7 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether two lists have the same length, and their lines agree pairwise in every number that both lines give."""
+    """Return whether two lists have the same length, and each pair of lines agrees in every number that both lines give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )

@@ -245,7 +245,7 @@ class _TableFacts:
             self.notes.append(f"the table of subgraph {index} is cut short; nothing is known about nodes that it does not list")
 
     def add_summary(self, index: int, summary: Summary) -> None:
-        """Add the counts from a table of node types if the table is complete and lists only the graph's nodes."""
+        """Add the counts from a table of node types. Ignore a table that is incomplete or lists nodes from outside the graph."""
         graph = self.graphs[index]
         available = Counter(graph.nodes[node].op for node in graph.execution_plan)
         known = {*self.own_kernels, *available}

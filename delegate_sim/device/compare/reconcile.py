@@ -112,7 +112,10 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and simulation of a release that reproduces the log; return the arguments if no release does."""
+    """Return the trials and simulation of a release that reproduces the log.
+
+    If no release does, return the given trials and simulation.
+    """
     if not differences(trials.facts, run):
         return trials, run
     for release in trials.setting.releases:

@@ -32,7 +32,7 @@ class Account:
     undecided: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """The nodes that the driver may or may not have rejected, by subgraph."""
     is_certain: bool = True
-    """True if no other assumption explains the log equally well."""
+    """True if no other assumptions explain the log equally well."""
 
 
 @dataclass(frozen=True, slots=True)

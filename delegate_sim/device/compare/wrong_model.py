@@ -1,4 +1,4 @@
-"""Detect that a log belongs to a different model than the one simulated."""
+"""Detect a log that does not belong to the simulated model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each subgraph whose node count in a plugin's line differs from the model.
+    """Yield a note for each subgraph for which a plugin's line gives a different node count than the model.
 
     Subgraphs in which the simulated plugin selects nothing have no simulated line, and are skipped.
     """
@@ -57,7 +57,7 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield the operators that the log lists as refused and the model does not have."""
+    """Yield the operators that the log lists as refused but the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(listed - known)

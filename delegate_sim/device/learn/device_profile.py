@@ -105,7 +105,10 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
 
 
 def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether the runtime could have chosen a listed device, judging by the number of devices that it compiled for."""
+    """Return whether the runtime could have chosen a listed device.
+
+    The answer is based on the number of devices in the runtime's compilations.
+    """
     counts = [
         compilation.device_count
         for compilation in reconciliation.log.runtime.compilations
@@ -122,7 +125,7 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record the devices that support each operation, and the devices over which the runtime preferred the chosen device."""
+    """Record the devices that support each operation, and the supporting devices that the runtime did not choose."""
     compilation = partition.compilation
     assert compilation is not None
     taking_part = _taking_part(compilation, names, interface)
@@ -252,7 +255,7 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
     """Yield rules that cover every refused operation and no supported operation.
 
-    A rule names only the operation if possible, else also the types, else also the shapes.
+    A rule names the operation alone if possible. Otherwise, the rule also names the types and, if necessary, the shapes.
     """
     taken_operations = {signature.operation for signature in seen.taken}
     with_types = {(signature.operation, signature.types) for signature in seen.taken}

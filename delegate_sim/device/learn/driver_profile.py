@@ -52,8 +52,9 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. The
-    contradiction is an operation that one accepts and the other rejects with the same types and shapes.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. A
+    contradiction is an operation that is rejected in the log and accepted in the profile, or the reverse, with the same types and
+    shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -218,8 +219,9 @@ def _likeliest(
 ) -> OperationSignature:
     """Return the operation that the driver most likely rejected.
 
-    Prefer an operation that the driver rejects elsewhere with the same types, then an operation that the driver accepts nowhere
-    with the same types. Among the latter, prefer ``own``, the operator's main operation.
+    Prefer an operation that the driver rejects elsewhere with the same types. Without such an operation, choose among the
+    operations that the driver never accepts with the same types, or among all operations if there are none. In this choice,
+    prefer ``own``, the operator's main operation.
     """
     rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
     for operation in left:

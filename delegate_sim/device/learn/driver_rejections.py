@@ -57,7 +57,7 @@ class _NodeKind:
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
-    """The nodes that the delegate asks the driver about at one feature level if the driver rejects nothing."""
+    """The nodes that the delegate asks the driver about at one feature level, assuming that the driver rejects nothing."""
 
     trials: Trials
     option: str
@@ -70,7 +70,7 @@ class _Inquiry:
     kinds: Mapping[_Node, _NodeKind]
     """The nodes that the driver is asked about."""
     whole: frozenset[_Node]
-    """Nodes of partitions that are delegated either completely or not at all."""
+    """Nodes of partitions that are always delegated as a whole or not at all."""
 
     def driver(self, rejected: Iterable[_Node]) -> Mapping[str, Any]:
         """Return the changed options, including a driver that rejects these nodes."""
@@ -135,7 +135,7 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
 
 
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a match if the log shows the CPU nodes.
+    """Yield a match from the CPU nodes in the log; nothing if the log does not show the CPU nodes.
 
     The driver rejected each CPU node that the delegate accepts, unless a limit dropped the node's partition.
     """
@@ -161,9 +161,10 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
-    """Yield sets of nodes to try: the nodes of one to three operators, of one kind, all nodes, and all nodes except one kind.
+    """Yield sets of nodes that the driver may have rejected.
 
-    With a limit on partitions, a CPU node may belong to a dropped partition instead of being rejected.
+    These are all nodes of up to three operators, all nodes of one kind, all nodes, and all nodes except those of one kind. With a
+    limit on partitions, a CPU node may belong to a dropped partition instead of being rejected.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
@@ -180,13 +181,13 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return the nodes whose operations the driver accepts nowhere with the same types. A limit dropped all remaining nodes."""
+    """Return the nodes whose operations the driver never accepts with the same types. All other nodes were dropped by a limit."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 
 
 def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a match if the log shows the number of CPU nodes per operator."""
+    """Yield a match from the number of CPU nodes per operator; nothing if the log does not show these numbers."""
     fits: list[tuple[frozenset[_Node], Run]] = []
     for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
         run = inquiry.fitting(rejected) if rejected else None
@@ -242,7 +243,7 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
 
 
 def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a match if the log has only the runtime's lines.
+    """Yield a match from the runtime's lines, for a log without operator tables.
 
     The driver is assumed to reject all nodes of one or two operators.
     """

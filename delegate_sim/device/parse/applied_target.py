@@ -42,7 +42,7 @@ class DeviceSetting:
     known: frozenset[str]
     """Options that the log or the caller gives; all other options have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases that word their lines as the log does."""
+    """The releases whose lines have the same wording as the log."""
     defaults: str
     lowest_level: int
     """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
@@ -260,7 +260,7 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases that word their lines as the log does, or only ``runtime`` if ``runtime`` is given."""
+    """Return the releases whose lines have the same wording as the log, or only ``runtime`` if ``runtime`` is given."""
     known = [parse_release(name) for name in RELEASES]
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:
@@ -303,7 +303,7 @@ def may_be_older(log: DeviceLog) -> bool:
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:
-    """Return whether a release words a replacement's line as the log does."""
+    """Return whether a release prints the line about a replacement with the same wording as the log."""
     line = replacing_line(
         release,
         replaced=replacement.replaced,

@@ -45,7 +45,10 @@ _OTHERS = {
 DISPATCH = "dispatch"
 """Substring of the names of libraries and kernels that run compiled parts of a model."""
 _BEGINNING = "Initializing"
-"""Word in the line that ML Drift prints before initializing a graphics interface. The older delegate prints a line afterwards."""
+"""Word in the line that ML Drift prints before initializing a graphics interface.
+
+The older GPU delegate instead prints a line after the initialization.
+"""
 UNNAMED_KERNEL = "DELEGATE"
 """Name that old releases show for the kernels of all delegates in operator tables."""
 _EXTERNAL = "external"
@@ -59,7 +62,7 @@ def plain_name(name: str) -> str:
 
 
 def delegate_named(name: str) -> Delegate | None:
-    """Return the delegate that a kernel, a provider or a log line names; None if no such delegate is simulated."""
+    """Return the delegate named by a kernel, a provider or a log line; None if that delegate is not simulated."""
     plain = plain_name(name)
     if not plain or plain == _EXTERNAL:
         return None
@@ -74,9 +77,10 @@ def delegate_named(name: str) -> Delegate | None:
 
 
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
-    """Return the delegate that uses a name for itself in log lines; None if that delegate is not simulated.
+    """Return the delegate that calls itself by a name in log lines; None if that delegate is not simulated.
 
-    If two delegates use one name, return the delegate with a kernel in the log, else the delegate whose runtime printed lines.
+    If two delegates use the same name, return the delegate with a kernel in the log, else the delegate whose runtime printed
+    lines.
     """
     delegate = delegate_named(name)
     plain = plain_name(name)

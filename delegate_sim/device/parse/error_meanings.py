@@ -1,4 +1,4 @@
-"""Meanings of the error lines in a log. The model is not needed."""
+"""Explain the error lines in a log. The model is not needed to explain the lines."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _api_meaning(error: Statement) -> str:
 
 
 def _node_meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of a failed node. The numbers of delegate kernels follow the numbers of the model's nodes."""
+    """Return the meaning of a failed node. Delegate kernels are numbered after the model's nodes."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if delegate_named(op) is None:
         known = other_name(op)

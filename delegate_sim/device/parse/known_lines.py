@@ -330,7 +330,7 @@ _FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usab
 
 
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
-    """Return the first statement in a line, the pattern, and the end position; None if no pattern matches."""
+    """Return the first statement in a line, the matched pattern, and the end of the match; None if no pattern matches."""
     first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
         candidate = pattern.form.search(text) if pattern.needle in text else None

@@ -98,7 +98,7 @@ def _is_message(start: bytes) -> bool:
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Fields of a log that must be equal in all logs of one run, unless a field is empty."""
+"""Fields of a log whose values, where not empty, must be equal in all logs of one run."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
@@ -122,7 +122,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield the parts that differ between two logs although they must agree in logs of one run."""
+    """Yield the parts that differ between two logs although these parts must be equal in all logs of one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):

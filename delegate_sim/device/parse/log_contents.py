@@ -71,7 +71,7 @@ class ApplicationLine:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOperator:
-    """A refusal that a delegate printed, and the number of times."""
+    """A printed refusal, and the number of times that the delegate printed the refusal."""
 
     op: str
     version: int

@@ -136,7 +136,7 @@ class Reader:
             self.current = replace(self.current, tensorflow_version=version)
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return the runs, at least one. An empty last run is left out."""
+        """Return the runs. An empty last run is left out, unless there is no other run."""
         last = self._log()
         return tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
 
@@ -214,7 +214,7 @@ class Reader:
         return True
 
     def _other_line(self, message: Message) -> bool:
-        """Add the statements in a line that no other method parses; return whether the line has any."""
+        """Add the statements in a line that no other method parses; return whether any statement was added."""
         text = message.text
         self.is_listing = False
         self.runtime.read(text)
@@ -245,7 +245,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure, which may precede the error in the same line."""
+        """Add the reason for a kernel's failure. The reason may precede the error in the same line."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
@@ -382,7 +382,7 @@ class Reader:
 
 
 class Statements:
-    """Collection of distinct statements. Of numerous kinds, only the first statement per source is kept."""
+    """Collection of distinct statements. For kinds that fill a log, only the first statement from each source is kept."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}

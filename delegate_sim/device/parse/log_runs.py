@@ -1,4 +1,4 @@
-"""Split a log into runs if an application loads several models, and select one run."""
+"""Split the log of an application that loads several models into runs, and select one run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .log_contents import DeviceLog, LogError, Replacement
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
-    """Split a log whose lines cannot all be from one run of a model with this many subgraphs.
+    """Split each log that has more replacement lines than one run of a model with ``subgraphs`` subgraphs prints.
 
     A delegate reports at most one replacement per subgraph and run, so additional replacement lines that name no subgraph belong
     to other runs. Lines of other kinds stay with the last run.
@@ -27,7 +27,7 @@ def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
 
 
 def run_note(count: int, number: int | None) -> str:
-    """Return a note that names the run used, if the log has several runs; empty if there is only one run."""
+    """Return a note that names the selected run; empty if the log has only one run."""
     if count < 2:
         return ""
     chosen = f"run {number}" if number is not None else "the last"

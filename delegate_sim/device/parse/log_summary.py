@@ -90,7 +90,7 @@ class LogSummary:
 
     delegate: LogDelegate
     others: tuple[LogDelegate, ...]
-    """Other delegates, such as the one that the runtime applies to the remaining nodes."""
+    """Other delegates, such as a delegate that the runtime applies to the remaining nodes."""
     counts: tuple[Count, ...]
     """Counts that belong to no delegate."""
     operators: tuple[tuple[str, int], ...]
@@ -242,7 +242,10 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 
 
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
-    """Yield the counts that belong to no delegate. Counts of compiler plugins are among them only if ``own`` has none."""
+    """Yield the counts that belong to no delegate.
+
+    Counts of compiler plugins are included unless ``own`` already has counts of a compiler plugin.
+    """
     if not any(count.source == "compiled" for count in own.counts):
         yield from map(count_of_plugin, log.statements_of(COMPILED))
     for statement in log.statements_of(EXECUTED):
@@ -270,7 +273,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 
 def _words(line: str) -> set[str]:
-    """Return the words and word pairs of a line as plain names, since a name may be written as two words."""
+    """Return the words and word pairs of a line as plain names, since a delegate's name may be written as two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 
@@ -308,7 +311,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate if no line shows how many nodes it replaced."""
+    """Return the outcome of a delegate for which no line shows the number of replaced nodes."""
     if any(plain_name(statement.values["name"]) in names for statement in log.statements_of(APPLIED)):
         return APPLIED_TO
     if any(

@@ -93,7 +93,7 @@ class RuntimeCompilation:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeLog:
-    """The content of the runtime's lines: compilations, and the drivers found, in order and with their versions."""
+    """The content of the runtime's lines: the compilations, and the name and version of each driver, in log order."""
 
     devices: tuple[tuple[str, str], ...] = ()
     compilations: tuple[RuntimeCompilation, ...] = ()

@@ -52,7 +52,7 @@ _COUNT = re.compile(
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
 _TOLERANCE = 0.1
-"""Largest rounding error of a sum of percentages, each with three decimals."""
+"""Largest rounding error of a sum of percentages that are printed with three decimals."""
 _ALL = 99.0
 
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
