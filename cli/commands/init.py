@@ -144,7 +144,7 @@ def _options_hint(name: str) -> Iterator[str]:
 
 
 def _quoted(pattern: str) -> str:
-    """Return a pattern as a TOML basic string; every JSON string is one."""
+    """Return a pattern as a TOML basic string; every JSON string is a valid TOML basic string."""
     import json
 
     return json.dumps(pattern, ensure_ascii=False)

@@ -229,7 +229,7 @@ def _existing(path: str) -> DriverProfile | None:
 
 
 def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
-    """Add to the driver profile what the log shows, and write the whole profile; entries by other processes are kept."""
+    """Add a log's observations to the driver profile, and write the profile; entries that other processes added are kept."""
     try:
         with alone_with(path):
             learning = learn(reconciliation, log, _existing(path))

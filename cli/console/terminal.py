@@ -50,7 +50,7 @@ def columns() -> int:
 
 
 def width() -> int:
-    """Return the width for text: that of the terminal, but at least ``_NARROWEST``."""
+    """Return the width for text: the width of the terminal, but at least ``_NARROWEST``."""
     return max(columns(), _NARROWEST)
 
 
@@ -97,7 +97,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Write a file, and replace an existing file once the text is complete; an input file only if ``is_updated``."""
+    """Write a file, replacing an existing file once the text is complete; an input file is replaced only if ``is_updated``."""
     from delegate_sim.foundation.files import write_whole
 
     try:
@@ -161,7 +161,7 @@ _progress: Progress | None = None
 
 
 def start_progress(program: str) -> None:
-    """Start to show progress on standard error if work takes more than a second; does nothing without a terminal."""
+    """Start to show progress on standard error if work takes more than a second; do nothing without a terminal."""
     global _progress  # noqa: PLW0603  # one process has one terminal
     if sys.stderr.isatty():
         from .progress import Progress

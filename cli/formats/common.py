@@ -87,7 +87,7 @@ def verdict(results: Results) -> str:
 
 
 def state(case: Case, command: str) -> str:
-    """Return the status of a case in a check, and the outcome of a case in an analysis, which has no status."""
+    """Return the status of a case in a check, or the outcome of a case in an analysis, where cases have no status."""
     return case.measures.outcome if case.measures is not None and command != "check" else case.status
 
 
@@ -139,7 +139,7 @@ def grouped_findings(results: Results) -> Iterator[Group]:
     """Yield the findings of all cases in groups; findings that differ only in node and numbers form one group.
 
     The fingerprint is a hash of model, target, code, subgraph and operator, so it does not change if a group loses or gains
-    nodes. Groups with equal values of these are numbered in the order of their first nodes.
+    nodes. Groups that agree in all of these are numbered in the order of their first nodes.
     """
     for case in results.cases:
         groups = alike(case.findings)

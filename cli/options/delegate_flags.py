@@ -108,7 +108,7 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return the KEY=VALUE options except the runtime release, and the release; ``release`` is the value of ``--runtime``."""
+    """Return the KEY=VALUE options without the runtime release, and that release; ``release`` is the value of ``--runtime``."""
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]

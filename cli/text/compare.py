@@ -173,7 +173,7 @@ class _Text:
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:
-        """Join the findings on a node that only one side refuses, except the operator's name and messages of whole refusals."""
+        """Join the findings on a node that only one side refuses; omit the operator's name and messages about the whole run."""
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
             return ""

@@ -18,7 +18,7 @@ _HINT = "cyan"
 
 
 def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
-    """Yield a line for each platform release: the delegated nodes, and why the release refuses a call, if it does."""
+    """Yield a line for each platform release: the delegated nodes, and the reason if the release refuses a call."""
     if not rows:
         return
     yield Line("")

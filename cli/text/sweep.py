@@ -184,7 +184,7 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 
 def best_rows(sweep: Swept) -> list[SweepRow]:
-    """Return the best row of each target, without duplicates, if the target takes at least one node of the row."""
+    """Return, without duplicates, the best row of each target; omit a target that takes no node of its best row."""
     best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
     return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
 

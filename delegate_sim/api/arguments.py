@@ -82,7 +82,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the release that is named, or the default release if none is. Raises OptionError for two different releases."""
+    """Return the named release, or the default release if no release is named. Raises OptionError for two different releases."""
     from ..releases.catalogue import DEFAULT_RELEASE
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
@@ -231,7 +231,7 @@ def names_of(given: Any, what: str) -> list[str]:
 
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
-    """Split values into those of operators, by name, and those of single nodes."""
+    """Split a mapping into the values of operators, by name, and the values of single nodes."""
     from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
 

@@ -122,7 +122,7 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
-    """Return each known converter for every interpreter that has it, then the missing converters, without importing any.
+    """Return each known converter for every interpreter that has it, then the missing converters. Import none of them.
 
     ``pythons`` are paths of interpreters; the default is the current interpreter. Raise OptionError for an interpreter that
     cannot be run.
@@ -172,7 +172,7 @@ def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route,
     """Return the routes that accept a source, including routes with missing converters.
 
     A function may return any kind of model. If the function's module imports packages that belong to certain converters, only
-    these converters are used, otherwise all; a converter reports an error for a model that it does not accept.
+    these converters are used, otherwise all converters; a converter reports an error for a model that it does not accept.
     """
     quantizers = [converter for converter in converters if converter.name == QUANTIZER]
     result: list[Route] = []

@@ -138,7 +138,7 @@ def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
 
 
 def _needs_entry(finding: RankedCause) -> list[str] | None:
-    """Return the names of the other causes that must also be fixed; None if this cause gains nothing even with all others."""
+    """Return the names of the other causes that must also be fixed; None if fixing all causes is not enough."""
     if finding.needs is None:
         return None
     return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]

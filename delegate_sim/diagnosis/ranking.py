@@ -47,7 +47,7 @@ def rank(
     """Order causes by their gain, divided by the number of causes that must be fixed for that gain.
 
     ``weights`` are the multiply-adds of each cause's nodes. ``tried`` is the number of sets of causes to try when a cause alone
-    gains nothing; if the number is small, fewer causes are simulated. A release that does not load the model comes first, since
+    gains nothing; if the number is small, fewer causes are simulated. A cause that prevents loading comes first, since
     on a device it hides all other causes.
     """
     by_weight = sorted(

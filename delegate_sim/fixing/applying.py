@@ -16,12 +16,12 @@ from .passes.base import Pass
 from .reachable_subgraphs import subgraphs_that_run
 
 _READ = slice(Node._fields.index("inputs"), None)
-"""A slice of the fields of a node that omits the operator and the version."""
+"""The slice that selects all fields of a node except the operator and the version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A model after some passes, with the changes that the passes made and the functions that compute its new weights."""
+    """A model after some passes, the changes that the passes made, and the functions that compute the new weights."""
 
     change: Edited
     weights: dict[int, WorkCount]
@@ -40,7 +40,7 @@ def start(model: Model) -> Rewritten:
 def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
     """Return the model after one more pass; None if the pass changes nothing or cannot be applied.
 
-    ``nodes`` are the nodes to rewrite, numbered as before the pass; None means all nodes. Only the first subgraph and the
+    ``nodes`` are the indices, before the pass, of the nodes to rewrite; None means all nodes. Only the first subgraph and the
     subgraphs that run with it are rewritten. None is also returned if the pass would add or remove nodes of a model whose
     metadata gives the order of its nodes, or would need sizes that the format cannot store.
     """

@@ -29,7 +29,7 @@ QUANTIZED_ROUNDING = 2e-2
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
-"""Largest total size, in bytes, of the tensors of one model to compare."""
+"""Largest total size, in bytes, of the tensors that are compared in one model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the path of the second model, and how its inputs, outputs and tensors correspond to those of the whole model."""
+    """Return the second model's path, with the correspondence of its inputs, outputs and tensors to those of the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -171,7 +171,7 @@ def prove(
 
 
 def corresponding(model: Model, other: Model) -> dict[int, str]:
-    """Return the tensors of the first subgraph that nodes of both models write at the same index, with their names.
+    """Return the index and the name of each tensor of the first subgraph that nodes of both models write.
 
     Tensors that nothing reads are omitted, because a loop may leave any values in them. If the tensors would take too much
     memory, the result is empty.

@@ -117,7 +117,7 @@ class Work:
         return self.editor.add_tensor(self.with_elements(tensor, compute))
 
     def with_elements(self, tensor: Tensor, compute: WorkCount) -> Tensor:
-        """Return a constant with other elements."""
+        """Return the constant ``tensor`` with its elements replaced by the elements that ``compute`` returns."""
         if tensor.element_count <= SMALL:
             return tensor._replace(value=compute(), data=None, buffer=0, external_buffer=0)
         number = -next(_NUMBERS)
@@ -153,7 +153,7 @@ class Work:
         return self.node("RESHAPE", [source, index], [target], new_shape=shape)
 
     def is_open(self, *tensors: Tensor) -> bool:
-        """Return whether the shape of any of these tensors may change at run time."""
+        """Return whether the shape of any of the given tensors may change at run time."""
         return any(tensor.has_unspecified_dimension or tensor.index in self._dynamic for tensor in tensors)
 
     @functools.cached_property

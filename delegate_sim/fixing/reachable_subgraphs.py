@@ -1,4 +1,4 @@
-"""Find the subgraphs that run when the first one runs; only these can be proven, so only these are rewritten."""
+"""Find the subgraphs that run when the first subgraph runs; other subgraphs cannot be proven, and so are not rewritten."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def search(
 
 
 def split_tail(plan: FixPlan) -> FixPlan:
-    """Return a plan that moves the trailing CPU nodes to a second model; the same plan if there are no such nodes.
+    """Return a plan that moves the trailing CPU nodes to a second model; without such nodes, return ``plan`` unchanged.
 
     Trailing nodes come after all delegated nodes and stay on the CPU on every target. They may be unregistered custom operators.
     """

@@ -53,7 +53,7 @@ class Split:
 
 
 def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
-    """Return the split of a model before its trailing nodes; None if there are no such nodes.
+    """Return the split that moves a model's trailing nodes to a second model; None if there are no such nodes.
 
     Trailing nodes are nodes of the first subgraph that stay on the CPU and on which no other node depends. Nodes that have state
     or call subgraphs are never moved.

@@ -63,7 +63,7 @@ class Regression:
 def regressions(
     base: Measures, now: Measures, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
 ) -> Iterator[Regression]:
-    """Yield each measure that is worse than the baseline's.
+    """Yield each measure that is worse than in the baseline.
 
     Partitions, kernels and bytes are compared only if both runs delegate nodes. Without delegated nodes these measures are 0,
     which is no improvement.

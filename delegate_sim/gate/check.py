@@ -45,7 +45,7 @@ class Update:
 
 @dataclass(frozen=True, repr=False)
 class Checked(Shown):
-    """The result of a check, and the changes to the baseline, if requested. ``to_dict`` returns the stable data format."""
+    """The result of a check, and the changes to the baseline, if requested. ``to_dict`` returns the result as plain data."""
 
     results: Results
     update: Update | None

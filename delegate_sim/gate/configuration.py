@@ -53,8 +53,8 @@ class ConfigurationError(DelegateSimError):
 class ConfiguredTarget:
     """A target with a name, the models that it applies to, and their budgets.
 
-    A target in the file that lists several runtime releases becomes one target for each, named ``NAME@RELEASE``; several releases
-    of the platform behind the delegate are split in the same way. ``group`` is the target's name in the file.
+    A target in the file that lists several runtime releases becomes one target per release, named ``NAME@RELEASE``; several
+    releases of the platform behind the delegate are split in the same way. ``group`` is the target's name in the file.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Configuration:
         return target.models is None or matches(model, target.models)
 
     def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
-        """Return the budgets of a model on a target: the general budgets, overridden by the target's, then by each override."""
+        """Return the budgets of a model on a target: the general budgets, overridden by the target, then by each override."""
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
             for_model = override.models is None or matches(model, override.models)

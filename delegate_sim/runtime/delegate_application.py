@@ -75,7 +75,7 @@ class DelegateApplication:
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
-        """Whether an earlier delegate made the runtime allocate tensors; the runtime then also does so after this delegate."""
+        """Whether an earlier delegate made the runtime allocate tensors; the runtime then does so again after this delegate."""
         self.target = target
         self.delegate = target.delegate
         self.options = target.options
@@ -242,7 +242,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """Log the line that the delegate prints if a stage behind it refuses a call; warn about further calls it would refuse."""
+        """Log the delegate's line if a stage behind the delegate refuses a call; warn about further calls to be refused."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)

@@ -12,7 +12,7 @@ from ..model.model import Node, Tensor
 
 
 class ChangedPlan(NamedTuple):
-    """A subgraph after delegates: nodes, execution plan, outputs, and the tensors that delegates added after the file's."""
+    """A subgraph after delegates: nodes, execution plan, outputs, and the added tensors, which follow the tensors of the file."""
 
     nodes: tuple[Node, ...]
     plan: tuple[int, ...]

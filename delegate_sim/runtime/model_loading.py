@@ -127,7 +127,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return, if any, the first later release of the same family that loads a model, then that of the other family."""
+    """Return the first later release of each family that loads the model, the same family first; omit a family without one."""
     later = [other for other in map(parse_release, KNOWN_RELEASES) if other.order > release.order]
     first: dict[str, Release] = {}
     cache = AnalysisCache()

@@ -55,7 +55,7 @@ def highest_version(op: str, release: Release) -> int | None:
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return why a release does not load a builtin operator in this version, or that this is unknown; None if it does."""
+    """Return why a release does not load this version of a builtin operator, or a note that this is unknown; None if it loads."""
     known = _versions(release)
     if known is None:
         return f"whether {release} loads {op} version {version} is not known"
@@ -70,7 +70,7 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
-    """Return the lines that a release logs for a builtin operator that it cannot load; empty otherwise, or if unknown.
+    """Return the lines that a release logs for a builtin operator that it cannot load; empty if it can, or if that is unknown.
 
     The runtime reports an operator that the release's schema lacks as out of range, by its code. ``op`` may be
     ``UNKNOWN(code)``, the reader's name for an operator that this package's schema lacks. The error that Python's interpreter

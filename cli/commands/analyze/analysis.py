@@ -23,11 +23,11 @@ class AnalysisJob:
     report: Callable[[Model], Report]
     lines: Callable[[Report, View], Iterable[Line]]
     names_fixes: bool = True
-    """Whether JSON includes what to change; false if all delegates are analyzed."""
+    """Whether the JSON output includes the suggested changes; false if all delegates are analyzed."""
 
 
 def each_alone(targets: Sequence[Target], model: Model) -> Report:
-    """Return the report of each delegate applied to a model on its own."""
+    """Return one report with a separate run for each delegate, in which the delegate is applied to the unchanged model."""
     cache = AnalysisCache()
     return Report(model, tuple([simulate(model, target, cache=cache) for target in targets]))
 

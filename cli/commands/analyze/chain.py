@@ -27,7 +27,7 @@ def _report(targets: Sequence[Target], applies_default: bool, model: Model) -> R
 
 
 def _default_target(target: Target) -> Target:
-    """Return a target with the delegate that the runtime applies by default, for the release of a given target.
+    """Return the target of the delegate that the runtime applies by default, with the release of ``target``.
 
     This function is called only if nodes are left for the delegate, so the delegate's rules are not imported needlessly.
     """

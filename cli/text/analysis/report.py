@@ -69,7 +69,7 @@ _PREDICTED = "Delegated by the rules of this release, and predicted to be restor
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
-    """Yield the text of each run and a comparison of the runs; for a chain that ``is_running``, the places of nodes instead."""
+    """Yield the text of each run and a comparison of the runs; for a chain, the final places of nodes, if ``is_running``."""
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
         yield from _chain_lines(report, view, is_running)
@@ -236,7 +236,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
 
 
 def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
-    """Return an explanation if the delegate logs a line of its own that counts partitions differently from the runtime."""
+    """Explain why the delegate's own log line counts partitions differently from the runtime; empty without such a line."""
     own = [
         line for line in log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
     ]
@@ -313,7 +313,7 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
 
 
 def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
-    """Return the changes that the advice has for the demands, most nodes first; without such changes, the hints of the rules.
+    """Return the advised changes for the demands, starting with the change for the most nodes; without advice, the rules' hints.
 
     A change that only some of the operators need names these operators.
     """
@@ -358,7 +358,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
-    """Join the findings of reasons, except the operator's name and the message of the whole run's refusal."""
+    """Join the findings of reasons; leave out the operator's name and the message of a refusal of the whole run."""
     known = {op, shortened(refusal.message) if refusal else ""}
     return "; ".join([text for text in dict.fromkeys([reason.found for reason in reasons]) if text not in known])
 

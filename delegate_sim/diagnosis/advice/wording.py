@@ -305,9 +305,9 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Return whether no delegated node comes before the nodes, or none comes after them, so that they do not split the graph.
+        """Return whether the nodes are at the start or the end: no delegated node comes before them, or none comes after them.
 
-        Independent delegated nodes may still run before them, in a separate partition.
+        Delegated nodes that are independent of these nodes may still run in a separate partition.
         """
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False

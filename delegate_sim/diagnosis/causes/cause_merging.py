@@ -14,7 +14,7 @@ _TYPE_FEATURE = "-type"
 def joined(blockers: Blockers) -> Blockers:
     """Merge each cause of a refused version into the cause of the rank or type that raised the version.
 
-    The merged cause keeps its identity, and gets the codes and versions of the version's cause too. Causes are merged only if all
+    The merged cause keeps its identity, and also gets the codes and versions of the other cause. Causes are merged only if all
     nodes of the version are also refused for that rank or type. A conversion of the whole model stays a separate change.
     """
     causes = {cause.identity: cause for cause in blockers.causes}

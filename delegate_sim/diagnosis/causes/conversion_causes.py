@@ -67,7 +67,7 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Ro
 
 
 def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> Root | None:
-    """Return the conversion to other types with the largest gain beyond the changes so far; None if there is no gain.
+    """Return the conversion to other types that adds the largest gain to ``supposition``; None if there is no gain.
 
     Refusals that concern only versions are not considered, because they are explained by the features that raised the versions.
     """

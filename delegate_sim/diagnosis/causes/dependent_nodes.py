@@ -17,9 +17,9 @@ def followers_of(
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
     """Return, for each cause, the CPU nodes without a cause that become delegated or disappear once the cause is fixed.
 
-    Such nodes widen float16 weights, lie beyond a limit, or depend on nodes around them. Each node belongs to one cause: the
-    first cause whose fix alone frees the node, or else the last cause that must be fixed, in order. At most ``tried`` causes are
-    fixed one by one.
+    Such nodes widen float16 weights, lie in partitions over a limit, or depend on nodes around them. Each node belongs to one
+    cause: the first cause whose fix alone frees the node, or else the last cause that must be fixed, in order. At most ``tried``
+    causes are fixed one by one.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     followers: dict[Identity, list[NodeKey]] = {}

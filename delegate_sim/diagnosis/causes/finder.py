@@ -146,7 +146,7 @@ class _Finder:
         """Simulate without those CPU kernel refusals that depend only on guessed sizes.
 
         Sizes are guesses if they depend on an unknown size that is assumed to be fixed. The assumption that CPU kernels accept
-        them becomes part of the fix of the unknown size.
+        guessed sizes becomes part of the fix of the unknown size.
         """
         now = self.simulate(supposition, options)
         if self.guessed is None:

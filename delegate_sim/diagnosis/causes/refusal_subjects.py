@@ -14,7 +14,7 @@ from ..advice.wording import RefusedCase
 
 
 def reason_of(refusal: Refusal) -> Reason:
-    """Return, as a reason of the node at fault, the failure of a kernel or of a stage behind the delegate."""
+    """Return the failure of a kernel, or of a stage behind the delegate, as a reason for refusing the node at fault."""
     stage = refusal.behind
     if stage is None:
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)

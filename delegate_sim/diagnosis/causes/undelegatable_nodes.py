@@ -40,7 +40,7 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
         "end the model before",
     }
 )
-"""Operators that select elements by value, so that no input shape fixes the result's size, with instructions."""
+"""Operators whose result size depends on the values of elements, whatever the input shapes; each with instructions."""
 
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {

@@ -41,8 +41,8 @@ def find_versions(
 ) -> Iterator[FoundVersion]:
     """Find the features without which each node's version is accepted, and yield the result for each node.
 
-    Lower versions are tried while that is worthwhile. The nodes of one operator and version share an entry of the file, and
-    therefore also the features that raised the version.
+    Lower versions are tried until no version can be lowered further, or until the tries run out. The nodes of one operator and
+    version share an entry of the file, and therefore also the features that raised the version.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}

@@ -133,7 +133,7 @@ class _Writer:
         return table
 
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
-        """Return a tensor's table; ``before`` and ``old`` are the tensor in the old file, or None for a new tensor."""
+        """Return a tensor's table; ``before`` is the original tensor and ``old`` its table, both None for a new tensor."""
         if old is not None and before is tensor:
             return Old(old.position)
         table = NewTable("Tensor") if old is None else copied(old)
@@ -189,7 +189,7 @@ class _Writer:
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
-        """Return a node's table; ``before`` and ``old`` are the node in the old file, or None for a new node."""
+        """Return a node's table; ``before`` is the original node and ``old`` its table, both None for a new node."""
         code = self._codes[operator_code_of(node)]
         is_same = before is not None and node._replace(index=before.index) == before
         if is_same and old is not None and old.value("opcode_index") == code:

@@ -17,7 +17,7 @@ NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 
 
 _BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
-"""The binary operators among those rewritten here; all other operators are unary."""
+"""The binary operators that this module rewrites; the other operators that it rewrites are unary."""
 
 
 def _is_float(work: Work, node: Node) -> bool:
@@ -122,7 +122,7 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ADD of the first operand and the negated second operand, which is computed now if it is constant."""
+    """Return an ADD of the first operand and the negated second operand; a constant second operand is negated now."""
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function

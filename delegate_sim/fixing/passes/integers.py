@@ -132,7 +132,7 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
 
 
 def _cast_before_moves(work: Work) -> None:
-    """Move each CAST from INT64 before the nodes that only move the elements to cast, starting with the last node."""
+    """Place each CAST from INT64 before the nodes that only move the elements to be cast; start with the last node."""
     editor = work.editor
     readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
     moves = {index: node for _, node in editor.nodes if node.op in _MOVES and not node.is_custom for index in node.outputs}

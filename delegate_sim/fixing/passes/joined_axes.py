@@ -13,7 +13,7 @@ _Axis = TypeVar("_Axis")
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighbors, starting with the first ones, until at most ``most`` are left; None if that is impossible.
+    """Join neighboring dimensions from the front until at most ``most`` are left; return None if that is impossible.
 
     Each function in ``joins`` joins two neighbors, or returns None if it cannot join them. A function is tried only if no earlier
     function joins any pair.
@@ -31,7 +31,7 @@ def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None]
 
 
 class SharedAxis(NamedTuple):
-    """A dimension of a broadcast result, and whether each operand is broadcast along the dimension."""
+    """A dimension of a broadcast result; for each operand, whether the operand is broadcast along this dimension."""
 
     size: int
     stretched: tuple[bool, ...]
@@ -97,7 +97,7 @@ class CutAxis(NamedTuple):
         return self.taken == self.size
 
     def joined(self, other: CutAxis) -> CutAxis | None:
-        """Return the join of two whole dimensions, or of a dimension with a single element and any other; None otherwise."""
+        """Return the join of two whole dimensions, or of a single-element dimension and any other dimension; None otherwise."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         size = self.size * other.size
@@ -123,7 +123,7 @@ class PaddedAxis(NamedTuple):
         return not self.before and not self.behind
 
     def joined(self, other: PaddedAxis) -> PaddedAxis | None:
-        """Return the join of two unpadded dimensions, or of any dimension and an unpadded single element; None otherwise."""
+        """Return the join of two unpadded dimensions, or of an unpadded single-element dimension and another; None otherwise."""
         if self.is_same and other.is_same:
             return PaddedAxis(self.size * other.size, 0, 0)
         return other if self.is_same and self.size == 1 else self if other.is_same and other.size == 1 else None

@@ -52,7 +52,7 @@ def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a FULLY_CONNECTED of all rows, since the same matrix multiplies every row."""
+    """Return one FULLY_CONNECTED for all rows, since every row is multiplied by the same matrix."""
     options, target = work.options(node), work.output(node)
     source, weights = work.input(node, 0), work.input(node, 1)
     sizes = _matrix_of(work, weights)
@@ -86,7 +86,7 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return FULLY_CONNECTED of a matrix, since the kernel multiplies row by row whatever the dimensions of the rows are."""
+    """Return FULLY_CONNECTED with its operand reshaped to a matrix; the kernel multiplies row by row in either shape."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
         return None
@@ -103,7 +103,7 @@ _VALID = 1
 
 
 def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return CONV_2D with a 1x1 window over an image of one column that has a pixel for each row."""
+    """Return CONV_2D with a 1x1 window; the image is one pixel wide, and each row of the operand becomes one pixel."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)
     if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:

@@ -230,7 +230,7 @@ def _tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the product with joined batch dimensions; None if different operands are broadcast along them."""
+    """Return a BATCH_MATMUL with joined batch dimensions; None if too many batch dimensions would be left."""
     target = work.output(node)
     shapes = [work.tensor(index).shape for index in node.inputs]
     if not _is_lowered(work, node) or min(map(len, shapes)) < 2:
@@ -273,7 +273,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
-    """Return the next order on the way to the goal: at most four groups of dimensions that are neighbors now."""
+    """Return the order after the next TRANSPOSE towards ``goal``, as at most four groups of dimensions that are neighbors now."""
     following = dict(itertools.pairwise(now))
     groups: list[_Shape] = []
     for axis in goal:

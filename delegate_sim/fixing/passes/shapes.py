@@ -22,7 +22,7 @@ def _as_reshape(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _pack(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the CONCATENATION of the operands, each reshaped to have an added dimension of 1."""
+    """Return the CONCATENATION of the operands, after adding a dimension of size 1 to each operand."""
     target = work.output(node)
     if not _is_known(work, node) or not node.inputs or not target.rank:
         return None

@@ -14,7 +14,7 @@ from .joined_axes import CutAxis
 
 
 def cuts(work: Work, node: Node) -> list[CutAxis] | None:
-    """Return the slice that SLICE or STRIDED_SLICE takes of each dimension; None if a slice is unknown or a step is negative."""
+    """Return, for each dimension, the slice that a node takes; None if any slice is unknown or any step is negative."""
     return _sliced(work, node) if node.op == "SLICE" else _strided(work, node)
 
 
