@@ -59,7 +59,7 @@ class Delegate:
     """Whether the runtime applies the delegate by default, after all other delegates."""
 
     behind: StageBehind = StageBehind()
-    """The stage behind the delegate; the default stands for a delegate without such a stage."""
+    """The stage that takes the delegate's partitions; the default value means that there is no such stage."""
     accelerator: Accelerator = Accelerator()
     """The delegate's behavior under LiteRT's CompiledModel, where it differs from the interpreter."""
     live: LiveTraits | None = None
@@ -71,12 +71,12 @@ class Delegate:
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of problem that come from elsewhere than the rules, by code: from kernels that fail, limits or drivers."""
+        """Kinds of problem, keyed by code, that do not come from the rules but from failing kernels, limits or drivers."""
         return MappingProxyType({})
 
     @functools.cached_property
     def kinds(self) -> Mapping[str, Kind]:
-        """Every kind of problem that a node or a graph may have with this delegate, by code."""
+        """Every kind of problem that a node or a graph may have with this delegate, keyed by code."""
         runtime = {kind.name: kind for kind in RUNTIME_KINDS}
         return MappingProxyType({**self.rules.explained, **self.further_kinds, **runtime})
 
@@ -111,7 +111,7 @@ class Delegate:
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide which nodes of one subgraph to replace, by the rules of one runtime release.
+        """Decide which nodes of one subgraph to replace in one release of the runtime.
 
         By default, a delegate replaces every node that its rules accept, and its rules depend only on the release.
         """

@@ -45,7 +45,7 @@ class StageBehind:
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
         subgraph's partitions in running order. A refusal has the effect of a kernel that cannot be created: it undoes the
-        delegation. A refusal that is not ``is_known`` is only a warning.
+        delegation. A refusal whose ``is_known`` is False is only a warning.
         """
         return None
 

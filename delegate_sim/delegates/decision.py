@@ -39,8 +39,9 @@ class KernelFailure:
     is_later: bool = False
     """Whether the failure occurs only after all delegates were applied: the model then fails, but no delegation is undone."""
     log_lines: tuple[str, ...] = ()
-    """The lines printed for the failure, if more than the line about the restored plan is printed. They follow the error line of
-    ``stage``, unless they already contain that line.
+    """The lines printed for the failure, besides the line about the restored plan.
+
+    These lines follow the error line of ``stage``, unless they contain this error line themselves.
     """
     stage: StageRefusal | None = None
 
@@ -90,7 +91,7 @@ class Decision:
     log_lines: tuple[str, ...] = ()
     """The lines that the delegate itself prints before the runtime reports the replacement."""
     findings: object = None
-    """Private data of the delegate, which reads the data again to build its kernels."""
+    """Data that the delegate stores here while it decides, and reads again when it builds its kernels."""
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
     calls: tuple[ReplacingCall, ...] = ()
@@ -151,10 +152,10 @@ def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
 
 
 def kinds_by_code(*kinds: Kind) -> Mapping[str, Kind]:
-    """Return kinds of problem by code."""
+    """Return the kinds of problem, keyed by code."""
     return MappingProxyType({kind.name: kind for kind in kinds})
 
 
 def kinds_of_failures(wordings: Mapping[str, FailureWording]) -> Mapping[str, Kind]:
-    """Return the kinds of kernel failures by code."""
+    """Return the kinds of kernel failures, keyed by code."""
     return MappingProxyType({code: wording.kind for code, wording in wordings.items()})

@@ -19,11 +19,11 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver is known to reject an operation from some group, without it being clear which operation."""
+        """Whether the driver is known to reject at least one operation of some group, and it is not known which operation."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
-        """Return whether the driver rejects at least one of these operations, although it is not known which one."""
+        """Return whether the driver is known to reject some of these operations, even if it is not known which operations."""
         return False
 
 

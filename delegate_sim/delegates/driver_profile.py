@@ -82,7 +82,7 @@ class DriverProfile(Driver):
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the profile has such groups (``one_of``)."""
+        """Whether ``one_of`` contains any groups."""
         return bool(self.one_of)
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:

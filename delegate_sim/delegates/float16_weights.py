@@ -30,15 +30,15 @@ FLOAT16_WIDENING = Verdict(
 class Float16Remapping:
     """Replaces the results of DEQUANTIZE nodes by their float16 constants.
 
-    Nodes are judged and run with the constants as operands. A DEQUANTIZE counts only for nodes after it in the execution plan.
+    Nodes are judged and run with the constants as operands. A DEQUANTIZE affects only the nodes after it in the execution plan.
     Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
     """
 
     def __init__(self) -> None:
         self.constants: dict[int, int] = {}
-        """The constant of each such DEQUANTIZE, by the index of its output."""
+        """The float16 constant that each recorded DEQUANTIZE widens, keyed by the tensor index of the DEQUANTIZE's output."""
         self.nodes: dict[int, int] = {}
-        """The node index of each such DEQUANTIZE, by the index of its output."""
+        """The node index of each recorded DEQUANTIZE, keyed by the tensor index of the DEQUANTIZE's output."""
 
     def notice(self, node: NodeView) -> bool:
         """Record the node if it is a DEQUANTIZE of a float16 constant; return whether it was recorded."""
@@ -49,7 +49,7 @@ class Float16Remapping:
         return True
 
     def verdicts(self, graph: Graph, rules: RuleBook[Any], target: Any) -> dict[int, Verdict]:
-        """Return the verdict on each node with the constants as operands; the DEQUANTIZE nodes themselves are refused."""
+        """Return the verdict on each node, judged with the constants as operands; the recorded DEQUANTIZE nodes are refused."""
         plan, nodes = graph.execution_plan, graph.nodes
         candidates = [graph.view(nodes[index]) for index in plan if nodes[index].op == "DEQUANTIZE"]
         if not any(view.is_constant_float16_dequantize for view in candidates):

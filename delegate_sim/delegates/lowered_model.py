@@ -81,7 +81,7 @@ class LoweredModel:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can store it: tuples become lists, and infinity and NaN become strings."""
+    """Return a value in a form that JSON can store: tuples become lists, and infinity and NaN become strings."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     is_number = not isinstance(value, float) or value - value == 0

@@ -94,7 +94,7 @@ RELEASE = "release"
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the options without the runtime's release, and that release (or list of releases; None if not given)."""
+    """Return the options without the runtime's release, and the release: one name, a list of names, or None."""
     own = dict(given)
     names = own.get(RELEASE, ())
     is_runtime = all(map(is_release_name, map(str, names if isinstance(names, list) else [names])))

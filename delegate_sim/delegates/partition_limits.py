@@ -18,7 +18,7 @@ Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 
 
 def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
-    """Return the ``limit`` partitions with the most nodes, largest first, leaving out those with fewer nodes than ``minimum``.
+    """Return the ``limit`` largest partitions, largest first, leaving out partitions with fewer than ``minimum`` nodes.
 
     Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``). ``sort`` orders partitions of equal size as a C++ library
     would.
@@ -73,7 +73,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
-    """Return the reason for a node that the limit on the number of partitions leaves out."""
+    """Return the reason that reports give for a node left out by the limit on the number of partitions."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     merge = "merge partitions by removing what splits them"
     raised = f"raise {option_as_typed(delegate.options, delegate.limits.option)}, or " if delegate.limits.option else ""
@@ -88,7 +88,7 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
 
 
 def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
-    """Return the reason for a node whose partition has fewer nodes than the minimum."""
+    """Return the reason that reports give for a node whose partition has fewer nodes than the minimum."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
     option = option_as_typed(delegate.options, delegate.limits.minimum_option)
     return Reason(

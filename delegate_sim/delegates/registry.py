@@ -37,7 +37,10 @@ LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
-"""LiteRT 2's accelerators in the order of application, each with its delegate. The NPU's delegate depends on the vendor."""
+"""LiteRT 2's accelerators in the order in which the runtime applies them, each with its delegate.
+
+The NPU's delegate depends on the vendor.
+"""
 
 APPLIED_AHEAD = "npu"
 """The accelerator that works on the file before the runtime loads it: a compiler plugin.
@@ -49,13 +52,15 @@ DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs the parts that a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option with which a single delegate says whether the CPU may run nodes; with a list of accelerators, the list says so."""
+"""The option that says whether the CPU may run nodes if a single delegate is requested. A list of accelerators says so itself."""
 
 DEFAULT_DELEGATE = "nnapi"
 """The delegate that is used if none is named."""
 
 APPLIED_BY_DEFAULT = "xnnpack"
-"""The delegate that the runtime applies by default, known here without importing it (``Delegate.is_applied_by_default``)."""
+"""The delegate that the runtime applies by default, named here so that its package need not be imported
+(``Delegate.is_applied_by_default``).
+"""
 
 
 def plugin_of(vendor: str) -> str:

@@ -54,7 +54,9 @@ class LogTraits:
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a kernel's name implies."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The option values implied by the graphics interface that the delegate says it initializes, in lower case."""
+    """The option values that a graphics interface implies, keyed by the name (in lower case) that the delegate prints for the
+    interface.
+    """
 
     @property
     def off_flag(self) -> str:
@@ -71,7 +73,7 @@ class Levels:
     known: tuple[int, ...]
     """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
-    """The lowest possible level if benchmark_model prints a parameter, by the parameter's description."""
+    """The lowest level that is possible if benchmark_model prints a parameter, keyed by the parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ LONGEST_STABLE = 16
 
 
 def gnu_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
-    """Return the elements by ascending key, with equal elements ordered as by the GNU C++ library."""
+    """Return the elements by ascending key, with equal elements in the order given by the GNU C++ library."""
     run = [(key(element), element) for element in elements]
     _quicksort(run, 0, len(run), _most_splits(len(run)))
     return [element for _, element in sorted(run, key=lambda entry: entry[0])]
@@ -110,7 +110,7 @@ _MOST_INSERTED = 8
 
 
 def llvm_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
-    """Return the elements by ascending key, with equal elements ordered as by the LLVM C++ library (``__introsort``)."""
+    """Return the elements by ascending key, with equal elements in the order given by LLVM's C++ library (``__introsort``)."""
     run = [(key(element), element) for element in elements]
     _introsort(run, 0, len(run), _most_splits(len(run)), is_leftmost=True)
     return [element for _, element in run]
@@ -161,7 +161,10 @@ def _sort_three(run: list[tuple[int, Element]], *places: int) -> None:
 
 
 def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -> tuple[int, bool]:
-    """Move elements less than the first element to its left; return its new position, and whether they were there already."""
+    """Move elements less than the first element to its left.
+
+    Return the first element's new position, and whether the elements to move were already at the front of the rest of the run.
+    """
     begin, pivot = first, run[first]
     first += 1
     while run[first][0] < pivot[0]:
@@ -183,7 +186,7 @@ def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -
 
 
 def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) -> int:
-    """Move elements greater than the first element to the right; return the position where they begin."""
+    """Move elements greater than the first element to the right; return the position of the first greater element."""
     begin, end, pivot = first, last, run[first]
     first += 1
     while first < end and run[first][0] <= pivot[0]:
@@ -245,7 +248,7 @@ def _larger_child(heap: list[tuple[int, Element]], parent: int, count: int) -> i
 
 
 def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
-    """Move an element down the heap past all children that are not less."""
+    """Move an element down the heap, past every child that is not less than the element."""
     entry = heap[hole]
     while 2 * hole + 1 < len(heap):
         child = _larger_child(heap, hole, len(heap))
@@ -267,7 +270,7 @@ def _sink(heap: list[tuple[int, Element]], count: int) -> int:
 
 
 def _sift_up(heap: list[tuple[int, Element]], hole: int) -> None:
-    """Move an element up the heap past all parents that are less."""
+    """Move an element up the heap, past every parent that is less than the element."""
     entry = heap[hole]
     while hole and heap[(hole - 1) // 2][0] < entry[0]:
         heap[hole] = heap[(hole - 1) // 2]

@@ -154,9 +154,9 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
-    """Return a warning about delegated paddings with a value that is computed at run time.
+    """Return a warning about delegated padding nodes whose padding value is computed at run time.
 
-    The kernel reads the memory of this value before the value is computed.
+    The kernel reads this value from memory before the value is computed.
     """
     graph = decision.graph
     indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]

@@ -47,12 +47,12 @@ def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], h
 
 
 def case(*checks: Check[T], source: Source = COMPATIBILITY) -> tuple[Check[T], ...]:
-    """Return the checks of an operator; ``source`` is the source of checks that do not have a source yet."""
+    """Return the checks of an operator, setting ``source`` as the source of each check that has no source yet."""
     return tuple([check if check.source else check.from_source(source) for check in checks])
 
 
 def saying(message: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:
-    """Return the checks with this message of the runtime."""
+    """Return copies of the checks with ``message`` as the runtime's message."""
     return tuple([check.saying(message) for check in checks])
 
 

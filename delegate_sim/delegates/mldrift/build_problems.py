@@ -33,7 +33,7 @@ _ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "
 
 
 def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
-    """Yield a problem for each of these inputs that is constant, because the parser reads it as a runtime value."""
+    """Yield a problem for each constant among these inputs, because the parser reads the inputs as runtime values."""
     for position in positions:
         if node.input(position).is_constant:
             yield BuildProblem(CONSTANT_READ.name, node.input(position))

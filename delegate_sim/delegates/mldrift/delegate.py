@@ -112,7 +112,7 @@ class MlDriftAccelerator(Accelerator):
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return a failure if nodes are left to the CPU although the hint or the list of accelerators forbids this."""
+        """Return a failure if nodes stay on the CPU although ``hint_fully_delegated`` or ``cpu_fallback`` forbids this."""
         delegated = set(decision.nodes)
         left = [index for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
@@ -158,7 +158,7 @@ class MlDriftDelegate(Delegate):
         return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Yield a note if a release is simulated with the rules of another, measured release."""
+        """Yield a note if ``release`` was not measured, naming the measured release whose rules are used instead."""
         return release_notes(release)
 
     def kernel_name_for(self, options: OptionValues) -> str:
@@ -166,7 +166,7 @@ class MlDriftDelegate(Delegate):
         return _KERNELS[options["backend"]]
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether the hint is set; the runtime then applies the delegate before it prepares CPU kernels."""
+        """Return whether ``hint_fully_delegated`` is set. If so, the delegate is applied before CPU kernels are prepared."""
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

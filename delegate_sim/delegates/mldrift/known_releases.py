@@ -15,12 +15,12 @@ MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
 
 
 def rules_of(release: Release) -> Release:
-    """Return the measured release whose rules apply: the newest one up to ``release``, or else the oldest one."""
+    """Return the newest measured release that is not newer than ``release``; if there is none, the oldest measured release."""
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
 def release_notes(release: Release) -> Iterator[str]:
-    """Yield a note if a release is simulated with the rules of another release."""
+    """Yield a note if ``release`` was not measured, naming the measured release whose rules are used instead."""
     note = release_note(release)
     if note is not None:
         yield note
@@ -34,10 +34,10 @@ def release_notes(release: Release) -> Iterator[str]:
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return the checks that exist in some measured release, with ranges that start and end at measured releases.
+    """Return the checks that apply in at least one measured release, with ranges changed to start and end at measured releases.
 
     Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If such a check
-    changed between two measured releases, the change counts from the later release.
+    changed between two measured releases, the change is dated to the later of the two.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 
@@ -50,7 +50,7 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
-    """Return the first measured release from ``release`` on.
+    """Return the oldest measured release that is not older than ``release``.
 
     Returns None, which means no limit, if ``release`` is None or not newer than the oldest measured release.
     """

@@ -17,7 +17,7 @@ LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will ru
 
 
 def refusal_lines(graph: Graph, messages: Mapping[int, str], delegated: int) -> tuple[str, ...]:
-    """Return the log lines about a subgraph: each operator with each reason once, then the numbers of nodes on GPU and CPU.
+    """Return the log lines about a subgraph: one line for each operator and reason, then the numbers of GPU and CPU nodes.
 
     ``messages`` has a message for each refused node. ``delegated`` is the number of replaced nodes. ML Drift prints nothing if it
     refused no node, or if it replaces all nodes anyway.

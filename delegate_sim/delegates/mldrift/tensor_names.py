@@ -30,5 +30,5 @@ _TYPE_NUMBERS = {name: number for number, name in enumerate(_TYPES.split())}
 
 
 def type_number(name: str) -> int:
-    """Return the number of a type at run time (``TfLiteType``), which differs from its number in files."""
+    """Return the runtime's number for a type (``TfLiteType``), which differs from the number used in files."""
     return _TYPE_NUMBERS.get(name, 0)

@@ -1,8 +1,8 @@
 """Checks of the Core ML rules beyond the shared vocabulary (``delegates/coreml``).
 
-The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some of its functions return an
-error status, which counts as "supported". Other functions crash because they use the operand anyway; rules then require the
-operand with ``given``.
+The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some of the delegate's functions
+return an error status, which counts as "supported". Other functions crash because they use the operand anyway; for such
+functions, the rules require the operand with ``given``.
 """
 
 from __future__ import annotations

@@ -19,7 +19,10 @@ def _several_rows(node: NodeView) -> str | None:
 
 
 def _names_no_missing_bias(node: NodeView) -> bool:
-    """Return whether the delegate checks the activation; it accepts a node with an omitted bias before this check."""
+    """Return whether the delegate checks the activation.
+
+    If the bias is omitted, the delegate accepts the node without this check.
+    """
     return not has_missing_bias(node)
 
 

@@ -18,7 +18,10 @@ def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
 
 
 def _rank_in_options(node: NodeView) -> str | None:
-    """Return an unsupported rank of the shape in the options. These options only count if there is no shape operand."""
+    """Return an unsupported rank of the shape in the options.
+
+    The delegate reads the shape in the options only if there is no shape operand.
+    """
     if len(node.node.inputs) != 1:
         return None
     count = len(node.options.new_shape)

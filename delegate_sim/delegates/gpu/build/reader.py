@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An element type that constants are read as, and the stored types that can be read so (``CreateVectorCopyData``)."""
+    """An element type that a parser asks for, and the stored types that can be read as this type (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
@@ -246,7 +246,10 @@ class NodeReader:
         return elements
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
-        """Check a fused activation (``MaybeFuseActivation``). Its operation is left out, since adding one cannot fail."""
+        """Check a fused activation (``MaybeFuseActivation``).
+
+        The activation's operation is left out of the model, because adding an operation cannot fail.
+        """
         if len(operation.outputs) != 1:
             raise BuildError("gpu-build-output-count", found=len(operation.outputs))
         function = activation or fused_activation(self.view)

@@ -2,8 +2,8 @@
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
 transformations in the same folder. Transformations that merge two consecutive operations (padding, additions and multiplications
-with convolutions, trivial upsampling and joining) cannot fail. They are left out here, because they run after the other
-transformations or do not affect them.
+with convolutions, trivial upsampling and joining) cannot fail. These transformations are left out here, because they run last or
+do not affect the transformations that can fail.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _merge_densify(operation: Operation) -> None:
 
 
 def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
-    """Raise BuildError if an operation has consumers other than this one (``RemovePrecedingNode``)."""
+    """Raise BuildError if ``operation`` has consumers other than ``consumer`` (``RemovePrecedingNode``)."""
     for value in operation.outputs:
         if any(reader is not consumer for reader in value.consumers):
             raise BuildError("gpu-build-shared-constant", value.tensor, operation.node)

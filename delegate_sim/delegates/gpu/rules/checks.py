@@ -38,8 +38,9 @@ def gpu_rule(
 ) -> OpRule[GpuTarget]:
     """Return the rule of an operator: the check of its version, its own checks, and the checks of all tensors.
 
-    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. Checks without a
-    source come from the last of these. ``inputs`` and ``outputs`` are types that tensors may have besides the usual types.
+    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. A check without a
+    source comes from the last function in ``cases``, or from ``parser`` if there are no cases. ``inputs`` and ``outputs`` list
+    types that inputs and outputs may have besides the usual types.
     """
     parser_source = SOURCE.with_symbol(f"{parser}::IsSupported")
     sources = (parser_source, *cases)
@@ -50,7 +51,10 @@ def gpu_rule(
 
 
 def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[object], Check[GpuTarget]]:
-    """Return the checks of all tensors of one side (``IsAllAllowedTensors``). Types are checked only for tensors in the arena."""
+    """Return the checks of all inputs, or of all outputs (``IsAllAllowedTensors``).
+
+    Types are checked only for tensors in the arena.
+    """
     is_output = side == "output"
     float_types = frozenset((*FLOAT, *further_types))
     all_types = float_types.union(QUANT8)

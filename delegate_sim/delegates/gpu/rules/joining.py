@@ -36,7 +36,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
 
 
 def parse_concatenation(reader: NodeReader) -> None:
-    """Parse CONCATENATION (``ConcatenationOperationParser``). If an operand occurs twice, the second occurrence is a copy."""
+    """Parse CONCATENATION (``ConcatenationOperationParser``); a copy replaces the second occurrence of an operand."""
     values = _joined_values(reader)
     joined: set[Value] = set()
     for position, value in enumerate(values):
@@ -55,7 +55,7 @@ def parse_concatenation(reader: NodeReader) -> None:
 
 
 def _joined_axis(values: Sequence[Value], result: Shape) -> int:
-    """Return the first axis along which some operand and the result differ in size; the batch axis if there is none."""
+    """Return the first axis along which an operand and the result differ in size; the batch axis if there is no such axis."""
     for value in values:
         for axis in (_HEIGHT, _WIDTH, _CHANNELS):
             if value.shape[axis] != result[axis]:

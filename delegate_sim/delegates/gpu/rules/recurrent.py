@@ -46,7 +46,7 @@ _OUTPUT_GATE = _Gate(4, 8, 11, 15, 23)
 
 
 def parse_lstm(reader: NodeReader) -> None:
-    """Parse an LSTM, which has one of two forms."""
+    """Parse an LSTM of either form, full or basic."""
     if is_full_lstm(reader.view):
         _parse_full(reader)
     else:

@@ -128,7 +128,7 @@ _BROADCAST: Checks = (
 
 @functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
-    """Return the checks that apply if both operands are computed at run time; with ``may_be_one``, they may be one tensor."""
+    """Return the checks of two operands that are computed at run time; ``may_be_one`` allows both to be the same tensor."""
     own = (
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
@@ -169,7 +169,7 @@ def _unusable(node: NodeView) -> str | None:
 
 
 def _one_constant() -> Check[object]:
-    """Require a constant that can be read as float; a constant with one element may also be INT32."""
+    """Require a constant that can be read as floats; a constant with one element may also be INT32."""
     needed = "a constant not sparse and, with one element, of float, INT32 or quantised type, else of rank at most 4"
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 

@@ -5,7 +5,7 @@ Sources: ``TFLiteOperationParser::ValidateSupport`` and the functions ``PreCheck
 ``IsAllAllowedTensors`` (``ml_drift_delegate/tflite/model_builder.cc``).
 
 ML Drift stops at the first failed check, so checks are listed in ML Drift's order. Each check also has ML Drift's log message. A
-check that differs between releases has a range of releases; a check that moved is listed at both places.
+check that differs between releases has a range of releases; a check whose position changed is listed at both positions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to releases before ``release``, dropping checks that only later releases have."""
+    """Restrict checks to releases before ``release``, dropping checks that none of these releases has."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
     return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to ``release`` and later releases, dropping checks that only earlier releases have."""
+    """Restrict checks to ``release`` and later releases, dropping checks that none of these releases has."""
     start = parse_release(release)
     counting = [check for check in checks if not _ends_by(check, start)]
     return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
@@ -68,7 +68,7 @@ def _starts_at(check: Check[object], release: Release) -> bool:
 
 
 def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDriftTarget], Found | None]) -> Check[Any]:
-    """Return a check whose finder also receives the target, and also returns ML Drift's message."""
+    """Return a check whose finder receives the node and the target, and returns the problem together with ML Drift's message."""
 
     def find(node: NodeView, target: MlDriftTarget) -> str | None:
         problem = finder(node, target)
@@ -89,7 +89,7 @@ def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> 
 
 @functools.cache
 def version_up_to(limit: int, *, older: int | None = None) -> Checks:
-    """Require an operator version of at most ``limit`` (``CheckMaxSupportedOpVersion``), or ``older`` before LiteRT 2.2."""
+    """Require a version of at most ``limit``, or at most ``older`` before LiteRT 2.2 (``CheckMaxSupportedOpVersion``)."""
     if older is not None:
         return (*before(SINCE_2_2, *version_up_to(older)), *since(SINCE_2_2, *version_up_to(limit)))
 
@@ -209,7 +209,7 @@ def available(position: int) -> Check[object]:
 
 @functools.cache
 def named(position: int) -> Check[object]:
-    """Require that an operand is present (``GetTensorId``); the message differs from that of ``available``."""
+    """Require that an operand is present (``GetTensorId``), with a different message than ``available``."""
 
     def find(node: NodeView) -> Found | None:
         if position >= len(node.node.inputs):
@@ -266,8 +266,9 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""``RESULTS`` for newer and for older releases. Before LiteRT 2.1.5, most parsers check results last; newer parsers check them
-earlier.
+"""``RESULTS`` for newer and for older releases.
+
+Before LiteRT 2.1.5, most parsers check results last; since then, parsers check results earlier.
 """
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
 """Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""
@@ -453,7 +454,7 @@ def integer_constant(position: int, shape: str) -> Checks:
 
 
 def integers(node: NodeView, position: int) -> list[int]:
-    """Return a constant's bytes as 32-bit integers, as ML Drift reads all types; empty if the value is unknown."""
+    """Return a constant's bytes as 32-bit integers, whatever the constant's type; empty if the value is unknown."""
     value = node.value(node.input(position))
     return [] if value is None else StoredNumbers.read("<i4", value.tobytes()).tolist()
 
@@ -544,7 +545,7 @@ _Since = tuple[str | None, tuple[str, ...]]
 
 @functools.cache
 def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
-    """Return checks of all inputs, or of all outputs: their rank and, if a tensor is in the arena, its type.
+    """Return checks of the rank of all inputs, or of all outputs, and of the types of those tensors that are in the arena.
 
     Source: ``IsAllAllowedTensors``, which checks the tensors one after another.
     """
@@ -583,7 +584,7 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
 
 
 def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
-    """Return checks of every tensor of a composite or custom operator; ``inputs`` and ``outputs`` are additional types."""
+    """Return checks of every tensor of a composite or custom operator; ``inputs`` and ``outputs`` allow additional types."""
     return (
         *_side((None, _unique(USUAL_INPUTS + inputs)), is_output=False),
         *_side((None, _unique(_USUAL_OUTPUTS + outputs)), is_output=True),
@@ -616,7 +617,8 @@ USUAL_TENSORS: Checks = tensors()
 def parsed_by(parser: str, *checks: Check[Any], all_tensors: Checks = USUAL_TENSORS) -> OpRule[Any]:
     """Return the rule of an operator. Checks without a source come from the ``IsSupported`` function of ``parser``.
 
-    ``all_tensors`` come last because ``GetOpsToReplaceWithOptions`` checks the ranks and types of all tensors after the parser.
+    The checks in ``all_tensors`` come last because ``GetOpsToReplaceWithOptions`` checks the ranks and types of all tensors after
+    the parser.
     """
     place = SOURCE.with_symbol(f"{parser}::IsSupported")
     own = [check if check.source else check.from_source(place) for check in as_measured(*checks)]

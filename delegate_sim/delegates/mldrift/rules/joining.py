@@ -180,7 +180,10 @@ def _unread_packed(node: NodeView) -> Iterator[BuildProblem]:
 
 
 def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for constant data. A split into one part reads the axis operand in place of the data."""
+    """Yield a problem if the operand read as data is constant.
+
+    For a split into one part, ML Drift reads the axis operand as data.
+    """
     return constants_read(node, 1 if _is_split(node) else 0)
 
 

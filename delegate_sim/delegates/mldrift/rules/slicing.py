@@ -1,4 +1,7 @@
-"""Operators that read or write slices. ML Drift computes the bounds of a slice to read, and compares its size with the output."""
+"""Operators that read or write slices.
+
+For a slice that is read, ML Drift computes the bounds, and compares the size between the bounds with the output's size.
+"""
 
 from __future__ import annotations
 
@@ -128,19 +131,19 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
     """Return for each axis whether its bit is set in a mask (``UpdateMask``).
 
-    The bits stand for the dimensions of the input, whatever the number of starts.
+    The bits stand for the dimensions of the input, however many starts there are.
     """
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes for ``count`` values that include the batch (``ReadBhwc``)."""
+    """Return the axes that ``count`` values stand for if the values include the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes for ``count`` values that leave out the batch (``ReadHwc``)."""
+    """Return the axes that ``count`` values stand for if the values leave out the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
@@ -238,7 +241,7 @@ def _too_large(node: NodeView) -> Found | None:
 
 
 def _mappable(position: int | None, name: str) -> Check[object]:
-    """Require an operand, or the output if ``position`` is None, of rank 1 to 4 (``CanMapAxis``)."""
+    """Require that an operand (the output if ``position`` is None) has rank 1 to 4 (``CanMapAxis``)."""
 
     def find(node: NodeView) -> str | None:
         rank = (node.output(0) if position is None else node.input(position)).rank

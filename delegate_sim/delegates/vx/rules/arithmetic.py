@@ -54,9 +54,9 @@ def _difference_types(node: NodeView) -> str | None:
 
 
 def _difference_scales(node: NodeView) -> str | None:
-    """Return the number of scales unless the first input and the output have exactly one scale each.
+    """Return how many scales the first input or the output has, unless both have exactly one scale.
 
-    Upstream does not check the pointer to the quantization parameters, so a tensor without such parameters crashes it.
+    Upstream does not check the pointer to the quantization parameters, so a tensor without such parameters crashes the delegate.
     """
     if node.input(0).type == "FLOAT32":
         return None

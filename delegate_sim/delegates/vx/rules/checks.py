@@ -60,7 +60,9 @@ def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
 
 
 def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
-    """Return one check of all tensors of a side, which passes if an earlier tensor fails any of ``demands``.
+    """Return a check that applies ``demand`` to all inputs, or to all outputs.
+
+    The check also passes if a tensor before the failing tensor fails any of ``demands``.
 
     The delegate checks the tensors one after another, so the earlier tensor determines the reason.
     """

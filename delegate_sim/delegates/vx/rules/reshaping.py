@@ -23,7 +23,10 @@ _RANK_4 = rank(INPUT, 4)
 
 
 def _spatial_dimensions(node: NodeView) -> str | None:
-    """Return the shape of the block sizes unless there are two. Upstream reads past the end of a shape without dimensions."""
+    """Return the shape of the tensor of block sizes unless there are two block sizes.
+
+    Upstream reads past the end of a shape without dimensions.
+    """
     shape = node.input(1).shape
     return None if shape[:1] == (2,) else f"a block shape of shape {list(shape)}"
 

@@ -118,7 +118,7 @@ def _changed(
 ) -> RuleBook[VxTarget]:
     """Return the rules of another repository, given the changed rules and the operators that the repository does not have.
 
-    ``mappers`` gives the names of mappers that have a different name in the repository.
+    ``mappers`` gives, by operator, the names of those mappers that have a different name in that repository.
     """
 
     def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:

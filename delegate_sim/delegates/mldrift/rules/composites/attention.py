@@ -104,7 +104,7 @@ def _has_attributes(node: NodeView) -> bool:
 
 
 def _of_cache(one: Check[object], message: str) -> Check[object]:
-    """Return a check of ``odml.cache_update``, which messages before LiteRT 2.1.5 call AddValuesToCache."""
+    """Return a check of ``odml.cache_update``; messages before LiteRT 2.1.5 call this operator AddValuesToCache."""
     return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {message}", f"odml.cache_update {message}", one)
 
 

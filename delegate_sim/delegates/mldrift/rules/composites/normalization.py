@@ -59,7 +59,10 @@ _AXES = "_TENSOR_V1_reduction_axes"
 
 
 def is_group_norm(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` normalizes over groups. Without a ``sub_type``, only a node that names axes does so."""
+    """Return whether ``odml.group_norm`` normalizes over groups.
+
+    A node without a ``sub_type`` normalizes over groups only if it names axes.
+    """
     values = attributes(node)
     return not values.integer("sub_type") if values.has("sub_type") else values.has(_AXES)
 
@@ -121,7 +124,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """Return the axes to expect: all axes but the batch if there is a ``sub_type``, otherwise the last axis, as in old files."""
+    """Return the expected axes: with a ``sub_type``, all axes except the batch; without it, as in old files, the last axis."""
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 
