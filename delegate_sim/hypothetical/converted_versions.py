@@ -1,4 +1,4 @@
-"""The operator versions that a converter writes: of each operator the highest that any of its nodes demands."""
+"""The operator versions that a converter writes: for each operator, the highest version that any of its nodes needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from .model_editing import Edited, Editor, NodeKey, edited
 
 
 def demanded_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
-    """Return the version of each builtin operator; a node with a ``supposed`` version demands that one."""
+    """Return the version that a converter writes for each builtin operator.
+
+    ``supposed`` gives the versions that some nodes need; for other nodes, the version is derived from the node.
+    """
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
         for node in graph.nodes:
@@ -23,7 +26,7 @@ def demanded_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingPro
 
 
 def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
-    """Give operators these versions; those that are not named keep theirs."""
+    """Return the model with these versions of the named operators; all other operators keep their versions."""
 
     def set_versions(editor: Editor) -> None:
         editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]
@@ -32,5 +35,5 @@ def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
 
 
 def with_converted_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
-    """Give operators the versions that a converter would; a node with a ``supposed`` version demands that one."""
+    """Return the model with the versions that a converter writes (see ``demanded_versions``)."""
     return with_versions(model, demanded_versions(model, supposed))

@@ -1,7 +1,7 @@
 """Simulate converting a model with inputs of known shapes.
 
-A converter then computes the shapes behind the inputs and all that is computed from them: SHAPE, STRIDED_SLICE, PACK and their
-like are gone, and a RESHAPE reads a constant.
+If a converter knows the shapes of the inputs, it computes all shapes that follow from them. Nodes that only compute with shapes,
+such as SHAPE, STRIDED_SLICE and PACK, then disappear, and RESHAPE reads a constant instead.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .model_editing import Edited, Editor, edited, unchanged
 from .simplification import simplify
 
 _FLOAT16_DEQUANTIZE = 3
-"""The version of DEQUANTIZE that float16 needs."""
+"""The version of DEQUANTIZE that accepts float16."""
 
 _OF_SHAPES = ("SHAPE", "RANK")
 
 
 def open_inputs(model: Model) -> tuple[Tensor, ...]:
-    """Return the inputs with a size that is unknown."""
+    """Return the inputs of the model that have a dimension of unknown size."""
     first = model.subgraphs[0]
     return tuple(
         [first.tensors[index] for index in first.inputs if index >= 0 and first.tensors[index].has_unspecified_dimension]
@@ -33,16 +33,16 @@ def open_inputs(model: Model) -> tuple[Tensor, ...]:
 
 
 def computes_shapes(model: Model) -> bool:
-    """Whether a node gives the shape of its operand, or of how many dimensions it is, which a converter knows of known shapes."""
+    """Return whether the model has a SHAPE or RANK node, whose result a converter can compute if it knows the shape."""
     return any(node.op in _OF_SHAPES for subgraph in model.subgraphs for node in subgraph.nodes)
 
 
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
     """Return the model converted with inputs of known sizes.
 
-    ``batch`` is the leading size of every input; with ``all_sizes`` those that are open are as the file has them. What follows
-    from the shapes is folded, in every subgraph; with sizes that the file has already as well, as older converters leave such
-    nodes behind inputs whose sizes they do not know, and write 1 for these.
+    ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the file replace the unknown sizes.
+    In every subgraph, nodes whose results follow from the shapes are folded. Because older converters write 1 for an unknown
+    size, but do not fold these nodes, ``all_sizes`` also folds them in models whose sizes are all known.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
@@ -55,7 +55,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
 
 def _explained_versions(model: Model) -> frozenset[str]:
-    """Return the operators whose nodes have the version that a converter gives them."""
+    """Return the operators whose nodes all have the version that a converter would write."""
     versions = demanded_versions(model)
     own: dict[str, set[int]] = {}
     for graph in file_graphs(model):
@@ -65,7 +65,7 @@ def _explained_versions(model: Model) -> frozenset[str]:
 
 
 def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
-    """Write the versions anew of operators whose versions in the file are known to follow from their nodes."""
+    """Update the versions of the ``explained`` operators, whose versions in the file are those that a converter writes."""
     return with_versions(model, {op: version for op, version in demanded_versions(model).items() if op in explained})
 
 
@@ -105,7 +105,7 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
 
 
 def _narrow(editor: Editor, folded: FoldedGraph) -> None:
-    """In a model with float16 weights, keep what became a constant of floats as those are kept: in float16, and widened."""
+    """If the model has float16 weights, store new float constants like the weights: in float16, followed by a DEQUANTIZE."""
     if not any(editor.graph.view(node).is_constant_float16_dequantize for node in editor.graph.nodes):
         return
     read = {index for _, node in editor.nodes for index in node.inputs}

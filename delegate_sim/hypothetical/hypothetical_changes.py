@@ -35,10 +35,10 @@ __all__ = [
 class Supposition:
     """The assumptions about a model and its target.
 
-    ``op_versions`` and ``node_versions`` give operators, or single nodes, another version; ``batch`` is the leading size of every
-    input, and ``fixed_inputs`` says that the model is converted with the sizes of inputs that the file has in place of open ones;
-    ``conversion`` is what it is converted to, one of ``CONVERSIONS``, empty for what it is; ``fixed_shapes`` says that every
-    tensor has the shape that the file gives it. Nodes are counted as in the file.
+    ``op_versions`` and ``node_versions`` set the versions of operators and of single nodes. ``batch`` is the first dimension of
+    every input. With ``fixed_inputs``, the sizes in the file replace the unknown sizes of the inputs, and the model is converted
+    again. With ``fixed_shapes``, every tensor also keeps its shape from the file at run time. ``conversion`` is a key of
+    ``CONVERSIONS``, or empty to keep the types of the model. Nodes have their indices in the file.
     """
 
     accepted_ops: frozenset[str] = frozenset()
@@ -50,24 +50,24 @@ class Supposition:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """Codes of refusals of the whole model by a compiler plugin that are taken to have ended."""
+    """The codes of errors to ignore, with which a compiler plugin or its loader refuses the whole model."""
     assume_ops_registered: bool = False
-    """Whether the application registers every operator that the release does not load, though the target does not say so."""
+    """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
     release: Release | None = None
-    """Another release of the runtime."""
+    """The release of the runtime, in place of the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes that their CPU kernels do not refuse to prepare."""
+    """Nodes whose CPU kernels refuse nothing during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes whose work the application does: the model is made without them."""
+    """Nodes to remove from the model, because the application does their work."""
 
     @property
     def changes(self) -> Hashable:
-        """The part that changes the model, on one release; suppositions that agree in it make the same model."""
+        """The assumptions that change the model; if these are equal, and the release too, the changed models are equal."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
         return self.removed_nodes, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
     def changed_target(self, target: Target) -> Target:
-        """Return the target with the release and the registered operators that are assumed."""
+        """Return the target with the assumed release and the assumed registration of operators."""
         return replace(
             target,
             release=self.release or target.release,
@@ -76,12 +76,12 @@ class Supposition:
 
 
 def simulate_if(model: Model, target: Target, supposition: Supposition) -> Run:
-    """Simulate a model under a supposition. Raises OptionError for an operator or node that the model lacks."""
+    """Simulate a model under these assumptions. Raises OptionError if the model lacks a named operator or node."""
     return simulate_changed(changed(model, supposition, target.release), target, supposition)
 
 
 def simulate_changed(change: Edited, target: Target, supposition: Supposition, cache: AnalysisCache | None = None) -> Run:
-    """Simulate what ``changed`` made of a model."""
+    """Simulate a changed model, which ``changed`` returned."""
     repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
     accepted = _accepted(change, supposition)
     assumptions = Assumptions(accepted, supposition.fixed_shapes, repaired, supposition.ended)
@@ -89,9 +89,9 @@ def simulate_changed(change: Edited, target: Target, supposition: Supposition, c
 
 
 def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:
-    """Return the model with the versions, inputs and conversion of a supposition, the same model if it has none.
+    """Return the model with the assumed changes; the original model if nothing in the model changes.
 
-    Raises OptionError for an operator or node that the model lacks.
+    Raises OptionError if the model lacks a named operator or node.
     """
     refuse_unknown_names(model, supposition)
     release = supposition.release or release
@@ -114,7 +114,7 @@ def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -
 
 
 def changed_model(model: Model, supposition: Supposition, release: Release = NEWEST) -> Model:
-    """Return what ``changed`` makes of a model, without where its nodes come from."""
+    """Return the changed model, without the origins of its nodes (see ``changed``)."""
     return changed(model, supposition, release).model
 
 
@@ -140,7 +140,7 @@ def _accepted(change: Edited, supposition: Supposition) -> dict[int, frozenset[i
 
 
 def refuse_unknown_names(model: Model, supposition: Supposition) -> None:
-    """Refuse names that would change nothing. Raises OptionError for an operator or node that the model lacks."""
+    """Raise OptionError if the model lacks a named operator or node, or if the batch is smaller than 1."""
     graphs = file_graphs(model)
     ops = {node.op for graph in graphs for node in graph.nodes}
     for op in _named(supposition):

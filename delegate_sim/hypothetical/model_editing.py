@@ -15,11 +15,11 @@ from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
 
 _POSITIONS = itertools.count(1)
-"""Numbers for changed options, which are below all positions in a file when negative."""
+"""Numbers for the positions of changed options; they are negated, to differ from all positions in a file."""
 
 
 class NodeKey(NamedTuple):
-    """A node: its subgraph and its index there."""
+    """The index of a subgraph, and the index of a node in this subgraph."""
 
     subgraph: int
     node: int
@@ -27,20 +27,20 @@ class NodeKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """A changed model. ``origins`` holds, for each subgraph, the index in the first model of each node, -1 for a new one."""
+    """A changed model. For each subgraph, ``origins`` lists each node's index in the original model; -1 for an added node."""
 
     model: Model
     origins: tuple[tuple[int, ...], ...]
 
     def origin(self, key: NodeKey) -> NodeKey | None:
-        """Return which node of the first model a node is, None for one that the change, or the delegate, brought."""
+        """Return the key that a node had in the original model; None if the change or the delegate added the node."""
         origins = self.origins[key.subgraph]
         index = origins[key.node] if key.node < len(origins) else -1
         return None if index < 0 else NodeKey(key.subgraph, index)
 
     @functools.cached_property
     def now(self) -> Mapping[NodeKey, NodeKey]:
-        """The present key of each node of the first model that is left."""
+        """The key of each remaining node in the changed model, by its key in the original model."""
         return {
             NodeKey(subgraph, origin): NodeKey(subgraph, index)
             for subgraph, origins in enumerate(self.origins)
@@ -49,11 +49,11 @@ class Edited:
         }
 
     def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
-        """Return those of some nodes of the first model that are left, with what they are now."""
+        """Return the keys in the changed model, by the keys in the original model; removed nodes are left out."""
         return {key: self.now[key] for key in keys if key in self.now}
 
     def then(self, change: Callable[[Model], Edited]) -> Edited:
-        """Change the model once more."""
+        """Return the result of changing the model once more; ``origins`` still refers to the original model."""
         later = change(self.model)
         if later.model is self.model:
             return self
@@ -67,7 +67,7 @@ class Edited:
 
 
 def unchanged(model: Model) -> Edited:
-    """Return a model as the result of no change."""
+    """Return an unchanged model as an ``Edited``, in which each node is its own origin."""
     return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]))
 
 
@@ -80,18 +80,18 @@ class Editor:
         self.subgraph = subgraph
         self.tensors = list(self.graph.tensors)
         self.nodes: list[tuple[int, Node]] = [(node.index, node) for node in self.graph.nodes]
-        """Each with its index in the first model, -1 for a new one."""
+        """The nodes, each after its index in the original model; -1 for an added node."""
         self.inputs = list(subgraph.inputs)
         self.outputs = list(subgraph.outputs)
         self.options: dict[int, Mapping[str, Any]] = {}
-        """Changed options of nodes, by the position that the node names."""
+        """The changed options of nodes, by the negative position that the node stores."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor as it is now; ``NO_TENSOR`` for the index of an omitted or missing one."""
+        """Return a tensor in its current state; ``NO_TENSOR`` for an omitted or missing tensor, whose index is negative."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     def options_of(self, node: Node) -> Options:
-        """Return the options of a node, changed ones included."""
+        """Return the options of a node, including changes."""
         if node.options is not None and node.options[1] in self.options:
             return Options(node.options[0], self.options[node.options[1]])
         return self.model.options(node)
@@ -104,17 +104,17 @@ class Editor:
         return self.with_new_options(node, options.table, {**dict(iter(options)), **changes})
 
     def with_new_options(self, node: Node, table: str, values: Mapping[str, Any]) -> Node:
-        """Return a node with an options table of its own; fields that are not given have the schema's defaults."""
+        """Return the node with a new table of options; fields that are not given get the defaults of the schema."""
         position = -next(_POSITIONS)
         self.options[position] = {**schema.default_values(table), **values}
         return node._replace(options=(table, position))
 
     def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
-        """Return a node as another operator of the same results, in its first version and without options."""
+        """Return the node with another operator and other operands, with version 1 and without options; it keeps its results."""
         return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
-        """Let nodes, and the outputs, read other tensors. Of tensors that replace each other in a circle, none is replaced."""
+        """Replace tensors wherever nodes read them, and in the outputs. Tensors that replace each other in a circle are kept."""
         if not replaced:
             return
         known: dict[int, int] = {}
@@ -135,12 +135,12 @@ class Editor:
         self.outputs = [last(index) for index in self.outputs]
 
     def remove(self, nodes: Iterable[int]) -> None:
-        """Remove nodes by their index in the first model."""
+        """Remove nodes, given their indices in the original model."""
         gone = frozenset(nodes)
         self.nodes = [(origin, node) for origin, node in self.nodes if origin not in gone]
 
     def remove_unread(self, unread: Iterable[int]) -> None:
-        """Remove nodes whose results nothing reads, beginning with those that give some tensors."""
+        """Remove the nodes that compute these tensors, if nothing reads their results; then remove nodes that only they read."""
         candidates = set(unread)
         while candidates:
             read = {index for _, node in self.nodes for index in node.inputs}.union(self.outputs)
@@ -166,12 +166,12 @@ class Editor:
         return index
 
     def insert(self, op: str, source: int, result: int, *, version: int = 1, at: int | None = None) -> None:
-        """Add a node of one operand and result, at the end unless told where."""
+        """Add a node with one operand and one result, at a place in the list of nodes, or at its end."""
         place = len(self.nodes) if at is None else at
         self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
 
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
-        """Return the subgraph, its nodes numbered anew, and where each comes from."""
+        """Return the subgraph with renumbered nodes, and each node's index in the original model (-1 for an added node)."""
         nodes = tuple([node if node.index == index else node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
         changed = replace(
             self.subgraph, tensors=tuple(self.tensors), nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs)
@@ -180,7 +180,7 @@ class Editor:
 
 
 def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
-    """Change every subgraph of a model. An order of nodes that the metadata gives is not kept, as they are numbered anew."""
+    """Change every subgraph of a model. Control dependencies in the metadata are dropped, because the nodes are renumbered."""
     finished = []
     options = dict(model.changed_options)
     for subgraph in model.subgraphs:
@@ -196,7 +196,7 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
 
 
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:
-    """Return the operators that the changed file lists: those that its nodes use, and those that no node used before."""
+    """Return the operator codes of the changed file: codes that nodes use, and codes that no node of the original used."""
     before, now = _used(model.subgraphs), _used(subgraphs)
     kept = [code for code in model.operator_codes if code in now or code not in before]
     return tuple(dict.fromkeys([*kept, *now]))

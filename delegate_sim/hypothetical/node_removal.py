@@ -1,4 +1,4 @@
-"""Remove nodes from a model whose work the application takes over."""
+"""Removal of nodes whose work the application takes over."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .model_editing import Edited, Editor, NodeKey, edited
 
 
 def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return a model without some nodes: what others read of their results becomes inputs.
+    """Return the model without some nodes; their results that other nodes read become inputs of the model.
 
-    A subgraph that others run keeps the inputs and outputs that these give it, and so nodes whose results are read there.
+    A called subgraph keeps its inputs and outputs, so a node stays there if anything reads its results.
     """
     return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
 
@@ -36,5 +36,5 @@ def _results(editor: Editor, nodes: Collection[int]) -> set[int]:
 
 
 def _read(editor: Editor, without: Collection[int]) -> set[int]:
-    """Return what nodes read, but for some."""
+    """Return the tensors that nodes read; the nodes ``without`` do not count."""
     return {index for origin, node in editor.nodes if origin not in without for index in node.inputs}

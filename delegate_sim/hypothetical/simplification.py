@@ -1,4 +1,4 @@
-"""Simplify a subgraph as a converter does once unknown shapes are known."""
+"""Simplification of a subgraph, as by a converter when shapes that were unknown become known."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _SHAPING = ("BROADCAST_TO", "RESHAPE")
 
 
 def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -> None:
-    """Leave out nodes that do nothing, given the tensors that became constant, and which of them are zeros.
+    """Remove, merge and replace nodes. ``constants`` became constant, and ``zeros`` are the constants that are all 0.
 
-    Only nodes of shapes that were unknown are looked at: with others the converter has done what it can.
+    Except for additions of zeros, only nodes with shapes that were unknown are simplified: the converter that wrote the file has
+    already simplified the rest.
     """
     _remove_additions_of_zeros(editor, zeros)
     _reshape_in_place_of_transposing(editor, constants)
@@ -29,7 +30,7 @@ def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -
 
 
 def _was_unknown(editor: Editor, node: Node, constants: frozenset[int]) -> bool:
-    """Whether the shape of a node's result was not known before."""
+    """Return whether the shape of a node's result was unknown in the original model."""
     return not constants.isdisjoint(node.inputs[1:]) or editor.graph.tensor(node.output(0)).has_unspecified_dimension
 
 
@@ -48,7 +49,7 @@ def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
 
 
 def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) -> None:
-    """A TRANSPOSE that only moves dimensions of size 1 becomes a RESHAPE."""
+    """Replace each TRANSPOSE that only moves dimensions of size 1 by a RESHAPE."""
     for place, (origin, node) in enumerate(editor.nodes):
         if node.op != "TRANSPOSE" or not _was_unknown(editor, node, constants):
             continue
@@ -84,7 +85,7 @@ def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> N
 
 
 def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
-    """A RESHAPE that follows another reads what that one read."""
+    """Merge consecutive RESHAPE nodes: let the last RESHAPE read the operand of the first."""
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     orphans = set()
     for position, (origin, node) in enumerate(editor.nodes):
@@ -105,7 +106,7 @@ def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
 
 
 class _Neighbors:
-    """The writer and the readers of each tensor of a subgraph, by the place in the list of nodes."""
+    """The nodes that write and read each tensor of a subgraph, given by their places in the list of nodes."""
 
     def __init__(self, editor: Editor) -> None:
         self.nodes = editor.nodes
@@ -114,24 +115,27 @@ class _Neighbors:
         self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
 
     def is_shared(self, index: int) -> bool:
-        """Whether several nodes read a tensor, or one and the caller of the subgraph."""
+        """Return whether a tensor is read more than once; being an output of the subgraph counts as being read."""
         return self._reads[index] > 1
 
     def before(self, index: int, *ops: str) -> int | None:
-        """Return the place of the node that writes a tensor, None unless it is of these operators and the tensor is read once."""
+        """Return the place of a tensor's writer; None if the tensor is shared, or the writer has another operator."""
         place = self._writers.get(index)
         if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops:
             return None
         return place
 
     def behind(self, index: int, *ops: str) -> int | None:
-        """Return the place of the only node that reads a tensor, None unless it is of these operators."""
+        """Return the place of the only reader of a tensor; None if the tensor is shared, or the reader has another operator."""
         place = self._readers.get(index)
         return None if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops else place
 
 
 def _add_in_layers(editor: Editor) -> None:
-    """A constant added behind FULLY_CONNECTED, or a RESHAPE of it, one value for each unit, becomes the bias of it."""
+    """Turn the constant of an ADD into the bias of the preceding FULLY_CONNECTED, if it has one value for each unit.
+
+    There may be a RESHAPE between the FULLY_CONNECTED and the ADD.
+    """
     neighbors = _Neighbors(editor)
     replaced, gone = {}, set()
     for origin, node in editor.nodes:
@@ -149,7 +153,7 @@ def _add_in_layers(editor: Editor) -> None:
 
 
 def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | None:
-    """Return where the FULLY_CONNECTED is that can take the constant of an ADD, None if there is none."""
+    """Return the place of the FULLY_CONNECTED that can take the constant of an ADD as its bias; None if there is none."""
     if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
@@ -168,12 +172,12 @@ def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | No
 
 
 def _is_fixed(editor: Editor, index: int) -> bool:
-    """Whether a tensor is constant, or widens a float16 constant."""
+    """Return whether a tensor is a constant, or a float16 constant widened by a DEQUANTIZE."""
     return editor.tensor(index).is_constant or _widens(editor, index) is not None
 
 
 def _widens(editor: Editor, index: int) -> int | None:
-    """Return the float16 constant that a tensor is widened from."""
+    """Return the float16 constant that a DEQUANTIZE widens to this tensor; None if there is none."""
     for node in editor.graph.writers.get(index, ()):
         if editor.graph.view(node).is_constant_float16_dequantize:
             return node.input(0)
@@ -181,7 +185,7 @@ def _widens(editor: Editor, index: int) -> int | None:
 
 
 def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
-    """Give a constant one dimension, and the type of a bias; return it, or a copy if others read it as it is."""
+    """Give a constant the shape and type of a bias, and return its index; change a copy if the constant is shared."""
     own = editor.tensors[index]
     biased = _biased(own)
     if (own.shape, own.type) == (biased.shape, biased.type):
@@ -200,7 +204,7 @@ def _biased(tensor: Tensor) -> Tensor:
 
 
 def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
-    """A FULLY_CONNECTED or a reduction keeps dimensions by itself that a RESHAPE behind it would put back."""
+    """Remove each RESHAPE that only restores dimensions, by letting the preceding layer or reduction keep the dimensions."""
     neighbors = _Neighbors(editor)
     unread, gone = set(), set()
     for origin, node in editor.nodes:
@@ -230,12 +234,15 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
 
 
 _ACTIVATIONS: Mapping[str, int] = MappingProxyType({"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3})
-"""Operators that the layer before them can do as well, with the value of its option."""
+"""Operators that FULLY_CONNECTED can include as its fused activation, with the value of the option."""
 _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
 def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors: _Neighbors) -> int | None:
-    """Return what a layer would read if it kept dimensions as the RESHAPE behind it gives them, None if it cannot."""
+    """Return the tensor to read instead if a layer itself keeps the dimensions that the following RESHAPE restores.
+
+    Return None if the option of the layer cannot replace the RESHAPE.
+    """
     layer = editor.nodes[place][1]
     shape = editor.tensor(reshape.output(0)).shape
     if layer.op == "FULLY_CONNECTED":

@@ -1,8 +1,8 @@
-"""Simulate another conversion of a model: to float, or quantized to eight-bit integers.
+"""Simulate another conversion of a model: to float, or quantized to 8-bit integers.
 
-This predicts what the converter decides by itself: types, where QUANTIZE and DEQUANTIZE stand, versions, and whether there is one
-scale or one for each channel. The scales that a data set would give are not known; all results have the same where nothing fixes
-theirs.
+The simulation predicts the decisions that do not depend on data: types, versions, the places of QUANTIZE and DEQUANTIZE, and the
+number of scales of each tensor. The scales that a data set would give are unknown, so all results get the same scale, unless the
+operator fixes the scale.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .model_editing import Edited, Editor, edited, unchanged
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
-"""Elements. Numbers of larger constants, which are weights, decide nothing."""
+"""The largest number of elements of constants whose values are kept; larger constants are weights, whose values do not matter."""
 
 _MOST_ELEMENTS = 1 << 31
-"""A constant has its elements in the file."""
+"""Constants have fewer elements than this, because the file stores every element."""
 
 _RESULT_SCALE = float32(0.05)
 _WEIGHT_SCALE = float32(0.01)
@@ -38,9 +38,9 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
         "TANH": (1 / 128, 0),
     }
 )
-"""Scale and zero point of results that the kernels demand, whatever the data."""
+"""The scale and zero point that the kernel requires of its result, by operator."""
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
-"""The dimension of the weights along which there is a scale for each slice."""
+"""The dimension of the weights that has a scale for each index, by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 
@@ -50,13 +50,13 @@ MINIMUM MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN RELU RELU6 RESHAPE RESIZ
 SELECT SELECT_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE TRANSPOSE UNPACK
 """
 _SAME_SCALE = frozenset(_NAMES_OF_SAME_SCALE.split())
-"""Operators whose results have the scale of their operands."""
+"""Operators whose results have the same scale as their operands."""
 _NAMES_OF_OTHERS = """
 ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL ELU EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL MEAN MUL
 NOT_EQUAL POW PRELU RSQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
 """
 _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
-"""Operators that the converter quantizes where it has the ranges of their operands."""
+"""Operators that the converter quantizes if it knows the ranges of their operands."""
 
 
 _OF_ANY_TYPE = ("SHAPE", "RANK")
@@ -64,7 +64,7 @@ _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 @functools.lru_cache(maxsize=2)
 def as_float(model: Model) -> Edited:
-    """Return the model converted without quantization: converter.optimizations left empty."""
+    """Return the model as if converted without quantization (with ``converter.optimizations`` empty)."""
     if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
         return unchanged(model)
     return _with_versions(edited(model, lambda editor: _widen(editor, model)))
@@ -72,13 +72,13 @@ def as_float(model: Model) -> Edited:
 
 @functools.lru_cache(maxsize=2)
 def as_int8(model: Model) -> Edited:
-    """Return the model converted with full integer quantization: a representative data set, float inputs and outputs."""
+    """Return the model as if converted with full integer quantization (a representative data set, float inputs and outputs)."""
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
 
 
 @functools.lru_cache(maxsize=2)
 def as_int8_per_tensor(model: Model) -> Edited:
-    """Return the same with one scale for all channels of the weights: converter._experimental_disable_per_channel."""
+    """Like ``as_int8``, but with one scale for all channels of the weights (``converter._experimental_disable_per_channel``)."""
     one_scale = functools.partial(_quantize, has_scale_for_each_channel=False)
     return as_float(model).then(lambda floating: _with_versions(edited(floating, one_scale)))
 
@@ -133,7 +133,7 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
 
 
 def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
-    """Return as many zeros as a tensor has elements; None if no constant can have so many."""
+    """Return one zero for each element of a tensor; None if the tensor has too many elements for a constant."""
     count = tensor.element_count
     return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
 
@@ -148,20 +148,20 @@ def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> Non
 
 
 class _Quantizer:
-    """Quantizes the float tensors of one subgraph, node by node."""
+    """A quantizer of the float tensors of one subgraph, which handles one node after the other."""
 
     def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
         self.editor = editor
         self.has_scale_for_each_channel = has_scale_for_each_channel
         self.quantized: dict[int, int] = {}
-        """For a float tensor that is kept beside its quantized twin: the twin."""
+        """The quantized copy of a float tensor that is also kept as float, by the index of the float tensor."""
         self.floating: dict[int, int] = {}
-        """For a quantized tensor: its float twin."""
+        """The float copy of a quantized tensor, by the index of the quantized tensor."""
         self.parameters: dict[tuple[float, int], Quantization] = {}
-        """By scale and zero point; most results have the same."""
+        """Quantization parameters by scale and zero point, shared because most results have equal parameters."""
 
     def run(self) -> None:
-        """Quantize all nodes that can be, with QUANTIZE and DEQUANTIZE between them and those that cannot."""
+        """Quantize each supported node; add QUANTIZE and DEQUANTIZE between quantized nodes and float nodes."""
         nodes, self.editor.nodes = self.editor.nodes, []
         for origin, node in nodes:
             if node.op in _QUANTIZABLE and not node.is_custom:
@@ -230,7 +230,7 @@ class _Quantizer:
         if tensor.type != "INT8" or (tensor.scale, tensor.zero_point) == (scale, zero_point):
             return index
         if tensor.is_constant:
-            # The constant was quantized for this node alone: the converter gives it the scale that the node demands.
+            # The constant was quantized for this node only, so the converter gives the constant the scale that the node needs.
             self.editor.tensors[index] = self._quantized(tensor, scale, zero_point)._replace(allocation=tensor.allocation)
             return index
         result = self.editor.add_tensor(self._quantized(tensor, scale, zero_point))

@@ -44,9 +44,9 @@ class TensorDifference:
     mean: float
     greatest: float
     range: float
-    """The largest absolute value in the first model."""
+    """The largest absolute value of the tensor in the first model."""
     problem: str
-    """The reason why it cannot be compared; empty if it can."""
+    """The reason why the tensor cannot be compared; empty if it can be compared."""
     unsteady: int = 0
     """Number of elements that differ between runs of the first model: some CPU kernels read uninitialized memory."""
 
@@ -84,7 +84,7 @@ class Difference:
 
     @property
     def problem(self) -> str:
-        """The reason why outputs cannot be compared; empty if they can."""
+        """The first reason why an output cannot be compared; empty if all outputs can be compared."""
         return next((f"{output.name}: {output.problem}" for output in self.outputs if output.problem), "")
 
     @property
@@ -106,15 +106,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A model that continues where another ends, so that both together replace a single one."""
+    """A second model that continues where the first model ends; together, both models replace a single model."""
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
-    """For each input, its source: an output of the first model or an input of the single one, and the index."""
+    """For each input, whether it comes from the first model's outputs, or else from the single model's inputs; and its index."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the single model, the model that computes it, 0 or 1, and the index there."""
+    """For each output of the single model: the model that computes the output (0 or 1), and the output's index in that model."""
     tensors: Mapping[int, int]
-    """Tensors of the single model that the second one has."""
+    """The tensors of the single model that are in the second model: their indices there, by their indices in the single model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,9 @@ class Facing:
     """
 
     order: Mapping[str, Sequence[int]]
-    """Under ``inputs`` and ``outputs``: the second model's position of each of the first."""
+    """Under ``inputs`` and ``outputs``: for each input or output of the first model, its position in the second model."""
     in_real_numbers: Mapping[str, Sequence[bool]]
-    """Under the same keys: true if the values are stored in different types."""
+    """Under ``inputs`` and ``outputs``: for each input or output of the first model, true if the second model's type differs."""
 
 
 def check_installed() -> None:

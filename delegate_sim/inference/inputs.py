@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 InputArray: TypeAlias = "npt.NDArray[Any]"
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
-"""Positions of index operands, and of the operands that they index."""
+"""The positions of the index operands and of the operands that they index, by operator."""
 _PASSING_ON = frozenset(
     {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
 )
@@ -36,7 +36,7 @@ _FLAGS = 2
 
 
 def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
-    """Return generated arrays for the inputs of a subgraph, in its order; the same seed gives the same arrays.
+    """Return generated arrays for the inputs of a subgraph, in the subgraph's order; equal seeds give equal arrays.
 
     ``shapes`` replaces the shapes of tensors in the file. Raises OptionError for a type or shape that cannot be generated.
     """
@@ -99,9 +99,9 @@ def _limit(graph: Graph, index: int) -> int:
 
 
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
-    """Read the inputs of a subgraph from a .npz file, by the name of the tensor or of the signature's argument.
+    """Read the inputs of a subgraph from a .npz file, which names the arrays after tensors or after arguments of the signature.
 
-    Raises OptionError if one is missing or does not fit.
+    Raises OptionError if an array is missing or does not fit its input.
     """
     try:
         with open_input(path) as file:

@@ -23,7 +23,7 @@ def compare_models(
     *,
     is_timed: bool = True,
 ) -> Difference:
-    """Run two models on the same inputs: generated ones, and those of .npz files.
+    """Run two models on the same inputs, which are generated or read from .npz files.
 
     Values that only one model stores as quantized integers are compared as real numbers. Without ``is_timed`` each model runs
     once per input, without measuring latency or differences between runs. Raises FixError if inputs or outputs differ in number,
@@ -38,7 +38,7 @@ def compare_models(
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
-    """Return the correspondence of inputs and outputs; None if they are the same. Raises FixError."""
+    """Return the correspondence of inputs and outputs; None if order and types are equal. Raises FixError if they do not fit."""
     order: dict[str, list[int]] = {}
     in_real_numbers: dict[str, list[bool]] = {}
     for side, mine, theirs in zip(("input", "output"), _ends(first), _ends(second), strict=True):
@@ -105,7 +105,7 @@ def _refused(first: Model, second: Model, fault: str) -> str:
 
 
 def _takes(tensor: Tensor, expected: Tensor) -> bool:
-    """Return whether an input accepts the values generated for another; open sizes accept everything."""
+    """Return whether an input accepts the values generated for another input; an unknown size accepts every size."""
     sizes = tensor.shape_signature or tensor.shape
     return len(sizes) == expected.rank and all(
         size in (-1, expected_size) for size, expected_size in zip(sizes, expected.shape, strict=True)

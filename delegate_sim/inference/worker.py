@@ -1,7 +1,7 @@
-"""Run two models in a separate process: ``python worker.py JOB``, where JOB is a folder. It imports nothing of this package.
+"""Run two models in a separate process: ``python worker.py JOB``, where JOB is a folder.
 
-It reads ``job.json`` there, runs both models on the same inputs, and writes the comparison of each tensor to ``found.json``.
-``stage.txt`` holds the current step, in case of a crash.
+The script imports nothing from this package. It reads ``job.json`` in the folder, runs both models on the same inputs, and writes
+the comparison of each tensor to ``found.json``. ``stage.txt`` holds the current step, in case of a crash.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _ModelSide:
             raise _Stopped(self.name, " ".join(str(error).split())) from error
 
     def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run the model on some inputs; all runs but the first are timed."""
+        """Run the model on some inputs. With repeats, all runs but the first are timed; else the only run is timed."""
         interpreter = self._interpreter
         shapes = {detail["index"]: tuple(detail["shape"]) for detail in interpreter.get_input_details()}
         for index, array in zip(self.inputs, inputs, strict=True):
@@ -84,11 +84,11 @@ class _ModelSide:
                 self.seconds.append(time.perf_counter() - begin)
 
     def output(self, number: int) -> Any:
-        """Return the value of an output; None if it has none."""
+        """Return the value of an output; None if the runtime has no value for it."""
         return self.tensor(self.outputs[number])
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor; None if it has none."""
+        """Return the value of a tensor; None if the runtime has no value for it."""
         try:
             return np.asarray(self._interpreter.get_tensor(index))
         except (ValueError, RuntimeError):
@@ -96,19 +96,19 @@ class _ModelSide:
 
 
 class _Stored:
-    """Scale and zero point of a tensor; a scale of 0 means that it is not quantized."""
+    """Scale and zero point of a tensor; a scale of 0 means that the tensor is not quantized."""
 
     def __init__(self, details: dict[str, Any]) -> None:
         self.scale, self.zero_point = details["quantization"]
         self.kind = details["dtype"]
 
     def real(self, values: Any) -> Any:
-        """Return the real numbers of stored values."""
+        """Return the real numbers that stored values represent."""
         numbers = values.astype(np.float64)
         return (numbers - self.zero_point) * self.scale if self.scale else numbers
 
     def stored(self, numbers: Any) -> Any:
-        """Return the nearest stored values of real numbers."""
+        """Return the stored values that are nearest to real numbers."""
         if not self.scale:
             return numbers.astype(self.kind)
         limits = np.iinfo(self.kind)
@@ -116,7 +116,7 @@ class _Stored:
 
 
 class _Facing:
-    """The second model with the first one's order of inputs and outputs, as real numbers if the types differ."""
+    """The second model, with its inputs and outputs in the order of the first model, and as real numbers if the types differ."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
         self._first, self._second = first, second
@@ -130,7 +130,7 @@ class _Facing:
         return self._second.seconds
 
     def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run the model on inputs of the first."""
+        """Run the second model on the inputs of the first model."""
         own = list(inputs)
         for number, place in enumerate(self._order["inputs"]):
             values = inputs[number]
@@ -140,7 +140,7 @@ class _Facing:
         self._second.run(own, repeats)
 
     def output(self, number: int) -> Any:
-        """Return the value of the output that corresponds to one of the first model."""
+        """Return the value of the second model's output that corresponds to an output of the first model."""
         place = self._order["outputs"][number]
         value = self._second.output(place)
         return self._second.stored_outputs[place].real(value) if self._is_real["outputs"][number] and value is not None else value
@@ -151,12 +151,12 @@ class _Facing:
         return self._first.stored_outputs[number].real(value) if self._is_real["outputs"][number] and value is not None else value
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor; None if it has none."""
+        """Return the value of a tensor; None if the runtime has no value for it."""
         return self._second.tensor(index)
 
 
 class _ModelChain:
-    """Two models in place of one: the second reads the original inputs and the first one's outputs."""
+    """Two models that replace one original model: the second reads inputs of the original and outputs of the first."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
         self._parts = first, second
@@ -166,11 +166,11 @@ class _ModelChain:
 
     @property
     def seconds(self) -> list[float]:
-        """Duration of each run of both."""
+        """Duration of each run of both models together."""
         return [one + other for one, other in zip(*[part.seconds for part in self._parts], strict=True)]
 
     def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run both models on inputs of the original one."""
+        """Run both models on the inputs of the original model."""
         first, second = self._parts
         first.run(inputs, repeats)
         second.run([first.output(number) if between else inputs[number] for between, number in self._wiring["inputs"]], repeats)
@@ -221,7 +221,7 @@ def _samples(job: dict[str, Any], folder: Path, side: _ModelSide) -> Iterator[li
 
 
 class _Tally:
-    """Statistics on the differences of one tensor over all samples."""
+    """Statistics on the differences of one tensor, collected over all samples."""
 
     def __init__(self) -> None:
         self.elements = self.different = self.bits = 0
@@ -229,7 +229,7 @@ class _Tally:
         self.problem = ""
 
     def add(self, one: Any, other: Any) -> None:
-        """Compare two values."""
+        """Add the differences between two values of the tensor."""
         if one is None or other is None:
             self.problem = "" if one is None and other is None else "only one of the models has a value"
             return

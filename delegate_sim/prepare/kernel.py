@@ -379,7 +379,7 @@ class KernelNode:
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
-        """Make a tensor dynamic (``SetTensorToDynamic``): its size is known only at run time, as ``cause`` is not constant."""
+        """Make a tensor dynamic (``SetTensorToDynamic``). ``cause`` is the operand that must be known to compute the size."""
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None

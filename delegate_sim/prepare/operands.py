@@ -58,7 +58,9 @@ def as_int32(tensor: KernelTensor) -> list[int]:
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:
-    """Return whether a tensor's shape signature has an unknown size; False for constants, because the runtime drops theirs.
+    """Return whether a tensor's shape signature has an unknown size.
+
+    For a constant, the answer is always False, because the runtime drops the constant's shape signature.
 
     Upstream: ``kernels/kernel_util.cc: HasUnspecifiedDimension``.
     """

@@ -31,7 +31,7 @@ NOTHING: Mapping[int, Any] = MappingProxyType({})
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""The number of times that a subgraph may be prepared for its callers, on average. With more, the runtime would hardly finish."""
+"""The number of times that a subgraph may be prepared for its callers, on average. Beyond it, the runtime hardly finishes."""
 
 
 def prepare(
@@ -83,9 +83,9 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The nodes of a subgraph that delegates took, and the order in which the nodes run afterwards.
+    """The nodes that delegates took from a subgraph, and the order in which the subgraph's nodes run afterwards.
 
-    The runtime does not call the CPU kernels of these nodes.
+    The runtime does not call the CPU kernels of the nodes that were taken.
     """
 
     delegated: Collection[int]
@@ -213,7 +213,7 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """The interface of each subgraph, and the value of ``_changes``, when a caller last had the subgraph prepared."""
+        """For each subgraph, its interface and the value of ``_changes`` at the last preparation for a caller."""
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
@@ -272,7 +272,7 @@ class _Interpreter:
         self._prepare(subgraph)
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        """Prepare the nodes in order, up to a node that has a dynamic result or is refused (``PrepareOpsStartingAt``)."""
+        """Prepare the nodes in order; stop after a node that has a dynamic result or is refused (``PrepareOpsStartingAt``)."""
         self._preparing.append(subgraph)
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])

@@ -56,7 +56,7 @@ def check_activation_range(node: KernelNode, result: KernelTensor, activation: s
 def check_product_scale(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    """Refuse the node unless the bias has the scale of input times weights (``GetQuantizedConvolutionMultipler``)."""
+    """Refuse the node unless the bias scale is the input scale times the weight scale (``GetQuantizedConvolutionMultipler``)."""
     product_scale = source.scale * weights.scale
     if bias is not None:
         node.ensure(

@@ -1,6 +1,6 @@
 """Decisions about the nodes in the bodies of composites.
 
-If the composite was inlined, each node of the body gets the verdict of its copy; else it gets the verdict of the composite.
+If the composite was inlined, each node of its body gets the verdict of the inlined copy; else, the verdict of the composite.
 """
 
 from __future__ import annotations

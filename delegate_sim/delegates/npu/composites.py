@@ -45,7 +45,7 @@ def composite_name(model: Model, node: Node) -> str | None:
 
 
 def composite_of(model: Model, node: Node, release: Release) -> Composite | None:
-    """Return the composite that a node stands for; None if LiteRT treats the node as an ordinary node."""
+    """Return the composite that a node calls; None if LiteRT treats the node as an ordinary node."""
     name = composite_name(model, node)
     if name is None:
         return None
@@ -111,7 +111,7 @@ def bodies(model: Model, release: Release) -> frozenset[int]:
 
 
 def present(indices: Sequence[int]) -> tuple[int, ...]:
-    """Return the tensor indices without omitted tensors, which LiteRT's own graph does not have."""
+    """Return the tensor indices, except those of omitted operands, because LiteRT's own graph drops these operands."""
     return tuple([index for index in indices if index >= 0])
 
 
@@ -130,7 +130,7 @@ class Inlining:
     lines: list[str] = field(default_factory=list)
 
     def inline(self, index: int, body_index: int) -> bool:
-        """Replace a composite by its body; return False if LiteRT cannot, and record the line that LiteRT logs, if any."""
+        """Replace a composite by its body. If LiteRT cannot inline the composite, record LiteRT's log line and return False."""
         graph = self.graph
         node = graph.nodes[index]
         if not 0 <= body_index < len(graph.model.subgraphs):

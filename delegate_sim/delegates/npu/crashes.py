@@ -1,4 +1,4 @@
-"""Models that LiteRT can partition, but crashes when it serializes them.
+"""Models that LiteRT can partition, but that crash LiteRT when it writes the compiled model.
 
 In measurements, LiteRT crashed for every model in which two composites share a body, and for nearly every model in which nothing
 reads a result of an inlined node.

@@ -2,7 +2,7 @@
 
 Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is a
 text-format ``OpFilters`` message with a ``filter_behavior``, and ``filters`` that have one ``op_name_pattern`` each. The file is
-parsed here, because ``protobuf`` is an optional dependency and would need the compiled message.
+parsed here, because ``protobuf`` is an optional dependency, and would also need a compiled definition of the message.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class PluginAnswer:
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
-"""A function that asks a plugin about a subgraph; the second argument maps inlined tensors to their place in the file."""
+"""A function that asks a plugin about a subgraph; the second argument maps each inlined tensor to its place in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _without_cpu_calls(
 def _inline_late(
     work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
 ) -> Mapping[int, Verdict]:
-    """Inline the composites that ask for the CPU, after partitioning; the added nodes get the verdicts of their composites."""
+    """After partitioning, inline the composites that must stay on the CPU; each added node gets the verdict of its composite."""
     result = dict(verdicts)
     for index, composite in composites.items():
         first = len(work.graph.nodes)

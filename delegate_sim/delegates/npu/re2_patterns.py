@@ -1,4 +1,6 @@
-r"""Translation of RE2's regular expressions to Python's ``re``, which rewrites or refuses patterns where the two differ.
+r"""Translation of RE2's regular expressions to Python's ``re``.
+
+Patterns with another meaning in ``re`` are rewritten or refused.
 
 The package ``google-re2`` is not used, because every user would have to install this compiled dependency for the op filters of
 one plugin.

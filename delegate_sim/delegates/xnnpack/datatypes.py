@@ -50,7 +50,7 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
 
 
 def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
-    """Return whether a release supports the tensor's type, and its number of zero points."""
+    """Return whether a release supports both the tensor's type and the tensor's number of zero points."""
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
     return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
@@ -79,7 +79,7 @@ def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
 
 
 def first_zero_point(quantization: Quantization) -> int:
-    """Return the zero point of the tensor or, with one per channel, of the first channel; 0 if there is none."""
+    """Return the first (or only) zero point of a tensor; 0 if the tensor has none."""
     return int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
 
 

@@ -145,7 +145,7 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure
     failure = overflowing_constant(graph, positions, visit)
     if failure is not None:
         return failure
-    # The inputs of a called subgraph get their shapes from the caller, so the shapes in the file do not count.
+    # The inputs of a called subgraph get their shapes from the caller, so the shapes in the file are not used.
     inputs = frozenset(() if graph.index else graph.inputs)
     kernel = _Kernel(graph, visit, inputs, frozenset(subset.outputs), positions)
     unpacking = set(visit.unpacking.producers.values())
@@ -195,7 +195,7 @@ def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check MAX_POOL_2D. With a 1x1 filter, scales may differ as in an activation; else values must move unchanged."""
+    """Check MAX_POOL_2D. With a 1x1 filter, only the datatypes must be equal; else values must move unchanged."""
     is_activation = node.options.filter_height == node.options.filter_width == 1
     return _same_type(kernel, node) if is_activation else _moved(kernel, node)
 
@@ -256,7 +256,7 @@ def _go_together(
 
 
 def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> KernelFailure | None:
-    """Return a failure if the scale of input times weights is 256 times the output's scale or more."""
+    """Return a failure if input scale times weight scale is at least 256 times the output scale."""
     quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
         return None

@@ -15,7 +15,7 @@ def has_one_scale(tensor: Tensor) -> bool:
 
 
 def scales_of(tensor: Tensor) -> str:
-    """Return the kind of a tensor's quantization, or the number and dimension of its scales, in words."""
+    """Describe the quantization of a tensor: the number and dimension of its scales, or the kind if there are no scales."""
     quantization = tensor.quantization
     if quantization is None:
         return "no quantisation parameters"
@@ -36,7 +36,7 @@ def float32_ratio(numerator: float, denominator: float) -> float:
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
-    """Return, in words, the scales and zero points of a tensor and an output if they differ; None if they are equal."""
+    """Describe the scales and zero points of a tensor and an output if they differ; return None if they are equal."""
     if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
         return None
     return f"scale {tensor.scale:g} and zero point {tensor.zero_point}, output {output.scale:g} and {output.zero_point}"

@@ -30,10 +30,7 @@ class Unpacking:
         self.elided_float16: dict[int, int] = {}
         """The float16 constant that replaces the result of a DEQUANTIZE for all readers, by the index of the result."""
         self.refused_readers: dict[int, Node] = {}
-        """The first refused node that reads the result of an unpacking node, which is therefore left to the CPU.
-
-        The key is the index of the unpacking node.
-        """
+        """For each unpacking node (by index) that is left to the CPU, the first refused node that reads its result."""
 
     def notice(self, node: NodeView) -> bool:
         """Record a node if it unpacks a constant; return whether it was recorded."""
@@ -95,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers of the node's result accept float16 weights, and none reads it as its first operand."""
+    """Return whether all readers of the node's result accept float16 weights, and none has the result as first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

@@ -54,11 +54,11 @@ class Variables:
         return None
 
     def has_value(self, handle: NodeView) -> bool:
-        """Return whether an accepted node uses the variable of a VAR_HANDLE, and this VAR_HANDLE is the one on record."""
+        """Return whether a VAR_HANDLE is recorded, and an accepted node uses the variable to which the handle refers."""
         known = self._resources.get(handle.output(0).index)
         return known is not None and known.value is not None and known.handle == handle.node.index
 
     def value_of(self, resource: int) -> Tensor | None:
-        """Return a tensor with the type and shape of a resource tensor's variable; None if no accepted node uses it."""
+        """Return a tensor with the type and shape of a resource tensor's variable; None if no accepted node uses the variable."""
         known = self._resources.get(resource)
         return None if known is None else known.value

@@ -83,7 +83,7 @@ def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
 
 
 def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
-    """Replace a result with -1 if the body returns the corresponding input unchanged, and nothing in this subgraph reads it."""
+    """Replace each result that nothing reads with -1 if the body returns the corresponding input unchanged."""
     read_tensors = node.interpreter.current_subgraph().read_tensors
     for position, (source, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         index = node.node.outputs[position]
@@ -96,7 +96,7 @@ def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
 def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
     """Return whether an iteration of the body changes the shape of a tensor.
 
-    The change between a scalar and a vector of one element does not count.
+    A change from a scalar to a vector of one element, or back, is ignored.
     """
     for source_index, result_index in zip(body.inputs, body.outputs, strict=True):
         source, result = called_tensor(body, source_index), called_tensor(body, result_index)

@@ -98,7 +98,7 @@ def _check_conv_2d_buffers(
 
 
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
-    """Check the scales of a hybrid convolution. If it has groups or different scales, each output channel needs one scale."""
+    """Check the scales of a hybrid convolution. With groups, or with unequal scales, each output channel needs one scale."""
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")

@@ -21,9 +21,9 @@ _STRIDED_SLICE_WIDTHS = frozenset({8, 16, 32, 64})
 _REVERSE_MAX_RANK = 8
 
 _SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
-"""Since this release, SLICE refuses to begin outside the input.
+"""Since this release, SLICE refuses a slice that begins outside the input.
 
-Since then, SLICE also refuses a result whose shape in the file is complete, but does not agree with the operands.
+The release also refuses a result whose shape in the file is complete, but does not agree with the operands.
 """
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})

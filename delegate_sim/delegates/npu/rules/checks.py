@@ -113,7 +113,7 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""The first release in which INT32 quantized per channel requires zero points of 0, and the first in which it no longer does."""
+"""For INT32 quantized per channel: the first release that requires zero points of 0, and the next one that does not."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 

@@ -56,7 +56,7 @@ class IntelPlugin(NpuPlugin):
         return (), None
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the log lines about a node that is not selected, which name the number of its operator."""
+        """Yield the log lines about a node that is not selected; the lines contain the number of the node's operator."""
         if verdict.is_supported:
             return
         node = graph.nodes[index]

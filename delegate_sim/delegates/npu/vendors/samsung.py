@@ -1,4 +1,4 @@
-"""Samsung's compiler plugin (``litert/vendors/samsung``), which selects every node and fails if it cannot compile them all."""
+"""Samsung's compiler plugin (``litert/vendors/samsung``), which selects every node, and fails if it cannot compile all nodes."""
 
 from __future__ import annotations
 

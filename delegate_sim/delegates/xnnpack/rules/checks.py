@@ -37,7 +37,7 @@ def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
 
 
 def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a unary operator. Shapes are checked since the release ``shapes_from``, or always if not given."""
+    """Return the rule of a unary operator. Shapes are checked from the release ``shapes_from`` on; empty means all releases."""
     return xnnpack_rule(
         "VisitUnaryNode",
         operands(1),
@@ -49,7 +49,7 @@ def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str
 
 
 def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a binary operator. Shapes are checked since the release ``shapes_from``, or always if not given."""
+    """Return the rule of a binary operator. Shapes are checked from the release ``shapes_from`` on; empty means all releases."""
     return xnnpack_rule(
         "VisitBinaryNode",
         operands(2),
@@ -69,12 +69,12 @@ The list of operators whose shapes were checked earlier comes from measurements,
 
 
 def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return the checks, applied only in this and later releases of the runtime; in all releases if ``release`` is empty."""
+    """Return the checks, limited to this release of the runtime and later releases; unlimited if ``release`` is empty."""
     return tuple(check.from_release(release) if release else check for check in checks)
 
 
 def counting_before(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return the checks, applied only in releases of the runtime before this release."""
+    """Return the checks, limited to the releases of the runtime before this release."""
     return tuple(check.before_release(release) for check in checks)
 
 
