@@ -19,10 +19,10 @@ def join_address(*parts: str) -> str:
 
 
 def split_address(path: str) -> tuple[str, ...]:
-    """Return the file and the names of the nested members in an address. A path that is not an address is returned alone.
+    """Return the file and the names of the nested members in an address; for any other path, return only the path.
 
-    The file part of a path ends at the first separator where it names an existing file, since a file name may itself contain the
-    separator. The file part of a URL ends at the first separator.
+    The file part of a path ends at the first separator that follows the name of an existing file, since a file name may itself
+    contain the separator. The file part of a URL ends at the first separator.
     """
     if is_url(path):
         return tuple(path.split(SEPARATOR))

@@ -11,7 +11,7 @@ MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed t
 MODEL_SUFFIXES = (".tflite", ".lite")
 """File suffixes of models. In a folder, only files with a suffix of a model or a bundle are read."""
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-"""File suffixes of bundles in a folder. Elsewhere, the content of a file decides whether it is a bundle."""
+"""File suffixes that mark bundles when a folder is searched. In all other cases, the content of a file decides."""
 
 _MODEL_IDENTIFIER = b"TFL3"
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")

@@ -13,7 +13,9 @@ from .ranged import Content
 _GREATEST = 1 << 30
 """The most bytes to decompress from one member, whatever its compressed size."""
 _ALWAYS = 256 << 20
-"""The bytes that may always be decompressed. Models made for tests have equal weights, which compress extremely well."""
+"""The number of bytes that may always be decompressed, whatever the ratio. Models made for tests have equal weights, which
+compress extremely well.
+"""
 _RATIO = 100
 """The largest ratio of decompressed to compressed size. Trained weights seldom compress to half their size."""
 _PIECE = 1 << 20

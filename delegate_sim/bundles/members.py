@@ -86,7 +86,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
 
 
 class _Opened:
-    """The members of a bundle by name. If several members have the same name, the first counts."""
+    """The members of a bundle by name. If several members have the same name, only the first can be opened."""
 
     def __init__(self, content: Content, name: str) -> None:
         members = _inside(content, name)

@@ -74,7 +74,7 @@ def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
-    """Return the positions in a pattern that can be reached with one more name."""
+    """Return the positions in a pattern that can be reached after matching one more name."""
     positions = set()
     for position in _skipped(reached, pattern):
         if position == len(pattern):
@@ -88,7 +88,7 @@ def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
 
 
 def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the given positions, and the position after each ``**`` at one of them, which may match no folder."""
+    """Return the given positions, plus the position after each ``**`` at a given position, since ``**`` may match no folder."""
     positions = set(reached)
     for position, part in enumerate(pattern):
         if position in positions and part == "**":

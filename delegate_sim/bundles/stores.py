@@ -52,7 +52,10 @@ class RemoteFile:
         """The size in bytes; None if the store does not report it."""
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
-        """Fetch parts of the file, given as (start, end). Raises BundleError. A store without range requests may return more."""
+        """Fetch parts of the file, given as (start, end). Raises BundleError.
+
+        A store without range requests may return more bytes than requested.
+        """
         spans = list(ranges)
         try:
             parts: list[Any] = self._store.cat_ranges(

@@ -29,7 +29,7 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Refuse, inside this context, to write any file that was read in the context, whichever links lead to the file."""
+    """Refuse, inside this context, to write any file that was read in the context, even through a link to the file."""
     token = _inputs.set(set())
     try:
         yield
@@ -116,7 +116,7 @@ def _refuse_status(status: os.stat_result) -> None:
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace a file by a text, given whole or in parts, once all of it is on disk. Raises OSError.
+    """Replace a file by a text, given whole or in parts, once the new text is completely on disk. Raises OSError.
 
     The old file stays as it is until then. A file that has been read is replaced only if it ``is_updated``, which means that it
     was read in order to be changed.
@@ -128,7 +128,7 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 def write_chunks(
     path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
 ) -> None:
-    """Replace a file by chunks of bytes, in the way of ``write_whole``. Raises OSError.
+    """Like ``write_whole``, but replace a file by chunks of bytes. Raises OSError.
 
     ``check`` is called with the path of the complete new file before the old file is replaced. If ``check`` raises, the old file
     stays.
@@ -144,7 +144,7 @@ def write_chunks(
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Replace a file, in the way of ``write_whole``, by the output of a function. Raises OSError.
+    """Like ``write_whole``, but replace a file by the output of a function. Raises OSError.
 
     ``fill`` writes the new file to the path that it is given. If ``fill`` raises, the old file stays.
     """
@@ -171,7 +171,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 
 @contextmanager
 def alone_with(path: str) -> Iterator[None]:
-    """Hold a lock on a file against other processes that use this function; wait while another holds it. Raises OSError.
+    """Hold a lock on a file, which only one process can hold; wait while another process holds the lock. Raises OSError.
 
     Unfinished files in the same folder, left by processes that were killed while they wrote this file, are removed.
     """

@@ -44,7 +44,7 @@ def without_threads() -> None:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit numpy to one thread while it is imported, by an environment variable that programs started later do not see."""
+    """Set an environment variable that limits numpy to one thread, and remove it once numpy is imported."""
     if _THREADS in os.environ:
         yield
         return

@@ -1,4 +1,4 @@
-"""Limits on the data that is read from a file or assumed about it.
+"""Limits on the data that a file or a hypothetical change may demand.
 
 A file from an untrusted source must not use up the memory or the time of a job. A user who trusts the file can set the
 environment variable DELEGATE_SIM_LIMITS to a number, which multiplies every limit.

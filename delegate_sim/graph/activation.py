@@ -17,7 +17,7 @@ class HasOptions(Protocol):
 
 
 def fused_activation(node: HasOptions) -> str:
-    """Return the schema's name of the fused activation. An unknown value counts as NONE.
+    """Return the schema's name of the fused activation. An unknown value is read as NONE.
 
     Source: ``ConvertActivation`` (``flatbuffer_conversions.cc``).
     """

@@ -1,4 +1,4 @@
-"""Successive calls that replace nodes by kernels, each in the plan that the previous call left.
+"""Simulate successive calls that replace nodes by kernels. Each call starts from the plan that the previous call left.
 
 Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc``).
 """
@@ -13,7 +13,7 @@ from .graph import Graph
 from .partition import Subset, partition
 
 _MOST_WORK = 500_000
-"""The most nodes that all calls together visit. Later calls are not simulated, and leave the order of the plan as it is."""
+"""The most nodes that all calls together may visit. Calls beyond this limit are not simulated and do not reorder the plan."""
 
 DELEGATE = 51
 """The builtin code of a delegate kernel in the graph."""
@@ -75,7 +75,7 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return each group of nodes as a subset, with the tensors that cross its boundary, as ``partition`` does."""
+    """Return each group of nodes as a subset, with the tensors that cross its boundary, like the subsets of ``partition``."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

@@ -16,7 +16,7 @@ from .analysis_cache import AnalysisCache
 
 @dataclass(frozen=True, slots=True)
 class DynamicTensor:
-    """The first tensor whose size is known only at run time, with the node and the operand that cause this.
+    """The first tensor whose size is known only at run time, with the node and the operand that make its size unknown.
 
     ``node`` is None for a tensor that is dynamic from the start. ``cause`` is the tensor that would have to be constant, or None
     if making a tensor constant would not help.
@@ -28,7 +28,7 @@ class DynamicTensor:
     named: int
     """The tensor that the runtime names in its message, which is usually ``tensor``.
 
-    If a kernel left the size of ``tensor`` open, the runtime names a tensor that was dynamic before, or -1 if there is none.
+    If a kernel did not set the size of ``tensor``, this is a tensor that was already dynamic, or -1 if there is none.
     """
 
 
@@ -36,8 +36,9 @@ class DynamicTensor:
 class PrepareFailure:
     """A node that the CPU runtime cannot prepare, and the runtime's messages about it.
 
-    ``lines`` are log lines: one that names this node, then one for each node that calls the subgraph that contains it, from the
-    inside out. ``unregistered`` is the name of the custom operator if the cause is that nobody registered it.
+    ``lines`` are log lines: first a line that names this node, then one line for each calling node, innermost first. A calling
+    node is a node whose subgraph call leads to this node. ``unregistered`` is the name of the custom operator if the node fails
+    because this operator is not registered.
     """
 
     node: int
@@ -45,7 +46,7 @@ class PrepareFailure:
     lines: tuple[str, ...] = ()
     unregistered: str = ""
     kernel: tuple[int, int] | None = None
-    """If a delegate kernel fails rather than a CPU kernel: the subgraph of the kernel, and the first of its nodes."""
+    """If a delegate kernel fails: the kernel's subgraph and first node. None if a CPU kernel fails."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +66,7 @@ class Graph:
     execution_plan: tuple[int, ...]
     """Indices of the nodes that run, in order."""
     control_edges: ControlEdges | None = None
-    """Pairs of nodes whose order the model fixes; None if the model gives no such order."""
+    """Pairs of nodes whose order the model's metadata fixes; None if the metadata fixes no order."""
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
@@ -82,7 +83,7 @@ class Graph:
 
     @functools.cached_property
     def readers(self) -> Mapping[int, Sequence[Node]]:
-        """The nodes of the plan that read each tensor, in order. A node that names the tensor twice is listed twice."""
+        """The nodes of the plan that read each tensor, in order. A node that reads the tensor as two operands is listed twice."""
         return self._by_tensor(lambda node: node.inputs)
 
     @functools.cached_property
@@ -186,7 +187,7 @@ CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:
-    """Return whether a node has side effects, so that its order among such nodes must be kept.
+    """Return whether a node has side effects, and must keep its order relative to other nodes with side effects.
 
     Source: ``OpMightHaveSideEffect`` (``core/subgraph.cc``).
     """
@@ -220,7 +221,7 @@ def file_graphs(model: Model) -> tuple[Graph, ...]:
 
 
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Return the nodes that the runtime adds, with new indices that skip the nodes it refuses to add.
+    """Return the nodes that the runtime adds to the graph. Their indices do not count the nodes that the runtime refuses to add.
 
     The runtime refuses a builtin node with parameters if one tensor is both input and output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).

@@ -57,7 +57,7 @@ def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]
 
 
 def _is_in_order(graph: Graph) -> bool:
-    """Return whether at most one node of the plan writes each tensor, and no node reads it before that."""
+    """Return whether at most one node of the plan writes each tensor, and no node reads a tensor before it is written."""
     nodes = graph.nodes
     known = set[int]()
     for index in graph.execution_plan:
@@ -82,7 +82,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
     """Partition a plan that is in order.
 
     Epochs alternate between the two types, delegated and other. An epoch ends when no node of its type is ready. A node therefore
-    runs in the first epoch of its type that is not before the epoch of any node it waits for.
+    runs in the epoch of the last node that it waits for or, if that epoch has the other type, in the next epoch.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
@@ -139,7 +139,7 @@ def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int,
 
 
 class _Dependencies(NamedTuple):
-    """The tensors that the nodes of a plan wait for, delegated or not. Positions are positions in the plan."""
+    """The tensors that each node of a plan waits for, delegated or not. Positions are positions in the plan."""
 
     epochs: Sequence[int]
     """For each tensor, ``_NOT_READY`` if a node of the plan has yet to write it, else ``_ALWAYS_READY``."""
@@ -192,7 +192,7 @@ class _Partitioner:
         self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
-        """Two heaps of the positions that are ready to run: positions of other nodes, and positions of delegated nodes."""
+        """Two heaps of positions whose nodes are ready to run: the first for nodes on the CPU, the second for delegated nodes."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
         """The number of tensors and control edges that the node at each position still waits for."""
@@ -232,7 +232,7 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Open an epoch of the type of the first ready node in the execution plan; return whether its nodes are delegated."""
+        """Open an epoch of the type of the first ready node in the execution plan; return whether that type is delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))

@@ -4,8 +4,8 @@
 the ``tflite`` package generates take 91 microseconds per node.) ``Flatbuffer`` reads the bytes and trusts none of them:
 
 - Bounds: every position is checked against the size of the file before it is followed.
-- Budget: the sizes that all tables, vectors and strings claim are added up and checked against the size of the file. Memory and
-  time therefore stay proportional to the file size, even if many references point to the same place.
+- Budget: the declared sizes of all tables, vectors and strings are added up, and the sum is checked against the file size. Memory
+  and time therefore stay proportional to the file size, even if many references point to the same place.
 
 Position 0 stands for an absent field, since no field of a file can be at position 0.
 """
@@ -25,10 +25,10 @@ from .model import OPTIONAL_TENSOR
 
 IDENTIFIER = b"TFL3"
 _SMALLEST_TABLE = 8
-"""The least bytes that a table takes: the reference to the table, and the table's own reference to its vtable."""
+"""The smallest size of a table in bytes: a reference to the table, and the table's reference to its vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""The parts of a file may together claim this many times the file size, since a writer may store equal parts only once."""
+"""The largest ratio of all declared sizes to the file size. Above 1, since a writer may store equal parts only once."""
 _GREATEST_STRUCTURE = 1 << 27
 """The most bytes that tables, names and shapes may take, whatever the file size: enough for about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
@@ -65,7 +65,7 @@ class Flatbuffer:
         self._budget = min(_SHARING * self.size, self._most)
 
     def spend(self, amount: int, what: str) -> None:
-        """Count bytes that tables or vectors claim to take; raise Malformed once the total exceeds the budget."""
+        """Add the declared size of tables or vectors, in bytes, to the total. Raise Malformed if the total exceeds the budget."""
         self._budget -= amount
         if self._budget < 0 and _SHARING * self.size > self._most:
             raise Malformed(f"has tables, names and shapes of more than {self._most >> 20:,} MiB{how_to_raise()}")
@@ -212,7 +212,8 @@ class Tables:
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table.
 
-        ``limits`` is the number of tensors in each table's subgraph. ``place`` names a table in errors, given its position.
+        ``limits`` is the number of tensors in each table's subgraph. ``place`` returns the name of a table for error messages,
+        given the table's index.
         """
         rows = self.rows(field)
         elements = list(itertools.chain.from_iterable(rows))
@@ -230,9 +231,9 @@ class Tables:
         return self.buffer.strings(self.targets(field, what), what)
 
     def spans(self, field: str, offset_field: str, size_field: str, what: str, first: int = 0) -> list[tuple[int, int] | None]:
-        """Return (offset, size) of each table's bytes, which lie in the flatbuffer or, in large models, after it.
+        """Return (offset, size) of the data of each table. In large models, the data may lie after the flatbuffer.
 
-        ``first`` is the number of the first table, used to name a table in errors.
+        ``first`` is the number of the first table, for error messages that name a table.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, 1, what)
@@ -261,7 +262,7 @@ class Tables:
         return self._referred(field, references), counts
 
     def child_blocks(self, field: str) -> tuple[Iterator[Tables], list[int]]:
-        """Like ``child_vectors``, but yield the tables in blocks of a few thousand, which takes less memory."""
+        """Like ``child_vectors``, but yield the tables in blocks of a few thousand, to save memory."""
         references, counts = self._references(field)
         blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
         return (self._referred(field, block) for block in blocks), counts

@@ -62,7 +62,7 @@ class FlexbufferMap:
             return []
 
     def integer(self, key: str) -> int | None:
-        """Return the value of a key as an integer, without its fraction; None if the value is not a number."""
+        """Return the value of a key, truncated to an integer; None if the value is not a number."""
         try:
             value: Any = self._map[key]
             if not (value.IsNumeric or value.IsBool):

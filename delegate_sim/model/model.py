@@ -37,7 +37,7 @@ class Allocation(Enum):
     DYNAMIC = "dynamic"
     """On the heap, because its size is known only at run time (kTfLiteDynamic)."""
     CUSTOM = "custom"
-    """Handed in by another subgraph that calls this one (kTfLiteCustom)."""
+    """Provided by the subgraph that calls this subgraph (kTfLiteCustom)."""
 
     __hash__ = object.__hash__  # faster than Enum's hash, which runs in Python; allocations are looked up often
 
@@ -46,8 +46,8 @@ class Quantization(NamedTuple):
     """Quantization parameters of a tensor.
 
     ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. Affine quantization uses ``scales`` and ``zero_points``: one for the
-    whole tensor or one per slice along ``dimension``. The other two kinds keep their scales and zero points in separate tensors,
-    ``scales_tensor`` and ``zero_points_tensor``.
+    whole tensor or one per slice along ``dimension``. The kinds ``blockwise`` and ``multi-axis`` keep scales and zero points in
+    separate tensors, ``scales_tensor`` and ``zero_points_tensor``.
     """
 
     kind: str
@@ -86,8 +86,8 @@ class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
     ``shape`` holds sizes in elements. ``shape_signature`` has -1 for each unknown size, and is None if the file has no signature.
-    ``scale`` and ``zero_point`` are the per-tensor parameters, and 0 unless there is exactly one scale (``GetLegacyQuantization``
-    in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes of a constant's data in the file.
+    ``scale`` and ``zero_point`` are the quantization parameters of a tensor with exactly one scale, and 0 for any other tensor
+    (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes of a constant's data in the file.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -135,7 +135,7 @@ class Tensor(NamedTuple):
 
     @property
     def has_unspecified_dimension(self) -> bool:
-        """Whether the shape signature leaves a size open (``HasUnspecifiedDimension`` in ``kernels/kernel_util.cc``)."""
+        """Whether the shape signature has an unknown size (``HasUnspecifiedDimension`` in ``kernels/kernel_util.cc``)."""
         return self.shape_signature is not None and -1 in self.shape_signature
 
 
@@ -156,7 +156,7 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""The tensor that rules see in place of an omitted or missing operand, so that they need not test for one at every step."""
+"""The tensor that rules see in place of an omitted or missing operand, so that rules need no test for a missing tensor."""
 
 
 class Node(NamedTuple):
@@ -236,11 +236,11 @@ class Model:
     """(offset, size) in bytes of each metadata entry, by name."""
     content: memoryview
     parts_digest: str = ""
-    """Digest of the parts that were read of a model in a remote store, without its weights; empty for any other model."""
+    """For a model in a remote store, a digest of the parts that were read (not the large weights); otherwise empty."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes lie after the flatbuffer, at the offset in ``Buffer.offset``."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Hypothetical options of nodes, by a negative key that such a node has as the position in ``options``."""
+    """Hypothetical options, by negative key. A node with such options has the key as the position in ``Node.options``."""
 
     def __repr__(self) -> str:
         nodes = sum([len(subgraph.nodes) for subgraph in self.subgraphs])
@@ -283,9 +283,9 @@ class Model:
         return OptionsReader(self.content)
 
     def with_same_bytes(self, **changes: Any) -> Model:
-        """Return a copy of the model with other fields changed; the options read so far are shared.
+        """Return a copy of the model with changed fields but the same bytes. The copy shares the options read so far.
 
-        A negative key of ``changed_options`` must mean the same options in all copies.
+        A negative key of ``changed_options`` must stand for the same options in all copies.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options

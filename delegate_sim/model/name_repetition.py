@@ -9,9 +9,9 @@ from .flatbuffer import Malformed
 from .model import Subgraph
 
 _MOST_SAID = 1 << 22
-"""The limit for a small file, in characters: the lengths of all operator and operand names, summed over all nodes."""
+"""The limit for a small file: the total number of characters in the operator and operand names of all nodes."""
 _MOST_SAID_FOR_A_BYTE = 4
-"""The limit for a large file, in characters for each byte of the file. Models from converters have about one."""
+"""The limit for a large file, in characters per byte of the file. Models from converters have about one character per byte."""
 
 
 def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:

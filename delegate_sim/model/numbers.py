@@ -28,7 +28,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 """Struct's format characters for numpy's types, except the complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""The number of elements above which numpy is faster, even including its import."""
+"""The number of elements above which numpy is faster, even with the time to import numpy."""
 
 
 class FlatNumbers(Protocol):
@@ -55,7 +55,7 @@ class FlatNumbers(Protocol):
 
 
 class StoredNumbers:
-    """Consecutive numbers of one type in a file. ``numpy.asarray`` makes an array of them that shares the bytes."""
+    """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that shares the file's bytes."""
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
@@ -77,7 +77,7 @@ class StoredNumbers:
 
     @classmethod
     def read(cls, kind: str, content: bytes) -> StoredNumbers:
-        """Return bytes as elements of a type, without a partial element at the end."""
+        """Return the elements of a type that are stored in ``content``. A partial element at the end is dropped."""
         return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
 
     @property

@@ -1,4 +1,4 @@
-"""The families of operators. The rules, kernels and tests of an operator are in the file named after its family.
+"""The families of operators. The rules, kernels and tests of an operator are in files named after the operator's family.
 
 ``delegates/NAME/rules/FAMILY.py`` has the rules of a delegate, and ``prepare/kernels/FAMILY.py`` the Prepare functions. A
 delegate that supports no operator of a family has no file for that family. Since a model has operators of only a few families,

@@ -43,12 +43,12 @@ def absent_options(table: str) -> Options:
 
 
 class OptionsReader:
-    """A reader of the options tables of a file. Nodes with equal options share one object, as most nodes do."""
+    """A reader of the options tables of a file. Nodes with equal options share one object."""
 
     def __init__(self, content: memoryview) -> None:
         self._content = content
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
-        """Layouts by the name of the table and the position of its vtable, which many tables share."""
+        """Layouts, by table name and vtable position. Many tables share one vtable."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
         self._by_place: dict[tuple[str, int], Options] = {}
 
@@ -77,7 +77,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return all bytes that determine the values of a table; None if the table reaches outside the file."""
+        """Return all bytes that determine the values of a table; None if part of the table lies outside the file."""
         content = self._content
         try:
             vtable = position - _TO_VTABLE.unpack_from(content, position)[0]

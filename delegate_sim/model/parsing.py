@@ -45,7 +45,7 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 
 
 def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
-    """Return (offset, size) of each buffer's bytes (None if it has no bytes), and the buffers stored after the flatbuffer."""
+    """Return (offset, size) of each buffer's bytes (None if the buffer is empty), and the buffers stored after the flatbuffer."""
     what = "the data of a buffer"
     spans = tables.spans("data", "offset", "size", what)
     parts = zip(tables.targets("data", what), tables.numbers("offset"), strict=True)
@@ -55,7 +55,8 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Read the operator codes.
 
-    Old files store a code as a byte, and new files as an int. The greater of the two counts (``schema_utils.cc``).
+    Old files store a code as a byte, and new files as an int. The greater of the two numbers is the operator's code
+    (``schema_utils.cc``).
     """
     codes = []
     for old, new, custom_code, has_custom_code, version in zip(
@@ -165,7 +166,7 @@ def _first_from(limit: int, numbers: Sequence[int]) -> int:
 
 
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
-    """Return (name of the table, its position) of each node's options in one union. The fields are read when needed."""
+    """Return (table name, table position) of each node's options in one union. The options' fields are read on first use."""
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(f"builtin_options{union}_type")
     places = tables.targets(f"builtin_options{union}", "builtin options")
@@ -201,7 +202,7 @@ def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequ
 
 
 class _Shapes(dict[bytes, tuple[int, ...]]):
-    """Shapes by their bytes, so that tensors of the same shape share one tuple."""
+    """A cache of shapes by their bytes, so that tensors of the same shape share one tuple."""
 
     def __missing__(self, sizes: bytes) -> tuple[int, ...]:
         shape = self[sizes] = struct.unpack(f"<{len(sizes) // _SIZE}i", sizes)
@@ -304,9 +305,9 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 
 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
-    """Return a function that names an item, such as a tensor, by its subgraph and its index there.
+    """Return a function that names an item, such as a tensor, by its subgraph and its index in the subgraph.
 
-    The function takes the item's position, counted from ``start`` in the list of the items of all subgraphs.
+    The function takes the item's position in the list of the items of all subgraphs, where position 0 is the item at ``start``.
     """
 
     def name(position: int) -> str:

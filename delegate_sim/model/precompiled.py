@@ -15,12 +15,12 @@ DISPATCH = "DISPATCH_OP"
 """The custom operator that runs compiled code."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125
-"""Bytes of each of the two texts in the stamp."""
+"""The size in bytes of each of the two strings in the stamp."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """The compilation that a file records; empty for a file that was not compiled."""
+    """Details of a file's compilation, as recorded in the file. All fields are empty for a file that was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
@@ -63,7 +63,7 @@ def has_dispatches(model: Model) -> bool:
 
 
 def precompiled(model: Model) -> Precompiled:
-    """Return the compilation that a file records, from its build stamp and the nodes that run compiled code."""
+    """Return the details of a file's compilation, read from its build stamp and from the nodes that run compiled code."""
     stamp = _stamp(model)
     if stamp is None and not has_dispatches(model):
         return Precompiled()

@@ -26,7 +26,7 @@ class Quantizations(NamedTuple):
 def read_quantizations(tables: Tables) -> Quantizations:
     """Return the quantization of each tensor.
 
-    Affine quantization counts only if the tensor has scales. The details table holds the parameters of the other kinds
+    Affine quantization without scales is ignored. The details table holds the parameters of the other kinds
     (``ParseQuantization``).
     """
     buffer = tables.buffer

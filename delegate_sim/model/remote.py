@@ -16,13 +16,13 @@ from .flatbuffer import Flatbuffer
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
-"""Data of a buffer that takes at least this many bytes is left out. The constants that rules read are far smaller."""
+"""A buffer is not fetched if its data takes at least this many bytes. The constants that rules read are far smaller."""
 _GREATEST_REQUEST = 1 << 22
 _SMALLEST = 8
 
 
 class RemoteContent(NamedTuple):
-    """The bytes of a model, with zeros in place of the weights, and a digest of the parts that were read and the file size."""
+    """The bytes of a model, with zeros in place of the weights, and a digest of the file size and of the parts that were read."""
 
     content: memoryview
     digest: str
@@ -31,9 +31,9 @@ class RemoteContent(NamedTuple):
 
 
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
-    """Read a model without its weights if the store can return parts of files; of a bundle, read only the beginning.
+    """Read a model without its large weights. If the file is a bundle, read only its beginning.
 
-    Raises BundleError, or Malformed if the flatbuffer is malformed.
+    If the store cannot return parts of files, the whole file is read. Raises BundleError, or Malformed for a bad flatbuffer.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
@@ -73,7 +73,7 @@ class _Parts:
     def ensure(self, positions: Sequence[int], width: int) -> None:
         """Read the blocks that hold numbers of ``width`` bytes at these positions.
 
-        Positions outside the file are left to the caller.
+        Positions outside the file are ignored.
         """
         inside = [position for position in positions if 0 <= position < self.size]
         blocks = {position // _BLOCK for position in inside}
@@ -129,7 +129,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the runs of blocks that hold anything besides weights, as (first, end)."""
+    """Yield the runs of blocks that hold anything other than weights, as (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)

@@ -38,7 +38,7 @@ BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
         "FLOAT8_E5M2": 8,
     }
 )
-"""Bits of one element, by type. STRING, RESOURCE, VARIANT and unknown types have no fixed size."""
+"""Bits of one element, by type. Missing for STRING, RESOURCE, VARIANT and unknown types, which have no fixed size."""
 
 NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
     {

@@ -31,7 +31,7 @@ class Release(NamedTuple):
         return self.version if len(self.version) > 2 else _FIRST_PATCHES.get(self.version, (*self.version, 0))
 
     def is_at_least(self, other: Release) -> bool:
-        """Return whether this release is the same as the other one, or later."""
+        """Return whether this release is ``other`` or a later release."""
         return self.order >= other.order
 
 

@@ -19,7 +19,7 @@ from .source import Source
 
 
 class RuleTarget(Protocol):
-    """The part of a target that the rules of every delegate may use. Each delegate's own target has more."""
+    """The part of a target that the rules of every delegate may use. Each delegate's own target has more fields."""
 
     @property
     def release(self) -> Release:
@@ -51,7 +51,7 @@ class Unknown:
 
 
 class _Asked(NamedTuple):
-    """A check and the text of its refusal, as they apply to one target."""
+    """A check that applies to one target, with the text of its refusal for this target."""
 
     finder: Callable[[NodeView, Any], str | None]
     code: str
@@ -62,7 +62,7 @@ class _Asked(NamedTuple):
 
 
 class _Checks(NamedTuple):
-    """The checks that apply to one target. A node that meets the check ``early`` is accepted before the others are evaluated."""
+    """The checks that apply to one target. A node that meets the check ``early`` is accepted without further checks."""
 
     early: Callable[[NodeView, Any], str | None] | None
     checks: tuple[_Asked, ...]
@@ -93,7 +93,7 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
     reads_operands: bool = True
-    """Whether the delegate reads the operands of nodes it accepts. A delegate that only selects nodes by operator does not."""
+    """Whether the delegate reads the operands of nodes it accepts. False for a delegate that selects nodes only by operator."""
     speaks: bool = False
     """Whether the delegate's own message about a refusal (``Check.said``) serves as the refusal's native name."""
 

@@ -44,7 +44,7 @@ class Kind:
     """A kind of problem.
 
     Checks refer to a kind by its ``name``. A delegate's code for the kind is ``DELEGATE-name``, or ``DELEGATE-suffix`` if there
-    is a ``suffix``. A kind that ``is_shared`` has the same code for every delegate: its name. ``title``, ``meaning`` and
+    is a ``suffix``. If ``is_shared`` is true, the code is the kind's name, for every delegate. ``title``, ``meaning`` and
     ``advice`` explain the code, and ``hint`` says in a few words what to change. ``native`` is the delegate's own name for the
     kind, if any.
     """

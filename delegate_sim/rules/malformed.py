@@ -1,8 +1,8 @@
 """Nodes that lack operands or results that their operator cannot do without.
 
-Some delegates check for such nodes themselves. Most do not, and read past the end of the node's operand array, so that their
-behavior cannot be predicted. A node that passes all checks of a delegate but lacks such operands is therefore refused here, for
-every delegate.
+Some delegates check for such nodes themselves. Most delegates do not: they read past the end of the node's operand array, and
+their behavior cannot be predicted. A node that passes all checks of a delegate but lacks such operands is therefore refused here,
+for every delegate.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FEWEST: Mapping[tuple[int, int], str] = {
     (20, 1): "UNIDIRECTIONAL_SEQUENCE_LSTM",
     (48, 1): "BIDIRECTIONAL_SEQUENCE_LSTM",
 }
-"""Operators by the least numbers of operands and results that they need.
+"""Operators, grouped by the least numbers of operands and results that they need.
 
 The CPU kernels require these numbers (``kernels/*.cc: Prepare``), which was verified for each operator with ai-edge-litert 2.3.0.
 PAD and PADV2 share one kernel, which takes two or three operands.
@@ -60,7 +60,7 @@ SPLIT_V and UNPACK take the number of results from the options, which may be 0, 
 """
 
 _MOST_GIVEN = 3
-"""Operators that need more operands than this may omit any operand but the first."""
+"""An operator that needs more operands than this number may omit any operand except the first."""
 
 FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
     {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
@@ -70,7 +70,7 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
     """Return the verdict on a node that the rules of a delegate accept.
 
-    ``is_counted`` is true if these rules check the number of operands.
+    ``is_counted`` is true if the delegate's rules check the number of operands.
     """
     missing = _lacking(node.node, is_counted=is_counted)
     if missing is None:

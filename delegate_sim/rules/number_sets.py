@@ -24,12 +24,12 @@ def exactly(*allowed: int) -> Numbers:
 
 
 def at_most(limit: int) -> Numbers:
-    """Allow numbers up to a limit."""
+    """Allow numbers of ``limit`` or less."""
     return Numbers(f"at most {limit}", lambda number: number <= limit, ("at most", limit))
 
 
 def at_least(least: int) -> Numbers:
-    """Allow numbers from a least value on."""
+    """Allow numbers of ``least`` or more."""
     return Numbers(f"at least {least}", lambda number: number >= least, ("at least", least))
 
 
@@ -44,7 +44,7 @@ def up_to_one() -> Numbers:
 
 
 def allowed_numbers(numbers: int | Numbers) -> Numbers:
-    """Return a set of numbers. A single number means the set of this number."""
+    """Return ``numbers`` as a set. A single number becomes a set with this number only."""
     return exactly(numbers) if isinstance(numbers, int) else numbers
 
 

@@ -64,8 +64,8 @@ class Condition(Generic[TargetT_contra]):
 class Check(Generic[TargetT_contra]):
     """One condition of a rule.
 
-    ``needed`` completes the sentence "needs ...". If they are empty, ``hint`` and ``native`` (the delegate's own name for the
-    refusal) are taken from the kind, and ``source`` is taken from the rule.
+    ``needed`` completes the sentence "needs ...". An empty ``hint`` or ``native`` (the delegate's own name for the refusal) is
+    taken from the kind, and an empty ``source`` from the rule.
     """
 
     kind: Kind
@@ -141,7 +141,9 @@ class OpRule(Generic[TargetT_contra]):
     accepted_early: Check[TargetT_contra] | None = None
     """A check that accepts every node that meets it, before the other checks. It never refuses a node."""
     introduced: Release | None = None
-    """The first release of the runtime in which the delegate supports the operator; None if all known releases do."""
+    """The first release of the runtime in which the delegate supports the operator; None if all known releases support the
+    operator.
+    """
     source: tuple[Source, ...] = ()
     """The upstream locations of the rule; if empty, the location of the whole rule book applies."""
 

@@ -1,4 +1,4 @@
-"""The checks that the rules of every delegate are written with.
+"""The checks that the rules of all delegates share.
 
 Each function is named after its demand. Its argument is the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
 option that the demand is about. A demand that only one delegate makes is a ``check`` with its own function.
@@ -167,8 +167,8 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
 def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
     """Demand that no dimension of a tensor is 0.
 
-    Sizes below 0 occur only in malformed files. They are accepted unless ``allows_negative`` is false, since not every delegate
-    checks for them.
+    Sizes below 0 occur only in malformed files. Such sizes are accepted unless ``allows_negative`` is false, since not every
+    delegate checks for negative sizes.
     """
     tensor_of = which.tensor
 
@@ -202,7 +202,7 @@ def constants(*which: Operand) -> Check[object]:
 
 
 def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
-    """Demand that the fused activation is one of these."""
+    """Demand that the fused activation is one of the allowed activations."""
     names = [name for name in allowed if name != "NONE"]
     needed = f"a fused {listed(names)}" if names else "no fused activation"
     if names and len(names) < len(allowed):

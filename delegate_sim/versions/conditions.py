@@ -14,32 +14,32 @@ FLOAT8 = ("FLOAT8_E4M3FN", "FLOAT8_E5M2")
 
 
 def all_of(*conditions: VersionCondition) -> VersionCondition:
-    """Return the condition that all of the conditions hold."""
+    """Return a condition that holds if all of the given conditions hold."""
     return lambda node: all(condition(node) for condition in conditions)
 
 
 def any_of(*conditions: VersionCondition) -> VersionCondition:
-    """Return the condition that at least one of the conditions holds."""
+    """Return a condition that holds if at least one of the given conditions holds."""
     return lambda node: any(condition(node) for condition in conditions)
 
 
 def negated(condition: VersionCondition) -> VersionCondition:
-    """Return the condition that another condition does not hold."""
+    """Return a condition that holds if the given condition does not hold."""
     return lambda node: not condition(node)
 
 
 def input_is(*types: str, at: int = 0) -> VersionCondition:
-    """Return the condition that the operand at a position has one of the types."""
+    """Return the condition that the operand at a position has one of the given types."""
     return lambda node: node.input(at).type in types
 
 
 def output_is(*types: str, at: int = 0) -> VersionCondition:
-    """Return the condition that the result at a position has one of the types."""
+    """Return the condition that the result at a position has one of the given types."""
     return lambda node: node.output(at).type in types
 
 
 def either_is(*types: str) -> VersionCondition:
-    """Return the condition that the first operand or the first result has one of the types."""
+    """Return the condition that the first operand or the first result has one of the given types."""
     return any_of(input_is(*types), output_is(*types))
 
 
@@ -153,12 +153,12 @@ full_lstm = option_equals("kernel_type", 0)
 
 
 def integer_weights(activations: str, *weights: str) -> VersionCondition:
-    """Return the condition that operand and result have the type ``activations``, and the weights one of the types."""
+    """Return the condition that operand and result have the type ``activations``, and the weights have one of the given types."""
     return all_of(both_are(activations), input_is(*weights, at=1))
 
 
 def hybrid_weights(weights: int, *types: str) -> VersionCondition:
-    """Return the condition that the weights are INT8 or one of the types, and operand and result are FLOAT32.
+    """Return the condition that the weights are INT8 or one of the given types, and that operand and result are FLOAT32.
 
     ``weights`` is the position of the weights.
     """

@@ -4,11 +4,11 @@ Each operator has a table of demands, in the order in which ``GetBuiltinOperator
 ``tflite/converter/tools/versioning``, LiteRT). The first demand that a node meets sets its version. The tests use the same data
 of a node as ``GetOpSignature`` (``op_signature.cc``).
 
-Not every tool that writes files sets versions by these tables. In models converted with TensorFlow 2.15 and 2.21, the tables give
-every version except the versions set by two quantizers in ``quantize_model.cc``: the quantizer for 16-bit activations, and the
-quantizer chosen by ``converter.experimental_new_quantizer = False``. Both quantizers set the version that INT8 data needs
-(``operator_property.cc``), whatever the type is, unless the version in the float model is higher. In models from the AI Edge
-Quantizer, operators keep their versions from the float model.
+Some tools that write model files do not set versions according to these tables. In models converted with TensorFlow 2.15 and
+2.21, the tables give every version except the versions set by two quantizers in ``quantize_model.cc``: the quantizer for 16-bit
+activations, and the quantizer chosen by ``converter.experimental_new_quantizer = False``. Both quantizers set the version that
+INT8 data needs (``operator_property.cc``), whatever the actual type, unless the version in the float model is higher. In models
+from the AI Edge Quantizer, operators keep their versions from the float model.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return a demand for each type of one operand."""
+    """Return one demand for each of several types that an operand may have, given as (version, type)."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 
@@ -431,4 +431,5 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
 )
 """The demands behind each operator's versions, in the order of the tests. An operator without an entry always has version 1."""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
-"""The version of a node without any feature, where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""
+"""The version of a node without any feature, for operators where this version is not 1. Version 1 of BROADCAST_TO was withdrawn.
+"""

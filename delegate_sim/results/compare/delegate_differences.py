@@ -23,9 +23,9 @@ class OperatorRow:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A node that some runs delegate and others do not.
+    """A node that some runs delegate and other runs do not.
 
-    ``reasons`` has one entry per run: the reasons why the run does not delegate the node, or None if it does.
+    ``reasons`` has one entry per run: the reasons why the run does not delegate the node, or None if the run delegates the node.
     """
 
     subgraph: int
@@ -45,7 +45,7 @@ def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
 
 
 def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
-    """Return the nodes that some runs delegate and others do not, in order."""
+    """Return, in order, the nodes that some runs delegate and other runs do not."""
     differences = []
     for subgraph, node, delegated in _nodes(runs):
         if any(delegated) and not all(delegated):

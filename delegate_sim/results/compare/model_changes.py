@@ -15,10 +15,10 @@ ADDED, REMOVED = "added", "removed"
 class NodeChange:
     """A node that was added, removed, or changed in one respect.
 
-    ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``; for a subgraph's own tensors it is
-    ``subgraph input``. ``old`` and ``new`` are the values before and after, empty if there is none. ``node`` is the index of the
-    node in the current model, None for a removed node. ``old_node`` is the index in the baseline, None for an added node.
-    ``name`` is the name of the node's first output tensor.
+    ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``; for a change of a subgraph's own
+    input, it is ``subgraph input``. ``old`` and ``new`` are the values before and after the change; a value that does not exist
+    is empty. ``node`` is the index of the node in the current model, None for a removed node. ``old_node`` is the index in the
+    baseline, None for an added node. ``name`` is the name of the node's first output tensor.
     """
 
     subgraph: int
@@ -36,7 +36,7 @@ class Matching:
     """The matched nodes and the changes between two versions of a model."""
 
     old_of: tuple[dict[int, int], ...]
-    """For each subgraph of the new model, the old index of each matched node by its new index."""
+    """For each subgraph of the new model, the old index of each matched node, by the node's new index."""
     changes: tuple[NodeChange, ...]
 
 

@@ -115,7 +115,7 @@ def _names(tensors: Sequence[Tensor]) -> dict[int, str]:
 
 
 def _short(name: str) -> str:
-    """Shorten a name that is too long for a file meant for people, keeping it unique by a digest."""
+    """Shorten a name that is too long for people to read. A digest in the short name keeps it unique."""
     if len(name) <= _LONGEST_NAME:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()

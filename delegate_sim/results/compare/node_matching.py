@@ -122,7 +122,7 @@ class _Matching:
                 self._pair(old[value], index)
 
     def pair_neighbors(self, key: Callable[[_Side, int], Hashable]) -> None:
-        """Pair neighbors of a matched pair whose position and key are unique on each side, and repeat from each new pair."""
+        """Pair neighbors of matched nodes if their position and key are unique on each side, then continue from each new pair."""
         waiting = list(self.old_of)
         while waiting:
             index = waiting.pop()
@@ -135,7 +135,7 @@ class _Matching:
                     waiting.append(neighbor)
 
     def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
-        """Pair the k-th unmatched node with a given key on one side with the k-th on the other side.
+        """For each key, pair the unmatched nodes with this key in order: first with first, second with second, and so on.
 
         The key may depend on the preceding matched node, given as its index in the new version.
         """

@@ -1,4 +1,4 @@
-"""Compare one model and delegate across runtime releases: which releases load the model, and which nodes each delegates."""
+"""Compare one model and delegate across runtime releases: whether a release loads the model, and which nodes it delegates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Nodes of one operator that the previous release did not delegate and this one does, or the reverse.
+    """Nodes of one operator that this release delegates and the previous release does not, or the reverse.
 
     ``reasons`` are the reasons of the release that does not delegate the nodes.
     """
@@ -51,7 +51,9 @@ class ReleaseRow:
     loads: Loads
     """Whether the release's CPU kernels load the model."""
     unloaded: tuple[Unloaded, ...]
-    """The operators that the kernels do not load, or that are unknown, in file order. The runtime stops at the first of them."""
+    """The operators that the kernels do not load, or that are unknown, in file order. The runtime stops at the first such
+    operator.
+    """
     unloaded_types: tuple[str, ...]
     """The tensor types that the release does not load."""
     lines: tuple[str, ...]
@@ -71,7 +73,7 @@ class ReleaseRow:
 
     @property
     def is_full(self) -> bool:
-        """Whether the model is known to load and every node is delegated."""
+        """Whether the release is known to load the model, and delegates every node."""
         return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
 
 
@@ -79,7 +81,7 @@ class ReleaseRow:
 class FirstLoading:
     """The first release of a family that loads a model.
 
-    ``because_of`` and ``because_of_types`` are the operators and tensor types that the release before it does not load.
+    ``because_of`` and ``because_of_types`` are the operators and tensor types that the release just before it does not load.
     """
 
     release: Release
@@ -100,12 +102,12 @@ class ReleaseTable:
 
     @property
     def full(self) -> tuple[Release, ...]:
-        """The releases that load the model and delegate all of it."""
+        """The releases that load the model and delegate all of its nodes."""
         return tuple(row.release for row in self.rows if row.is_full)
 
     @property
     def first_loading(self) -> Mapping[str, FirstLoading | None]:
-        """The first release of each family that loads the model, or None. The families are independent of each other."""
+        """The first release of each family that loads the model; None for a family in which no release is known to load it."""
         releases: dict[str, FirstLoading | None] = {}
         for family in dict.fromkeys(row.release.family for row in self.rows):
             rows = [row for row in self.rows if row.release.family == family]
@@ -170,7 +172,7 @@ def _known(delegate: Delegate) -> Sequence[str]:
 
 
 def _moves(before: Run, after: Run) -> list[Move]:
-    """Group the nodes whose verdict changed since the previous release by operator and reasons."""
+    """Return the nodes whose verdict changed since the previous release, grouped by operator and reasons."""
     moves: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
     for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
         graph = new.graph

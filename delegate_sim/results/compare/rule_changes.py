@@ -27,7 +27,7 @@ class RuleChange:
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
-    """Return the changes, oldest release first. ``since`` skips the changes of that release and of earlier releases."""
+    """Return the changes, oldest release first. The changes in the release ``since`` and in earlier releases are left out."""
     changes = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
     newer = [change for change in changes if since is None or not since.is_at_least(change.release)]
     return sorted(newer, key=lambda change: (change.release.order, change.op))

@@ -37,7 +37,8 @@ _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 class Stack:
     """The target of a CompiledModel: the requested accelerators, and the settings that ``Target`` also has.
 
-    ``soc`` is ``vendor:model``, and empty without an NPU. ``options`` apply to every accelerator that has them.
+    ``soc`` has the form ``vendor:model``, and is empty if no NPU is requested. Each of the ``options`` applies to every
+    accelerator that has an option of this name.
     """
 
     accelerators: tuple[str, ...]
@@ -61,7 +62,7 @@ class StackResult(Shown):
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, with the outcome of CompiledModel. Without a CompiledModel, ``placement`` is empty."""
+        """Return the report as plain data, including whether CompiledModel is created. If it is not, ``placement`` is empty."""
         entry = self.report.to_dict()
         if not self.is_created:
             entry["placement"] = []

@@ -19,7 +19,7 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A refusal code, and the operator and number of the nodes that it keeps on the CPU.
+    """A refusal code, and the operator and the number of the nodes that the refusal keeps on the CPU.
 
     Without an operator, the code concerns the whole graph. ``is_input`` is true if the cause is an input of unknown size.
     """
@@ -31,7 +31,7 @@ class Blocker:
 
 
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
-    """Return the cause that keeps the most multiply-adds on the CPU (or the most nodes, if equal); None if there is none.
+    """Return the cause that keeps the most multiply-adds on the CPU, or in a tie the most nodes; None if there is no cause.
 
     Causes that are consequences of others (the limit on partitions, DEQUANTIZE of float16 weights) count only if there is no
     other cause.

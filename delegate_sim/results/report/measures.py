@@ -42,7 +42,8 @@ class Measures:
     """The measures of one run, over all subgraphs.
 
     ``partitions`` counts all partitions, delegated or not, as the runtime does. ``border_bytes`` is the total size of the inputs
-    and outputs of the delegate kernels in one inference, without constants. Both are 0 if no node is delegated.
+    and outputs of the delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node
+    is delegated.
     """
 
     outcome: str

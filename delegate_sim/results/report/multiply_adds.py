@@ -24,8 +24,8 @@ _GREATEST_RANK = 32
 def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
-    Convolutions, matrix products and recurrent layers are counted. All other operators have 0: element-wise work, pooling,
-    reductions, biases and activations are not counted. An unknown size counts with its value in ``shape``. A node has 0 if
+    Convolutions, matrix products and recurrent layers are counted. All other operators count as 0: element-wise work, pooling,
+    reductions, biases and activations are not counted. An unknown size counts with its value in ``shape``. The count is 0 if
     operands are missing or do not have the required ranks and sizes.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
@@ -37,7 +37,9 @@ class Compute:
     """The multiply-adds of a run, without the nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
-    """For each subgraph: the multiply-adds of the nodes in the plan, in order, by node index. Nodes without any are left out."""
+    """For each subgraph: the multiply-adds of each node, by node index, in plan order. Nodes without any multiply-adds are
+    absent.
+    """
     delegated_nodes: tuple[frozenset[int], ...]
     """For each subgraph: the nodes that run on the delegate."""
 
@@ -133,7 +135,7 @@ def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
     """Return the count of a recurrent layer, which uses every weight once for each sequence and step.
 
     ``weights`` are the positions of the operands with weights. Omitted gates and projections add nothing. One-dimensional
-    weights, such as a peephole's, represent a diagonal matrix.
+    weights, such as peephole weights, represent a diagonal matrix.
     """
     source = node.input(0)
     if source.rank != rank:
@@ -179,7 +181,7 @@ def _dot_general(node: NodeView) -> int:
 
 
 def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
-    """Return the sizes of the given dimensions; None if the tensor lacks one or a dimension is given twice."""
+    """Return the sizes of the given dimensions; None if one of the dimensions does not exist or is given twice."""
     if len(dimensions) > tensor.rank or len(set(dimensions)) < len(dimensions):
         return None
     return [tensor.shape[axis] for axis in dimensions] if all(0 <= axis < tensor.rank for axis in dimensions) else None

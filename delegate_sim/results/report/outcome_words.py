@@ -1,6 +1,7 @@
 """Words for the outcome of nodes: "delegated" for the nodes of a delegate, "selected" for the nodes of a compiler plugin.
 
-A node can be selected by the plugin, compiled by the vendor's compiler, and running on the chip. Only the first is simulated.
+A node can be selected by the plugin, compiled by the vendor's compiler, and running on the chip. Only the plugin's selection is
+simulated.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ SELECTED = "selected"
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWords:
-    """Words for nodes that are delegated or selected, for nodes that are not, and for the groups they form."""
+    """Words for nodes that are delegated or selected, for all other nodes, and for the groups that these nodes form."""
 
     taken: str
     left: str

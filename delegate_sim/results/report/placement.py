@@ -42,7 +42,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Return, by subgraph and index in the file, the places of nodes in inlined subgraphs that a later delegate took."""
+    """Return the place of each node that a later delegate took in an inlined subgraph, by subgraph and node index in the file."""
     by_subgraph: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
         places = {} if subgraph.decision is None else subgraph.decision.places

@@ -48,7 +48,7 @@ Lengths = tuple[tuple[str, int], ...]
 
 
 def run_lengths(run: Run) -> Lengths:
-    """Return the strips of all subgraphs of a run as states with their numbers of nodes."""
+    """Return the states of the nodes of all subgraphs in running order, each with its number of consecutive nodes."""
     lengths: list[tuple[str, int]] = []
     for span in run_strip(run):
         if lengths and lengths[-1][0] == span.state:
@@ -59,7 +59,7 @@ def run_lengths(run: Run) -> Lengths:
 
 
 def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
-    """Return the states of at most ``most`` cells, and the number of nodes per cell, which is 1 if there is room.
+    """Return the state of each cell, and the number of nodes per cell, which is 1 if all nodes fit into ``most`` cells.
 
     A cell with nodes in different states is ``MIXED``.
     """

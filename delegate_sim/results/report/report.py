@@ -78,8 +78,8 @@ class Report(Shown):
     def show(self, path: str | os.PathLike[str] | None = None) -> None:
         """Show the report's page: below the cell in a notebook, otherwise in the browser.
 
-        The page is written to ``path`` if given, or else to a temporary file if a browser needs one. Raises MissingPackageError
-        if the extra ``report`` is not installed.
+        The page is written to ``path`` if given. Otherwise, it is written to a temporary file, but only if a browser needs a
+        file. Raises MissingPackageError if the extra ``report`` is not installed.
         """
         self._viewer().show(self, path)
 

@@ -1,4 +1,4 @@
-"""The version of a delegate's rule set. Verdicts on the same model and target change only if the version does."""
+"""The version of a delegate's rule set. Verdicts on the same model and target change only if the version changes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...rules.rule import Check, OpRule
 SEMANTICS = 3
 """Increment this number if a change to reading, preparing or partitioning changes the result of any delegate.
 
-Rules are data, which the version already covers. If a delegate's code decides differently with the same rules, increment the
-delegate's own number (``Delegate.semantics``). Changes of wording do not count. The exception is a check or condition with its
-own function, which only its wording distinguishes from others.
+A change of rules needs no new number, since the version already covers the rules. If a delegate's code decides differently with
+the same rules, increment the delegate's own number (``Delegate.semantics``). Changes of wording leave the version as it is,
+except for checks and conditions with their own function: the version represents these by their wording.
 """
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of a delegate's rules as data, and of the version numbers that cover the code."""
+    """Return a digest of a delegate's rules and of the numbers that stand for the version of the code."""
     return _digest(delegate)
 
 
