@@ -24,7 +24,9 @@ FLOAT16_WIDENING = Verdict(
         ),
     ),
 )
-"""The verdict on a DEQUANTIZE of a float16 constant: it is delegated only if all other nodes are (``delegates/utils.cc``)."""
+"""The verdict on a DEQUANTIZE of a float16 constant: it is delegated only if all other nodes are delegated
+(``delegates/utils.cc``).
+"""
 
 
 class Float16Remapping:

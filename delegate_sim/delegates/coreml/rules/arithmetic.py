@@ -27,8 +27,8 @@ def _shape_4d(tensor: Tensor) -> tuple[int, ...]:
 def _not_broadcast(node: NodeView) -> str | None:
     """Return the shapes if Core ML does not broadcast them.
 
-    Before LiteRT 2.1.6, the delegate reads past the end of shapes with more than four dimensions. The outcome is unknown, and
-    counts as not broadcast.
+    Before LiteRT 2.1.6, the delegate reads past the end of shapes with more than four dimensions. Because the result of such a
+    read is unknown, these shapes count as shapes that are not broadcast.
     """
     first, second = node.input(0), node.input(1)
     description = f"shapes {list(first.shape)} and {list(second.shape)}"

@@ -34,7 +34,7 @@ def coreml_rule(
 ) -> OpRule[CoreMlTarget]:
     """Return the rule of an operator: checks of its version and of the type of operand ``data``, then its own checks.
 
-    ``source`` is the source of the operator's own checks, if they are not in the common source.
+    ``source`` lists the sources of the operator's own checks besides the common source.
     """
     common = (
         max_version(version).from_source(_VERSIONS),

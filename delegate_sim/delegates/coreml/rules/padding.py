@@ -21,7 +21,10 @@ def _padding_shape(node: NodeView) -> str | None:
 
 
 def _not_padded(first_word: int, name: str) -> Check[object]:
-    """Require that one dimension is not padded. Upstream reads 32-bit words, whatever the type of the padding."""
+    """Require that one dimension is not padded.
+
+    Upstream reads the padding as 32-bit words, whatever the type of the padding operand.
+    """
 
     def find(node: NodeView) -> str | None:
         padding = node.value(node.input(1))

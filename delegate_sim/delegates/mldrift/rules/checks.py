@@ -266,7 +266,7 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""``RESULTS`` for newer and for older releases.
+"""The check ``RESULTS`` for LiteRT 2.1.5 and later, and for earlier releases.
 
 Before LiteRT 2.1.5, most parsers check results last; since then, parsers check results earlier.
 """

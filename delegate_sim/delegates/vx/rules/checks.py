@@ -133,7 +133,7 @@ _COMMON_BUT_INT64 = tuple(one.from_source(SOURCE) for one in (*of_inputs(not_of_
 def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -> OpRule[VxTarget]:
     """Return the rule of an operator: the checks of all operators, then the own checks of its mapper.
 
-    ``mapper`` names the mapper's class if the mapper has no own checks, otherwise its ``IsOpSupported``.
+    ``mapper`` is the name of the mapper's ``IsOpSupported``, or of the mapper's class if the mapper has no checks of its own.
     """
     source = (SOURCE.with_symbol(mapper), SOURCE)
     return OpRule((*(_COMMON_BUT_INT64 if int64_inputs else _COMMON), *checks), source=source)

@@ -22,7 +22,7 @@ Upstream reads past the end of a shorter list of operands, so a node with fewer 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantisation")
 """Require float weights.
 
-If the weights are omitted, upstream reads memory before the tensors. When run, the delegate refused such a node.
+If the weights are omitted, upstream reads memory before the array of tensors. When run, the delegate refused such a node.
 """
 
 
