@@ -39,10 +39,10 @@ class LiveDecision:
     lines: tuple[str, ...] = ()
     partitions: tuple[LivePartition, ...] | None = None
     lacks: str = ""
-    """Missing requirements of this host that only a run reveals."""
+    """Requirements that this host lacks, as detected by running the code."""
     is_closed: bool = False
     """True if closed-source code decided. Such a decision is not compared."""
     has_further: bool = False
-    """True if ``partitions`` may include nodes that were not selected, such as those that are always compiled."""
+    """True if ``partitions`` may include nodes that were not selected, such as nodes that are always compiled."""
     is_decided: bool = False
     """True if the decision is valid although a later step failed."""

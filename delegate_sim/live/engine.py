@@ -42,7 +42,7 @@ class Engine(ABC):
 
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return a simulated run in the form that ``decide`` returns."""
+        """Return the decision of a simulated run, in the form that ``decide`` returns."""
 
 
 class NoEngine(Engine):

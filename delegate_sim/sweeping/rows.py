@@ -43,7 +43,7 @@ class SweepRow:
     difference: Difference | None = None
     """The difference from the same converter's float model, on the CPU."""
     no_difference: str = ""
-    """The reason why there is no difference."""
+    """The reason why the difference is unknown."""
     same_as: int | None = None
     """The number of an earlier row with an identical file."""
     unreadable: str = ""

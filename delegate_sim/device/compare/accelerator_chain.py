@@ -88,7 +88,7 @@ def reconcile_stack(
     """Compare each accelerator's log lines with the simulation of that accelerator.
 
     If a simulation without some of the requested accelerators reproduces the log, the explanation is that the device did not
-    apply these accelerators. Raises OptionError for an unknown SoC or option.
+    apply the missing accelerators. Raises OptionError for an unknown SoC or option.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]

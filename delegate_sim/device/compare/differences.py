@@ -33,7 +33,7 @@ class ListedRefusal:
     on_device: tuple[str, ...]
     """The reasons that the device printed; a reason may be empty."""
     simulated: tuple[str, ...]
-    """The requirements that refused nodes of this operator do not meet; empty if the simulation refuses no such node."""
+    """Requirements that nodes of this operator fail to meet in the simulation; empty if the simulation refuses no such node."""
     nodes: int
     """Number of nodes of this operator that the simulation refuses."""
 

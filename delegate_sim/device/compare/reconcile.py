@@ -92,9 +92,9 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return a setting and its simulation.
+    """Return a setting and a simulation with that setting.
 
-    If the platform release refuses a model that the device accepted, try other releases.
+    If the platform release refuses a model that the device accepted, other platform releases are tried.
     """
     platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.behind is not None
@@ -126,7 +126,7 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 
 
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
-    """Return descriptions of the lines that report that the delegate could not be created or applied.
+    """Return a description of each line that reports a failure to create or apply the delegate.
 
     A failed application counts only if the simulation does not predict the failure and the log has no driver error.
     """
@@ -151,7 +151,7 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
 
 
 def _notes(trials: Trials) -> Iterator[str]:
-    """Yield notes on the counts of partitions and kernels, on the release that fits, and on driver errors."""
+    """Yield notes on the counts of partitions and kernels, on the release that reproduces the log, and on driver errors."""
     counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:

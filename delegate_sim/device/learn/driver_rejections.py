@@ -68,7 +68,7 @@ class _Inquiry:
     """Suffix of the text that explains a match."""
     base: Run
     kinds: Mapping[_Node, _NodeKind]
-    """The nodes that the driver is asked about."""
+    """The kind of each node that the delegate asks the driver about."""
     whole: frozenset[_Node]
     """Nodes of partitions that are always delegated as a whole or not at all."""
 
@@ -93,7 +93,7 @@ class _Inquiry:
 
 
 def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Yield simulations that reproduce the log with a driver that rejects nodes accepted by the delegate, best first.
+    """Yield simulations that reproduce the log and in which the driver rejects nodes that the delegate accepts, best first.
 
     ``level`` replaces the feature level of the setting. Yield nothing if the delegate asks the driver about no node.
     """
@@ -109,7 +109,7 @@ def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
 
 
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
-    """Return the nodes that the delegate asks the driver about; None if there are none."""
+    """Return the nodes that the delegate asks the driver about; None if the delegate asks about no node."""
     delegate = trials.setting.delegate
     interface = delegate.behind.driver
     if interface is None:

@@ -58,7 +58,7 @@ class DeviceSetting:
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Feature levels besides the assumed one that are consistent with the log, highest first; empty if the level is known."""
+        """Feature levels that the log allows besides the assumed level, highest first; empty if the level is known."""
         levels = self.delegate.levels
         if levels is None or levels.option in self.known:
             return ()
@@ -79,9 +79,10 @@ def setting_of(
     runtime: str | None = None,
     defaults: str | None = None,
 ) -> DeviceSetting:
-    """Return the delegate, options and releases that a log shows. Arguments that are given override the log.
+    """Return the delegate, options and releases that a log shows.
 
-    Raises ReconcileError if the log does not show a delegate, OptionError for an unknown delegate, option, value or release.
+    Arguments that are given override the log. Raises ReconcileError if the log does not show a delegate, and OptionError for an
+    unknown delegate, option, value or release.
     """
     chosen = find_delegate(delegate) if delegate is not None else _require_delegate(log)
     option_values = dict(options or {})
@@ -283,7 +284,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """Return the releases that include a delegate, or all releases if none includes it."""
+    """Return the releases that include a delegate, or all releases if no release includes the delegate."""
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)

@@ -34,7 +34,7 @@ def read_log(text: str) -> DeviceLog:
 
 
 def read_lines(lines: Iterable[str]) -> DeviceLog:
-    """Parse the lines of a log, like ``read_log``. A line that does not end with a newline may be cut off."""
+    """Parse the lines of a log, like ``read_log``. A table row without a newline is ignored as cut off."""
     return read_runs(lines)[-1]
 
 

@@ -408,7 +408,7 @@ class Statements:
         return tuple(self.found.values())
 
     def of_process(self) -> Statements:
-        """Return the statements that also hold for later runs of the process."""
+        """Return the statements that also hold for later runs of the same process."""
         process_wide = Statements()
         process_wide.found = {key: statement for key, statement in self.found.items() if statement.kind in _OF_PROCESS}
         return process_wide
