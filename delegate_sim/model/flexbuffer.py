@@ -1,4 +1,4 @@
-"""Options of custom operators, which are flexbuffers."""
+"""Options of custom operators, which are stored as flexbuffers."""
 
 from __future__ import annotations
 

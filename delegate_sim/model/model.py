@@ -298,7 +298,7 @@ class Model:
         return self._options.has(*node.options, name)
 
     def constant(self, tensor: Tensor) -> FlatNumbers | None:
-        """Return the flat elements of a constant or persistent tensor; None if they are unknown or numpy lacks their type."""
+        """Return the flat elements of a constant or persistent tensor; None if they are unknown or numpy lacks the type."""
         if tensor.value is not None:
             return flat(tensor.value)
         kind = schema.NUMPY_TYPES.get(tensor.type)

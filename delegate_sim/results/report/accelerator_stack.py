@@ -29,7 +29,7 @@ _SOC = "soc"
 """The name of the plugins' option for the SoC."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
-"""Custom operators that CompiledModel registers for the CPU without kernels, so that XNNPACK can run them."""
+"""Custom operators that CompiledModel registers without CPU kernels, so that XNNPACK can run the operators."""
 _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
 

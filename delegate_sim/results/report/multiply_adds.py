@@ -1,8 +1,8 @@
 """Count the multiply-adds of nodes from the shapes of the prepared graph.
 
 The counts do not estimate latency: a multiply-add takes a different time for each delegate, type and operator, and moving data
-across boundaries takes time as well. Nodes are counted by the definition of their operator, whatever algorithm a kernel uses.
-Padding counts like other elements, sparse weights count like dense weights, and each subgraph counts as if it ran once.
+across boundaries takes time as well. The count of a node follows the definition of its operator, whatever algorithm a kernel
+uses. Padding counts like other elements, sparse weights count like dense weights, and each subgraph counts as if it ran once.
 """
 
 from __future__ import annotations
