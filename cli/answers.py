@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """The table for many models: its columns, whether it is replaced by the full text, and the writer of a sheet."""
+    """The table for many models: its columns, whether the full text replaces the table, and the writer of a sheet."""
 
     columns: Columns
     is_left_out: bool

@@ -128,7 +128,7 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 @dataclass
 class _ReasonGroup:
-    """Nodes of one operator that stay on the CPU for the same reasons, as worded for the first node."""
+    """Nodes of one operator that stay on the CPU for the same reasons; the wording is that of the first node."""
 
     subgraph: int
     op: str

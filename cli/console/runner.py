@@ -16,7 +16,7 @@ _OWN_COMMANDS = "github"
 
 
 def neutral(text: str, form: str) -> str:
-    """Return text of a format with runner commands neutralized; JSON and XML keep their meaning."""
+    """Return text in the format ``form`` with runner commands neutralized; the meaning of JSON and XML does not change."""
     if "##" in text:
         text = re.sub(r"##(?=\w*\[)", lambda _: _HASH.get(form, "#\\x23"), text)
     if "::" in text and form != _OWN_COMMANDS:

@@ -25,7 +25,7 @@ _NARROWEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of text and its style (of rich) on a terminal that has colors."""
+    """A line of text, and its ``rich`` style on a terminal with colors."""
 
     text: str
     style: str = ""

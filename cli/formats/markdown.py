@@ -164,5 +164,5 @@ def _log(log_lines: Sequence[str]) -> list[str]:
 
 
 def _folded(heading: str, content: str) -> str:
-    """Return content that is folded until the reader clicks the heading; Markdown content needs the empty lines."""
+    """Return content that is folded until the reader clicks the heading; Markdown content needs empty lines around it."""
     return f"<details><summary>{heading}</summary>\n\n{content}\n\n</details>"

@@ -240,7 +240,7 @@ def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Return a statement for each reason of a node on the CPU: what the delegate needs."""
+    """Return, for each reason why a node stays on the CPU, a statement of what the delegate needs."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}no delegate is asked about it"),)

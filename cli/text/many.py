@@ -85,7 +85,7 @@ def many_hint() -> Iterator[Line]:
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return the numbers of both sides, as one number if they agree, and the numbers of nodes that move."""
+    """Return the numbers of both sides (a single number where the sides agree), and the numbers of nodes that move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]
@@ -110,7 +110,7 @@ def searched_row(search: Search) -> Sequence[str]:
 
 
 def released_row(releases: ReleaseTable) -> Sequence[str]:
-    """Return the first releases that load a model, the releases that delegate all of it, and the newest release's result."""
+    """Return the first releases that load a model, the releases that delegate the whole model, and the last release's result."""
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures
@@ -119,7 +119,7 @@ def released_row(releases: ReleaseTable) -> Sequence[str]:
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
-    """Return the sizes of a model and its graphs, and why the preparation of a graph stops, if it does."""
+    """Return the sizes of a model and its graphs, and, if the preparation of a graph stops, the reason."""
     nodes = sum([len(graph.nodes) for graph in graphs])
     tensors = sum([len(graph.tensors) for graph in graphs])
     failed = any(graph.failure is not None for graph in graphs)

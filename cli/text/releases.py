@@ -146,7 +146,7 @@ def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> It
 
 
 def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Line]:
-    """Yield the first line that each release logs if it does not load the model; releases with equal lines are merged."""
+    """Yield, for each release that does not load the model, the first logged line; releases with equal lines are merged."""
     said: dict[str, list[ReleaseRow]] = {}
     for span in spans:
         for row in span:
@@ -172,7 +172,7 @@ def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
 
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
-    """Name the operators and types that a release does not load, or "the file" if its data is contradictory."""
+    """Name the operators and types that a release does not load, or "the file" if the data in the file is contradictory."""
     operators = [f"{name(operator.op)} version {operator.version}" for operator in unloaded]
     return item_list([*operators, *[f"tensors of type {name(type_name)}" for type_name in types]], 80) or "the file"
 

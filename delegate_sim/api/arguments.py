@@ -172,7 +172,7 @@ def _rename(named: dict[str, Any]) -> None:
 
 
 def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
-    """Return why the arguments do not match a function's signature, or None if they do."""
+    """Return why the arguments do not match a function's signature, or None if all arguments match."""
     import inspect  # slow to import, and only needed for an error
 
     signature = inspect.signature(function)
@@ -213,7 +213,7 @@ def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conv
 
 
 def paths_of(given: Any, what: str) -> list[str]:
-    """Return one or several paths as a list of strings. Raises OptionError, which says what the paths are for."""
+    """Return one or several paths as a list of strings. Raises OptionError; ``what`` is the subject of the message."""
     if isinstance(given, str | os.PathLike):
         given = [given]
     if not isinstance(given, Sequence) or not all(isinstance(path, str | os.PathLike) for path in given):
@@ -222,7 +222,7 @@ def paths_of(given: Any, what: str) -> list[str]:
 
 
 def names_of(given: Any, what: str) -> list[str]:
-    """Return one or several names as a list. Raises OptionError, which says what the names are for."""
+    """Return one or several names as a list. Raises OptionError; ``what`` is the subject of the message."""
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
@@ -257,7 +257,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _mapping(given: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
-    """Return a mapping unchanged, and an empty one for None. Raises OptionError for any other value."""
+    """Return a mapping unchanged, or an empty mapping for None. Raises OptionError for any other value."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -208,7 +208,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a retry would fail too, because neither the system nor the user caused the failure."""
+    """Return whether a failure is permanent: neither the system nor the user caused it, so a retry would also fail."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 

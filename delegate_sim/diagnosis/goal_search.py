@@ -36,7 +36,7 @@ class Goal:
     """The largest number of partitions or kernels, or the smallest percentage of delegated multiply-adds."""
 
     def is_reached(self, cost: Cost) -> bool:
-        """Return whether a run reaches the goal. In a model without multiply-adds, nodes count instead."""
+        """Return whether a run reaches the goal. In a model without multiply-adds, the share of nodes counts instead."""
         measures = cost.measures
         if not measures.is_delegated:
             return False

@@ -99,7 +99,7 @@ def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tupl
 def gain(now: Cost, then: Cost) -> Gain:
     """Return the gain from one result to another; negative for a loss.
 
-    In a model without multiply-adds, the share of nodes counts instead.
+    In a model without multiply-adds, the share of nodes is compared instead.
     """
     old, new = now.measures, then.measures
     share = round(100 * (_share(then) - _share(now)))
@@ -125,11 +125,11 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the smallest set of other causes with which fixing this cause gains something, and that gain.
+    """Return the smallest set of other causes that must also be fixed before fixing this cause gains anything, and the gain.
 
-    Return None if fixing this cause gains nothing even with all others fixed. All other causes are fixed; then their fixes are
-    undone, in groups that are first large and then small, as long as fixing this cause still gains something. The gain of the
-    other causes alone does not count. If the tries run out, the set may be larger than necessary.
+    Return None if fixing this cause gains nothing even with all other causes fixed. The search starts with all other causes
+    fixed, and undoes their fixes in groups, first large and then small, as long as fixing this cause still gains something. The
+    gain of the other causes alone does not count. If the tries run out, the set may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:

@@ -86,7 +86,7 @@ class Loading:
 
     @property
     def message(self) -> str:
-        """The reasons as one text, which counts the reasons after the first ``_MOST_TOLD``."""
+        """The first ``_MOST_TOLD`` reasons as one text, which ends with the number of further reasons."""
         reasons = self.reasons
         more = [f"and {len(reasons) - _MOST_TOLD:,} more"] if len(reasons) > _MOST_TOLD else []
         return "; ".join([*reasons[:_MOST_TOLD], *more])
@@ -162,7 +162,7 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
     """Split the custom operators without a kernel into those assumed to be registered and those that nobody registers.
 
     ``registered`` are operators that LiteRT registers in addition to the operators of the target's delegate. TensorFlow's own
-    wheels apply the Flex delegate before any other delegate, so Flex operators count as registered there.
+    wheels apply the Flex delegate before any other delegate, so Flex operators count as registered in these wheels.
     """
     without_kernel = _without_kernel(model)
     registered = registered | target.delegate.accelerator.registered_operators

@@ -193,7 +193,7 @@ LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENS
 """By family and release (oldest first), the operators whose highest loaded version changed, grouped by that version."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""The lowest version that is loaded, if it is not 1; every release has the same lowest versions."""
+"""For each operator whose lowest loaded version is above 1, this version; all releases agree on it."""
 
 NEWEST_KNOWN: Mapping[str, tuple[int, int]] = {"tf": (2, 21), "litert": (2, 3)}
 """The newest minor release of each family in the table."""

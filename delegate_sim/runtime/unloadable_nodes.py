@@ -73,7 +73,7 @@ def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions
 
 
 def _has(field: str, line: str) -> _Check:
-    """Return a check that the file gives an option; ``line`` is logged if it does not."""
+    """Return a check that the file gives an option; ``line`` is logged if the option is missing."""
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         if not given.has(field):

@@ -45,7 +45,7 @@ def refuse_other_options(live: LiveArguments, asked: TargetArguments, *, is_chai
 
 
 def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArguments, outputs: Outputs, view: View) -> int:
-    """Run the real delegates, write their decisions next to the simulated ones, and return the exit code.
+    """Run the real delegates, write their decisions next to the simulated decisions, and return the exit code.
 
     The exit code is 1 if a decision differs from the simulation, and 2 if a delegate could not be run. Raises UsageError for a
     format other than text and JSON, and OptionError for a delegate that this host cannot run.

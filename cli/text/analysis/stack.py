@@ -59,7 +59,7 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
 
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
-    """Yield the ``diagnose`` commands that show what keeps nodes off the NPU."""
+    """Yield the ``diagnose`` commands that show the causes that keep nodes off the NPU."""
     leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
     if leaving:
         yield Line("")

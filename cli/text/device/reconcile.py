@@ -89,7 +89,7 @@ def nothing_learned_lines(path: str) -> Iterator[Line]:
 
 
 def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
-    """Return the lines on what was learned about the devices behind the delegate."""
+    """Return the lines about the learned properties of the devices behind the delegate."""
     yield Line("")
     yield Line(f"Profile of devices: {message(path)} (for --devices)", _HEADING)
     for device in learning.devices:

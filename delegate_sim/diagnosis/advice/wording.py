@@ -240,7 +240,7 @@ class Wording:
         )
 
     def _not_loaded(self) -> str:
-        """Return the first operator or type that the release does not load, and the number of further ones."""
+        """Return the first operator or type that the release does not load, and the number of further operators or types."""
         first, _, _ = self.cases[0].reason.message.partition("; ")
         more = len(load_on(self.model, self.first.run.release).reasons) - 1
         return f"{first}, and {more:,} more" if more > 0 else first

@@ -120,7 +120,7 @@ class _Finder:
         self._note_rest()
 
     def _look_at_loading(self) -> None:
-        """Note loading causes first, then unregistered operators; other causes appear only when both are fixed."""
+        """Note loading causes first, then unregistered operators; fixing both reveals the other causes."""
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
             if (cause := find(self.model, now.run)) is not None:

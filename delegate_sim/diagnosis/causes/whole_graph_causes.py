@@ -50,7 +50,7 @@ class WholeCause:
 
 
 def whole_refusal(run: Run) -> Reason | None:
-    """Return the reason, shared by all nodes, if the runtime does not apply the delegate at all; None if it is applied."""
+    """Return the reason why the runtime does not apply the delegate at all; None if the delegate is applied."""
     refusal = run.refusal
     if refusal is None:
         return None

@@ -83,7 +83,7 @@ def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) ->
 
 
 def _without_ones(shape: _Shape) -> _Shape:
-    """Return a shape without its leading ones, which broadcasting ignores."""
+    """Return a shape without leading dimensions of size 1, which broadcasting ignores."""
     return tuple(itertools.dropwhile(lambda size: size == 1, shape))
 
 
