@@ -58,7 +58,7 @@ def _facing(first: Model, second: Model) -> Facing | None:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An input or output: its tensor, and its name in the signature, empty if there is none."""
+    """An input or output: its tensor, and its name in the signature (empty if there is no such name)."""
 
     tensor: Tensor
     name: str

@@ -44,7 +44,7 @@ def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
 
 
 def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
-    """Return the flat positions of selected elements, given the size of each dimension and the indices selected along it."""
+    """Return the flat positions of selected elements, given each dimension's size and selected indices."""
     along, distance = [], 1
     for size, taken in reversed(axes):
         along.append([distance * index for index in taken])

@@ -31,7 +31,7 @@ NOTHING: Mapping[int, Any] = MappingProxyType({})
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""The number of times that a subgraph may be prepared for its callers, on average. Beyond it, the runtime hardly finishes."""
+"""The number of times that a subgraph may be prepared for its callers, on average. Beyond it, the runtime takes too long."""
 
 
 def prepare(
@@ -56,7 +56,7 @@ def prepare(
 
 
 def _changes(model: Model) -> Iterator[Release]:
-    """Yield the releases in which the Prepare function of one of the model's operators changed."""
+    """Yield each release in which the Prepare function of any operator of the model changed."""
     for name in {_kernel_name(node.op, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes}:
         if find_kernel(name) is not None:
             yield from CHANGED_IN[name]
@@ -171,7 +171,7 @@ def _run_kernel(node: KernelNode) -> None:
 
 
 def _run_on_delegate(node: KernelNode) -> None:
-    """Give the results of a delegated node the shapes from its CPU kernel, unless the kernel refuses or does not know them."""
+    """Give the results of a delegated node the shapes from its CPU kernel, if the kernel accepts the node and knows them."""
     results = [node.tensors[index] for index in node.node.outputs if index >= 0]
     before = [(result.type, result.shape, result.allocation, result.computed) for result in results]
     with suppress(PrepareError):

@@ -76,7 +76,7 @@ def check_convolution_quantization(
 ) -> None:
     """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
 
-    This includes a check of the number of scales, which upstream is in the callers of that function.
+    This includes a check of the number of scales, which upstream does in the callers of that function.
     """
     quantization = affine_quantization(weights)
     if quantization is None:

@@ -207,6 +207,6 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return the shape that LiteRT reads for a tensor: the shape signature if it has an unknown size, else the shape."""
+    """Return the shape that LiteRT reads for a tensor: the shape signature if any size is unknown, else the shape."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

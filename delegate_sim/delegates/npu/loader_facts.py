@@ -33,7 +33,7 @@ class FileFacts:
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel whose numbers of scales and of zero points differ."""
     kinds: Mapping[FilePlace, str]
-    """The kind of quantization, for tensors where ``quantization_kind`` cannot derive it from the scales."""
+    """The kinds of quantization that ``quantization_kind`` cannot derive from the scales, by tensor."""
 
 
 @functools.lru_cache(maxsize=2)
@@ -78,7 +78,7 @@ def quantization_kind(tensor: Tensor) -> str:
 
 
 def has_weights(tensor: Tensor) -> bool:
-    """Return whether LiteRT considers a tensor constant, which requires a buffer that is not empty."""
+    """Return whether LiteRT considers a tensor constant, which is true only if the tensor's buffer is not empty."""
     return tensor.data is not None and tensor.data[1] > 0
 
 

@@ -28,7 +28,7 @@ _FIRST_SINCE = parse_release("litert-2.1.3")
 
 
 def strategy(value: Any) -> str:
-    """Parse a partition strategy, given by its name or by LiteRT's number for it."""
+    """Parse a partition strategy, given by its name or by its number in LiteRT."""
     names = {**{name: name for name in STRATEGIES}, **{str(number): name for number, name in enumerate(STRATEGIES)}}
     strategy_name = names.get(str(value).strip().lower())
     if isinstance(value, bool) or strategy_name is None:

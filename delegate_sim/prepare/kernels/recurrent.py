@@ -26,7 +26,10 @@ This holds for the operands from the weights to the projection.
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
-"""The position of the first auxiliary weights of each cell. Each cell has four, in the same order as its input weights."""
+"""The position of each cell's first auxiliary weights.
+
+The four auxiliary weights have the same order as the input weights of the cell.
+"""
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4

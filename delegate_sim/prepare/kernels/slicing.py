@@ -235,7 +235,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 def _strided_slice(
     node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> StoredNumbers | None:
-    """Return the elements of the result; None if they are not known, or if the slice has fewer elements than the result.
+    """Return the elements of the result; None if the elements are not known, or if the slice has fewer elements than the result.
 
     A slice has too few elements if, for example, it is empty along an axis that is to be removed.
     """

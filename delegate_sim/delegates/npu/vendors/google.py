@@ -37,7 +37,7 @@ _MESSAGE_SIGNS = frozenset("{:<#\n")
 
 
 class FilterFile(str):
-    """The text of a file of op filters, or the path of the file if it cannot be read."""
+    """The text of a file of op filters, or the path of the file if the file cannot be read."""
 
     __slots__ = ("is_unreadable",)
     is_unreadable: bool

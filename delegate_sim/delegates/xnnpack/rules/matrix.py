@@ -58,7 +58,7 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
 
 
 def _weights_type(node: NodeView, visit: Visit) -> str | None:
-    """Return the type of the weights if it is not supported, else None (``CheckTensorFilterType``)."""
+    """Return the type of the weights if the type is not supported, else None (``CheckTensorFilterType``)."""
     name = node.input(1).type
     if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.flags & QS8):
         return None
@@ -73,7 +73,7 @@ def _not_yet(kind: str) -> Check[object]:
 
 
 def _weights_quantization(node: NodeView) -> str | None:
-    """Return the quantization of the weights if it is not supported, else None (``CheckTensorFilterType``).
+    """Return the quantization of the weights if the quantization is not supported, else None (``CheckTensorFilterType``).
 
     Signed weights without quantization parameters pass.
     """

@@ -34,7 +34,7 @@ _POOLING = (
 
 
 def _empty_first_size(node: NodeView) -> str | None:
-    """Return the new height if it is below 1; the delegate does not check the width."""
+    """Return the new height if this height is below 1; the delegate does not check the width."""
     value = node.value(node.input(1))
     return f"new height {value[0]}" if value is not None and len(value) and value[0] <= 0 else None
 
