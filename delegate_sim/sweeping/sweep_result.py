@@ -64,8 +64,8 @@ class Swept(Shown):
     def best_for(self, target: str) -> SweepRow | None:
         """Return the best row for a target, which is given by its label; None if no model runs on the target.
 
-        The best row has the most delegated multiply-adds. Ties are broken as in ``rows.best_for``. Raises OptionError if the
-        target is unknown.
+        The best row has the most delegated multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes,
+        the smallest difference and the smallest file. Raises OptionError if the target is unknown.
         """
         labels = [target.label for target in self.targets]
         if target not in labels:
