@@ -1,8 +1,8 @@
 """Android's NNAPI runtime around the drivers, as of Android 13 (feature level 8).
 
-It simulates, without a device, the checks of operands and operations with the feature level that they need, the checks of a whole
-model (``builder.ModelBuilder``), and compilation on a set of devices (``compilation.compile_model``). ``rules`` lists all checks.
-The functions here answer cases that are plain data.
+Without a device, this package checks operands, operations and whole models (``builder.ModelBuilder``), computes the feature level
+that they need, and compiles models for a set of devices (``compilation.compile_model``). ``rules`` lists all checks.
+The functions here take test cases as plain data, and return plain data.
 
 Upstream: packages/modules/NeuralNetworks of Android 13.
 """

@@ -31,10 +31,10 @@ BOUNDARY_OPERAND = Rule(
 
 
 class ModelBuilder:
-    """A model while it is built. After a refusal other calls can follow, as with the runtime.
+    """A model under construction. As in the runtime, further calls may follow a refused call.
 
-    With ``on_refusal``, refusals are passed to that function instead of being raised, and the call takes effect nonetheless, so
-    that all refusals of a model are reported. ``finish`` always raises.
+    With ``on_refusal``, refusals are passed to this function instead of being raised, and the refused call still takes effect.
+    So all refusals of a model are reported. ``finish`` always raises.
     """
 
     def __init__(
@@ -67,18 +67,18 @@ class ModelBuilder:
 
     @property
     def inputs(self) -> Sequence[int]:
-        """The model's inputs, once they are named."""
+        """The model's inputs; empty until ``identify_inputs_and_outputs`` is called."""
         return self._inputs
 
     @property
     def outputs(self) -> Sequence[int]:
-        """The model's outputs, once they are named."""
+        """The model's outputs; empty until ``identify_inputs_and_outputs`` is called."""
         return self._outputs
 
     def add_operand(
         self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
     ) -> int:
-        """Add an operand and return its index. ``has_pointer``: with a pointer to dimensions even if there are none."""
+        """Add an operand and return its index. With ``has_pointer``, the pointer to dimensions is never null."""
         shape = tuple(dimensions)
         scale = float32(scale) if scale else 0.0
         key = operand_key(code, shape, scale, zero_point)
@@ -118,7 +118,7 @@ class ModelBuilder:
         operand.lifetime, operand.value = Lifetime.OMITTED, None
 
     def set_value_from_memory(self, index: int, length: int) -> None:
-        """Make an operand a constant that lies in a memory object."""
+        """Make an operand a constant whose value is in a memory object."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
         if operand is None:
             return
@@ -134,7 +134,7 @@ class ModelBuilder:
         self._has_changed |= bool(self._operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
-        """Add an operation; ``tag`` is a label of the caller's."""
+        """Add an operation; ``tag`` is any number by which the caller recognizes the operation."""
         try:
             self._check_indices(inputs, Call.ADD_OPERATION)
             self._check_indices(outputs, Call.ADD_OPERATION)

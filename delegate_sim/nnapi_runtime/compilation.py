@@ -33,12 +33,12 @@ SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/C
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
-"""The first release in which steps may give each other results of unknown size."""
+"""The first release in which a step may read a result of unknown size from another step."""
 _OUTPUTS_FOUND_SINCE = AndroidRelease.ANDROID_12
 
 
 class Partitioning(IntEnum):
-    """The choices of ``debug.nn.partition``; a given list of devices means WITHOUT_FALLBACK."""
+    """The values of ``debug.nn.partition``; if the application lists devices, WITHOUT_FALLBACK applies."""
 
     CPU_ONLY = 0
     WITH_FALLBACK = 1
@@ -65,7 +65,7 @@ class CompilationOptions:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """The result of compiling. ``refusal`` is the failure, also if the CPU took over."""
+    """The result of compiling. ``refusal`` is the failure, even if the CPU took over and ``code`` reports success."""
 
     code: int
     kind: PlanKind
@@ -75,7 +75,7 @@ class Compilation:
 
 
 def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
-    """Compile a finished model on devices, in their order; raise ProcessAborted if the runtime would end the process.
+    """Compile a finished model for a list of devices. Raises ProcessAborted if the runtime would abort the process.
 
     Differences before Android 13 are read from the sources. Upstream: CompilationBuilder.cpp finish.
     """
@@ -97,7 +97,7 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 
 
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
-    """Return whether the CPU may take over: not after errors in the caller's request, nor if the CPU lacks an operation."""
+    """Return whether the CPU may take over. It may not after an error in the caller's request, or if it lacks an operation."""
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
         return False
     return not any(one.type == OperationType.OEM_OPERATION or is_extension(one.type) for one in model.operations)
@@ -123,7 +123,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Make a step's result its output where another step, or an interpreted IF or WHILE, reads it.
+    """Make a result an output of its step if another step, or an interpreted IF or WHILE, reads the result.
 
     Upstream: findTempsAsStepModelOutputs. Model outputs are outputs of their step anyway.
     """
@@ -165,7 +165,7 @@ def _check_prepared(code: ResultCode, device: Device) -> None:
 
 
 def _check_outputs_read_later(plan: Plan) -> None:
-    """Check the runtime's assertion that a step only reads outputs of the main model, which other steps have written.
+    """Check the runtime's assertion: if a step reads a model output, it is an output of the main model that a step writes.
 
     Upstream: findModelOutputsThatAreDownstreamInputs.
     """

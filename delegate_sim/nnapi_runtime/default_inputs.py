@@ -1,6 +1,8 @@
-"""Trailing optional inputs that hold their default value, which ``finish`` drops.
+"""Dropping of trailing optional inputs that hold their default values, as ``finish`` does it.
 
-That lowers the feature level which a device must have. Upstream: runtime/ModelBuilder.cpp getNumTrailingArgumentsToRemove.
+Without these inputs, the operation may need a lower feature level.
+
+Upstream: runtime/ModelBuilder.cpp getNumTrailingArgumentsToRemove.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from .operations import OPERATIONS
 from .types import AndroidRelease
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
-"""The first release whose ``finish`` drops them."""
+"""The first release whose ``finish`` drops such inputs."""
 
 
 def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]) -> NnOperation:

@@ -1,4 +1,4 @@
-"""Devices as the runtime sees them: operations that they take, their costs, whether they compile a model.
+"""Devices as the runtime sees them: supported operations, costs, and success of compilation.
 
 Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp getPerformance.
 """
@@ -29,7 +29,7 @@ class DeviceCost:
     power: float
 
     def by(self, preference: Preference) -> float:
-        """Return the cost that counts under a preference."""
+        """Return the power for the preference LOW_POWER, and the execution time otherwise."""
         return float32(self.power if preference == Preference.LOW_POWER else self.execution)
 
 
@@ -66,22 +66,22 @@ class Device(Protocol):
 
     @property
     def version(self) -> Version:
-        """The version that the device has."""
+        """The NNAPI version that the device supports."""
 
     @property
     def costs(self) -> Costs:
-        """Its performance table."""
+        """The device's performance table."""
 
     @property
     def is_cpu(self) -> bool:
-        """Return whether it is the runtime's own reference device."""
+        """Whether this is the runtime's own CPU device."""
 
     @property
     def is_updatable(self) -> bool:
-        """Return whether it is updated apart from Android."""
+        """Whether the driver is updated separately from Android."""
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Return for each operation, in run order, whether the device takes it."""
+        """Return, for each operation in run order, whether the device supports the operation."""
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
         """Compile these operations of a model."""
@@ -102,7 +102,7 @@ class CpuDevice:
 
     @property
     def version(self) -> Version:
-        """The runtime's level, with operations that no driver may get."""
+        """The runtime's feature level; operations that only the runtime may execute are included."""
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
     def supported(self, model: NnModel) -> list[bool]:
@@ -110,7 +110,7 @@ class CpuDevice:
         return [one.type != OperationType.OEM_OPERATION and not is_extension(one.type) for one in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Compile, which never fails here."""
+        """Return NO_ERROR: the CPU compiles every model."""
         return ResultCode.NO_ERROR
 
 

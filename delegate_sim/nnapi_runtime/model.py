@@ -95,7 +95,7 @@ class NnModel:
 
     @cached_property
     def operation_versions(self) -> tuple[Version, ...]:
-        """The version that each operation needs with its operands."""
+        """The version that each operation needs, including the needs of its operands."""
         return tuple(operation_version(one, self.operands, self.android) for one in self.operations)
 
     @cached_property
@@ -113,12 +113,15 @@ class NnModel:
 
 
 def combine(versions: Iterable[Version]) -> Version:
-    """Return the version that all together need."""
+    """Return the lowest version that satisfies all of these versions."""
     return reduce(Version.combine, versions, _PLAIN)
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
-    """Return the version that an operation needs with its operands. Upstream: validateOperationIncludingOperandVersions."""
+    """Return the version that an operation needs, including the needs of its operands.
+
+    Upstream: validateOperationIncludingOperandVersions.
+    """
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
     return version_or_raise(validate_with_operands(operation.type, inputs, outputs, android).whole)
@@ -127,8 +130,10 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
     """Return the operations in run order, without those whose inputs are never written.
 
-    The last operation that became ready runs next. ``is_produced`` returns whether an operation has to write an operand, given by
-    index. Upstream: ModelBuilder.cpp sortIntoRunOrder.
+    The operation that became ready last runs next. ``is_produced`` takes the index of an operand, and returns whether an
+    operation has to write this operand.
+
+    Upstream: ModelBuilder.cpp sortIntoRunOrder.
     """
     tracker = ReadyTracker(operations, is_produced)
     stack, order = tracker.initially_ready(), []
@@ -140,7 +145,7 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
 
 
 def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
-    """Return for each operand whether it has its value before any operation runs."""
+    """Return, for each operand, whether its value exists before any operation runs."""
     temporary, output = Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT
     return [operand.lifetime is not temporary and operand.lifetime is not output for operand in operands]
 
@@ -174,7 +179,7 @@ class ReadyTracker:
                 self._readers[index].append(place)
 
     def initially_ready(self) -> list[int]:
-        """Return the operations that read no other's result."""
+        """Return the operations that do not read the result of another operation."""
         return [place for place, count in enumerate(self._missing) if count == 0]
 
     def finish(self, place: int) -> list[int]:

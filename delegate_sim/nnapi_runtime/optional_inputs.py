@@ -11,7 +11,7 @@ from .types import OperandType
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """A type, and the value that means the same as an omitted input."""
+    """The type and default value of an optional input."""
 
     type: OperandType
     value: int
@@ -32,8 +32,8 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 class OptionalInputs:
     """Optional inputs after the ``start`` required ones.
 
-    ``told_by`` is the input whose type tells this form from others of the same operation; ``paired`` the number of inputs that
-    may not remain, because two inputs come together.
+    ``told_by`` is an input and the type that it has in this form of the operation only. ``paired`` is a number of inputs that
+    must not remain after dropping, because two inputs that belong together would be separated.
     """
 
     start: int
@@ -42,13 +42,13 @@ class OptionalInputs:
     paired: int | None = None
 
     def fits(self, inputs: Sequence[NnOperand]) -> bool:
-        """Return whether the operation has this form and any of the optional inputs."""
+        """Return whether the operation has this form and at least one of the optional inputs."""
         if not self.start < len(inputs) <= self.start + len(self.defaults):
             return False
         return self.told_by is None or inputs[self.told_by[0]].type == self.told_by[1]
 
     def count_needed(self, inputs: Sequence[NnOperand]) -> int:
-        """Return the number of inputs without trailing defaults."""
+        """Return the number of inputs that remain after trailing defaults are dropped."""
         count = len(inputs)
         while count > self.start and self.defaults[count - 1 - self.start].holds(inputs[count - 1]):
             count -= 1

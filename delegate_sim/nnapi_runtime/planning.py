@@ -36,7 +36,7 @@ class ControlStep(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Interpreted:
-    """An IF, a WHILE or a jump of the plan; for IF and WHILE with their operation in the model numbered ``source``."""
+    """An IF, a WHILE or a jump in the plan; IF and WHILE have an ``operation`` in the model with the number ``source``."""
 
     kind: ControlStep
     source: int = 0
@@ -105,7 +105,7 @@ class PlanStep:
 
 @dataclass
 class Plan:
-    """The plan to run a model: ``device`` if one runs all of it, else ``steps``; both are empty until there is a plan."""
+    """The plan to run a model: ``device`` if one device runs the whole model, otherwise ``steps``; both are empty at first."""
 
     device: Device | None = None
     steps: list[PlanStep | Interpreted] = field(default_factory=list)
@@ -175,9 +175,10 @@ class _StepPartitioner:
         return [self._best_device(model, place, supported) for place in range(len(model.operations))]
 
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
-        """Return the cheapest device that takes an operation; on equal costs the CPU, else the first.
+        """Return the cheapest device that supports an operation; of equally cheap devices, the CPU, otherwise the first.
 
-        In Android 12 alone a driver that is updated apart from Android comes before one that is not, and before the CPU.
+        Only in Android 12, a driver that is updated separately from Android also wins over an equally cheap earlier device that
+        is not.
         """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
@@ -205,7 +206,7 @@ def _is_updated_over(device: Device, best: Device) -> bool:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether an operand of an IF or WHILE, outside or inside, has unknown size; only the CPU takes these."""
+    """Return whether an IF or WHILE, or a model that it runs, has operands of unknown size, which only the CPU supports."""
     operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
     inside = [
         operand

@@ -75,7 +75,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class NnRefusal:
-    """One refusal by the runtime; it stops at the first."""
+    """One refusal by the runtime, which stops at the first broken rule."""
 
     rule: Rule
     call: Call
@@ -106,7 +106,7 @@ class NnRefusal:
 
 
 class NnRefused(DelegateSimError):
-    """The runtime returns an error from a call; ``refusal`` says which and why."""
+    """The runtime returns an error from a call; ``refusal`` names the call and the reason."""
 
     def __init__(self, refusal: NnRefusal) -> None:
         super().__init__(f"{refusal.call.value} refuses: {refusal.text}")

@@ -146,7 +146,7 @@ class OperationType(IntEnum):
 
 
 class ResultCode(IntEnum):
-    """Result codes of calls that this package returns."""
+    """The NNAPI result codes that this package returns."""
 
     NO_ERROR = 0
     UNEXPECTED_NULL = 3
@@ -198,11 +198,11 @@ class Version(NamedTuple):
     runtime_only: bool = False
 
     def combine(self, other: Version) -> Version:
-        """Return the version that both together need."""
+        """Return the lowest version that satisfies both versions."""
         return Version(max(self.level, other.level), self.runtime_only or other.runtime_only)
 
     def fits(self, available: Version) -> bool:
-        """Return whether a device with the version ``available`` can take it."""
+        """Return whether a device with the version ``available`` satisfies this version."""
         return self.level <= available.level and (available.runtime_only or not self.runtime_only)
 
 
@@ -240,7 +240,7 @@ def is_known_type(code: int) -> bool:
 
 
 def is_tensor(code: int) -> bool:
-    """Return whether the type is a tensor's."""
+    """Return whether the code is the type of a tensor, not of a scalar."""
     return code not in _SCALARS
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on operands and operations, cached since models repeat them."""
+"""Cached verdicts on operands and operations, since models contain many equal operands and operations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point
 
 @functools.lru_cache(_KEPT)
 def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
-    """Return why addOperand refuses an operand; None if it does not."""
+    """Return why addOperand refuses an operand; None if it accepts the operand."""
     try:
         check_operand_type(NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
     except NnRefused as refused:
@@ -33,7 +33,7 @@ def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
 
 @functools.lru_cache(_KEPT)
 def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
-    """Return why an operand cannot have a value of so many bytes; None if it can."""
+    """Return why an operand cannot have a value of ``length`` bytes; None if it can."""
     try:
         check_value(NnOperand(key.type, key.dimensions), length, call)
     except NnRefused as refused:
@@ -52,7 +52,7 @@ def key_of(operand: NnOperand) -> OperandKey:
 
 @dataclass(frozen=True, slots=True)
 class OperationVerdict:
-    """The version that an operation needs by itself, and with its operands, or the refusal."""
+    """The verdicts on an operation alone (``own``) and with its operands (``whole``): a needed version, or a refusal."""
 
     own: Version | NnRefusal
     whole: Version | NnRefusal

@@ -15,8 +15,8 @@ from .types import Version
 def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
     """Return the operations that a device is asked about, in run order; None when the slice is not valid.
 
-    A model that the device can take is shown as a whole. Otherwise operations that need more are removed. The runtime cannot
-    slice models that others refer to, so a slice with such a reference is not valid.
+    A device whose version suffices sees the whole model. Otherwise, operations that need a higher version are removed. A slice
+    with a reference to another model is not valid, since the runtime cannot slice the other model.
     """
     if model.version.fits(available):
         return list(model.operations)

@@ -112,7 +112,7 @@ class NnapiDelegate(Delegate):
         return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Allow them as an option, from NNAPI 1.1 on."""
+        """Return whether dynamic tensors are allowed: from NNAPI 1.1 on, if the option is set."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -132,7 +132,7 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Build the NNAPI model of one partition, unless a kernel was kept that was built to ask the driver."""
+        """Return why the NNAPI model of a partition cannot be built; a model that was built to ask the driver is used again."""
         partitions = _partitions(decision)
         if partitions.failure(subset, lambda: ()) is None:
             return None
@@ -240,7 +240,7 @@ _LEVEL_CODES = frozenset(
 
 
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
-    """Return the option for a runtime that has a feature level; none if the simulated one has it."""
+    """Return the option for a runtime that has a feature level; empty if the simulated runtime already has the level."""
     android = android_of(options)
     if android is None or level <= highest_level(android):
         return {}

@@ -11,7 +11,7 @@ QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
 
 
 def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
-    """Return ``IsHybridOperator`` for operators whose weights are the operand at this position.
+    """Return ``IsHybridOperator`` as a predicate, for operators whose weights are the operand at ``position``.
 
     Hybrid nodes have float activations and quantized weights.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level: the number NNAPI gives it, its name, or an Android API level.
 
-    Since Android 12 (31) NNAPI is updated apart from Android; a later API level means level 5, which all have.
+    An API level after 31 (Android 12) means feature level 5, since NNAPI is updated separately from Android from then on.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
@@ -199,7 +199,7 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 def validation_level(options: OptionValues) -> int:
     """Return the level for which nodes are validated.
 
-    Without target devices this is Android's API level, which stays at 33 beyond NNAPI's level 5.
+    Without target devices, the delegate reads Android's API level, which never means more than NNAPI's feature level 5.
     """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)

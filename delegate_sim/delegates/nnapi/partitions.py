@@ -39,7 +39,7 @@ class Partitions:
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
     def keep(self, subset: Subset) -> None:
-        """Keep the kernel of a partition whose nodes the driver all takes (``CacheDelegateKernel``)."""
+        """Keep the kernel of a partition if the driver supports all of its nodes (``CacheDelegateKernel``)."""
         self._kept[subset.nodes[0]] = self.lowered(subset)
 
     def lowered(self, subset: Subset) -> LoweredPartition:
@@ -71,7 +71,7 @@ class Partitions:
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
         """Return why the kernel of a partition cannot be initialized.
 
-        ``every`` returns all partitions; refusals of those behind this one are named too.
+        ``every`` returns all partitions; the failure also names refusals in later partitions.
         """
         lowered = self.lowered(subset)
         if not lowered.calls:

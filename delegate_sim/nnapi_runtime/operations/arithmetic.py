@@ -40,7 +40,7 @@ def _mul_scale(code: int) -> SignatureCheck:
 
 
 def _ranks_of_both(view: OperationView) -> Violation | None:
-    """The limit applies only if both ranks are known."""
+    """Find a rank above 4; the limit applies only if both ranks are known."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None

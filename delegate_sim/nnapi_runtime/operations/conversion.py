@@ -21,7 +21,7 @@ CAST_SHAPE = operation_rule(
 
 
 def _cast_shape(view: OperationView) -> Violation | None:
-    """Any output dimension that is not known frees the shape."""
+    """Find different shapes of input and output; an unknown output dimension switches the check off."""
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None

@@ -54,7 +54,7 @@ _TENSORS = (SAME, FILTER, BIAS)
 def _padded_forms(implicit: int) -> tuple[Form, ...]:
     """Return the forms of a convolution: its tensors, numbers, and from level 3 a layout flag and two dilation factors.
 
-    ``implicit`` is how many numbers there are with a padding scheme; explicit padding has four sizes in the scheme's place.
+    ``implicit`` is the number of integers with a padding scheme; explicit padding has four sizes instead of the scheme.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
@@ -64,7 +64,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Layout and two dilation factors of a convolution whose input ``place`` is the first after implicit padding."""
+    """Return the optional layout and dilation inputs; ``place`` is the position of the layout if padding is implicit."""
     defaults = (FALSE, ONE, ONE)
     return (
         OptionalInputs(place + 3, defaults, (place, _T.INT32), place + 5),
@@ -95,12 +95,12 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Before level 3 the output's scale had to exceed input x filter; the runtime reads the input's scale for the output's."""
+    """Return the level for the output's scale, for which the runtime mistakenly reads the input's scale."""
     return product_level(view, view.inputs[0].scale)
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Android 10 still read the real output's scale."""
+    """Like ``_scale_level``, but Android 10 reads the output's scale correctly."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

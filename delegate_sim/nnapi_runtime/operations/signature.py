@@ -1,8 +1,8 @@
 """Parts of an operation's rule: the forms that its operands may take, by the type of the deciding tensor.
 
-Most operations have one tensor whose type decides what the others must be. ``OperationRule.levels`` lists the types it may
-have with the feature level each needs, ``inputs`` and ``outputs`` the forms the operands may take. Other checks are
-``SignatureCheck``; functions in ``raises`` return levels that depend on more than type and form.
+In most operations, the type of one tensor decides the types of all other operands. ``OperationRule.levels`` lists the possible
+types of this tensor, with the feature level that each type needs. ``inputs`` and ``outputs`` list the forms of the operands.
+Other checks are ``SignatureCheck`` objects; functions in ``raises`` return levels that depend on more than type and form.
 
 Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
 """
@@ -45,7 +45,7 @@ class Slot:
 
 
 def one_of(*types: int) -> Slot:
-    """Return a slot that takes any of these types, whatever decides."""
+    """Return a slot that accepts any of these types, whatever the deciding type."""
     allowed = frozenset(types)
     return Slot(lambda _: allowed)
 
@@ -82,7 +82,7 @@ class Form:
     tail: tuple[Slot, ...] = ()
 
     def slots(self, count: int) -> tuple[Slot, ...] | None:
-        """Return the slots for this many operands, or None when the form has another number."""
+        """Return the slots for ``count`` operands; None if the form has another number of operands."""
         spare = count - len(self.head) - len(self.tail)
         if self.repeated is None:
             return self.head if spare == 0 else None
@@ -115,7 +115,7 @@ class Decider:
     is_output: bool = False
 
     def operand(self, view: OperationView) -> NnOperand:
-        """Return that operand."""
+        """Return the deciding operand of an operation."""
         return (view.outputs if self.is_output else view.inputs)[self.index]
 
     @property

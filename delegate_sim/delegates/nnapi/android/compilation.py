@@ -24,13 +24,14 @@ _PREFERENCES = {
     "sustained_speed": Preference.SUSTAINED_SPEED,
 }
 _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
-"""A device without a profile is assumed to be better than the CPU at everything."""
+"""The costs of a device without a profile, which is assumed to beat the CPU at everything."""
 
 
 def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
     """Compile a partition as the kernel does when it is prepared; None if its model is not finished.
 
-    The devices that were chosen run alone; without any, all run with NNAPI's CPU, which then also takes over.
+    If the options specify target devices, only these devices are used. Otherwise, all devices and NNAPI's CPU are used, and the
+    CPU takes over if compilation fails.
     """
     if lowered.model is None or not lowered.is_finished:
         return None

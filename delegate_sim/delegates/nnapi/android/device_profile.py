@@ -40,7 +40,7 @@ class ProfiledDevice:
     largest: int | None = None
     is_updatable: bool = False
     refuses: tuple[StageSignature, ...] = ()
-    """Operations that it does not take with these inputs."""
+    """Operations that the device does not support with these input types and shapes."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
         """Return whether the driver takes an operation that it is shown."""
@@ -145,7 +145,7 @@ def _signature(entry: ProfileEntry) -> StageSignature:
 
 
 def _costs(execution: float | None, power: float | None, performance: Mapping[str, DeviceCost]) -> Costs:
-    """Return the costs; types without one cost more than anything else, as in the runtime."""
+    """Return the costs. Without a default cost, a type that is not listed has the highest possible cost, as in the runtime."""
     if execution is None and power is None:
         default = Costs().default
     else:

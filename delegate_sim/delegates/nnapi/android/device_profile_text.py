@@ -41,7 +41,7 @@ def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
 
 
 def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) -> str:
-    """Return the text of a profile. Feature levels are that of the options, since no log has them."""
+    """Return the text of a profile. Every device gets the feature level of the options, since no log shows feature levels."""
     lines = [
         "# NNAPI's devices, as a log of debug.nn.vlog showed them; written by 'delegate-sim reconcile --learn'.",
         "# Costs keep the order in which devices were chosen, and are no measured times; no log has feature levels.",

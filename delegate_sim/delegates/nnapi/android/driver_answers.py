@@ -42,7 +42,7 @@ class DriverAnswers:
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
         """Return the nodes of a partition whose operations the devices all take.
 
-        If the partition has sparse weights, or widens float16 values at run time, one that they do not take leaves none.
+        If the partition has sparse weights or widens float16 values at run time, one unsupported node excludes all of its nodes.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
@@ -90,7 +90,7 @@ class DriverAnswers:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """No device can be used; a failure if one was named."""
+    """The fact that no device can be used; ``failure`` is set if the options name a device."""
 
     failure: KernelFailure | None
 
@@ -106,7 +106,7 @@ NO_DEVICE = Reason(
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return why no device of the profile can be used, None if one can (``DoPrepare``, ``GetTargetDevices``)."""
+    """Return why no device of the profile can be used; None if a device can be used (``DoPrepare``, ``GetTargetDevices``)."""
     described, name = chosen_devices(options), options["accelerator_name"]
     if described is None or described or runtime_level(options) < NNAPI_1_2 or name == REFERENCE_DEVICE:
         return None
@@ -117,7 +117,7 @@ def device_problem(options: OptionValues) -> DeviceProblem | None:
 
 
 def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:
-    """Return whether a driver that rejects any operation of these nodes gets none of them."""
+    """Return whether one rejected operation keeps all of these nodes from the driver."""
     return any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes)
 
 

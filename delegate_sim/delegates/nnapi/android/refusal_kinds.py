@@ -81,7 +81,7 @@ _WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
     Concern.SCALES: _SCALE,
     Concern.CHANNELS: _CHANNELS,
 }
-"""The words for rules on operations that have none of their own."""
+"""The words for rules on operations that are missing from ``_WORDS``."""
 
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,

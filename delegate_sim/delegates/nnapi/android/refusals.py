@@ -18,7 +18,7 @@ _FURTHER_SHOWN = 10
 def runtime_failure(
     graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
 ) -> KernelFailure | None:
-    """Report the first refused call of a partition, with short lines on later ones and those of other partitions."""
+    """Return a partition's first refused call as a failure, with short lines on the later refusals of all given partitions."""
     if not lowered.calls:
         return None
     calls = [call for partition in (lowered, *others) for call in _first_of_each_node(partition.calls)]
@@ -50,7 +50,7 @@ def refused_call_failure(
 
 
 def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
-    """Return the first refusal of each node; its others may only follow from that one."""
+    """Return the first refusal of each node; later refusals of the same node may only be consequences of the first."""
     first: dict[int, RefusedCall] = {}
     for call in refused:
         first.setdefault(call.node, call)

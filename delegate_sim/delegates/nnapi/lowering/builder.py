@@ -1,8 +1,9 @@
 """Builder of a partition's NNAPI model.
 
-Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``). Some calls of the original ignore
-that adding a tensor failed; the tensor counts as mapped from then on, here as there. Calls that the runtime refuses are noted,
-and building goes on as if they had succeeded, so that every refusal is reported. Without a runtime no operands are made.
+Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``). In some places
+the original ignores that adding a tensor failed; the tensor then counts as mapped, also here. Calls that the runtime refuses are
+recorded, and building continues as if they had succeeded, so that every refusal is reported. Without a runtime, no operands are
+created.
 """
 
 from __future__ import annotations
@@ -41,15 +42,14 @@ class KernelError(Exception):
 
 
 def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> KernelError:
-    """Return the error of a failure; the values go into its message."""
+    """Return a failure as an exception; ``values`` are inserted into the message."""
     return KernelError(kernel_failure(code, node, tensor, **values))
 
 
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
-    Operands of NNAPI are numbered as the delegate numbers them. ``inputs`` and ``outputs`` are the operands of the operation that
-    is added next.
+    NNAPI operands have the numbers that the delegate gives them. ``inputs`` and ``outputs`` are the next operation's operands.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class PartitionBuilder:
         self.dequantized: dict[tuple[int, str], int] = {}
         """The result of a DEQUANTIZE, by its operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []
-        """Tensors of states, which NNAPI returns as outputs."""
+        """State tensors, whose new values NNAPI returns as outputs."""
         self.state_outputs: list[int] = []
-        """The operands of these outputs."""
+        """The operands in which NNAPI returns the new states."""
         self.densified: dict[int, Node] = {}
-        """The node that unpacks sparse weights, by its output."""
+        """Nodes that unpack sparse weights, by the tensor that each writes."""
         self.widened: dict[int, Node] = {}
-        """The node that widens float16 values at run time, by its output."""
+        """Nodes that widen float16 values at run time, by the tensor that each writes."""
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self.refused: list[RefusedCall] = []
@@ -264,7 +264,7 @@ class PartitionBuilder:
         converts_int8: bool = False,
         has_pointer: bool = False,
     ) -> int:
-        """Add a result of the type of this tensor and return its operand (``AddIntermediateOutputTensor``)."""
+        """Add a result with the type of ``tensor``, and return its operand (``AddIntermediateOutputTensor``)."""
         if tensor.type not in INTERMEDIATE_TYPES:
             raise kernel_error("nnapi-intermediate-type", node.index, tensor, op=node.view.op)
         code = INTERMEDIATE_TYPES[tensor.type]
@@ -276,7 +276,7 @@ class PartitionBuilder:
     # Operations
 
     def finish(self, node: LoweredNode) -> None:
-        """Add the results, and the operation that the operator's lowering names."""
+        """Add the node's results, then the operation in ``node.operation``."""
         self.add_outputs(node)
         self.add_operation(node, node.operation)
 

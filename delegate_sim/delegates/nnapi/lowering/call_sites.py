@@ -16,7 +16,7 @@ from ....nnapi_runtime.types import ResultCode
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place: its line, its description of the call, and whether its message names the tensor."""
+    """One place in the source: its line number, its description of the call, and whether its message names the tensor."""
 
     line: int
     doing: str

@@ -20,13 +20,13 @@ class OperandTraits:
     converts_int8: Callable[[NodeView], bool] | None = None
     """``NeedInt8Conversion``: whether INT8 becomes UINT8 below NNAPI 1.3."""
     converts_all_inputs: bool = False
-    """Whether that converts every input, not only the first."""
+    """Whether ``converts_int8`` applies to every input, not only to the first."""
     is_hybrid: Callable[[NodeView], bool] | None = None
     """``IsHybridOperator``."""
 
 
 PLAIN = OperandTraits()
-"""Every operand as it is."""
+"""The traits of operators whose operands need no conversion."""
 
 
 class LoweredNode:

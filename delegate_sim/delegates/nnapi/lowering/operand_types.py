@@ -26,7 +26,7 @@ OPERAND_TYPES: Mapping[str, int] = {
     "BOOL": _T.TENSOR_BOOL8.value,
     "INT16": _T.TENSOR_QUANT16_SYMM.value,
 }
-"""Tensor types that have an NNAPI operand type. For INT8 and FLOAT16, flags and quantization decide."""
+"""The NNAPI operand type of each tensor type. For INT8 and FLOAT16, flags and quantization can change the operand type."""
 
 INTERMEDIATE_TYPES: Mapping[str, int] = {
     "FLOAT32": _T.TENSOR_FLOAT32.value,

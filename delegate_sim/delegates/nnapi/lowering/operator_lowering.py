@@ -25,11 +25,11 @@ class Lowering:
     """Lowers the nodes of one operator to NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
 
     operation: str = ""
-    """The NNAPI operation of a node, unless its operands or the feature level ask for others; empty if it always has several."""
+    """The usual NNAPI operation of a node; empty if a node always needs several operations."""
     add: Step = add_plain
     traits: OperandTraits = PLAIN
     fold: Callable[[PartitionBuilder, NodeView], bool] | None = None
-    """Called before any node is lowered; returns whether the node gets no operation, since others absorb it."""
+    """A function called before any node is lowered; it returns whether other nodes absorb this node."""
 
 
 Lowerings: TypeAlias = Mapping[str, Lowering]

@@ -16,7 +16,7 @@ _BYTES = 4
 
 
 def activation_code(node: LoweredNode) -> int:
-    """Return the fused activation as NNAPI numbers it; unknown ones count as none (``ConvertActivation``)."""
+    """Return NNAPI's number of the fused activation; an unknown activation counts as none (``ConvertActivation``)."""
     value = node.options.fused_activation_function
     return int(value) if value in schema.enum_names("ActivationFunctionType") else NO_ACTIVATION
 
@@ -29,7 +29,7 @@ def padding_code(node: LoweredNode) -> int:
 def first_integer(view: NodeView, position: int, element: int = 0) -> int:
     """Return an element of a constant operand, read as an integer of 32 bits whatever its type (``data.i32``).
 
-    0 where there is none; the original reads whatever memory lies there.
+    Returns 0 if the element does not exist; the original reads past the end of the constant.
     """
     value = view.value(view.input(position))
     if value is None:
@@ -45,7 +45,7 @@ def first_number(view: NodeView, tensor: Tensor) -> float:
 
 
 def add_zero_bias(builder: PartitionBuilder, node: LoweredNode, source: int, weights: int, count: int) -> None:
-    """Add a bias of zeros: of floats beside float input, otherwise with the product of the scales."""
+    """Add a bias of zeros: FLOAT32 for FLOAT32 input, otherwise INT32 with the product of the input and weight scales."""
     first, second = node.view.input(source), node.view.input(weights)
     if first.type == "FLOAT32":
         builder.add_vector(count, OperandType.TENSOR_FLOAT32)

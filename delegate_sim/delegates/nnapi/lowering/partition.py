@@ -31,8 +31,8 @@ EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 class LoweredPartition:
     """A partition's NNAPI model, with the first failure and the calls that the runtime refuses, in order.
 
-    ``failure`` may come after the first refused call. ``required`` is the version that the model needs, None if it is not
-    finished. After a failure operations and model are incomplete.
+    ``failure`` may come after the first refused call. ``required`` is the version that the model needs, or None for an unfinished
+    model. After a failure, ``operations`` and ``model`` are incomplete.
     """
 
     operations: Mapping[int, tuple[str, ...]]
@@ -49,7 +49,7 @@ class LoweredPartition:
 
     @property
     def error_lines(self) -> tuple[str, ...]:
-        """Lines that the delegate prints about a kernel that cannot be initialized."""
+        """Lines that the delegate prints if the kernel cannot be initialized."""
         return (*self.lines, self.calls[0].error_line) if self.calls else self.lines
 
     @property
@@ -59,7 +59,7 @@ class LoweredPartition:
 
 
 def node_of(operation: NnOperation) -> int:
-    """Return the node that an operation was mapped for."""
+    """Return the index of the TFLite node that an operation comes from."""
     assert operation.tag is not None
     return operation.tag
 
@@ -80,7 +80,7 @@ def lower_partition(
 
     ``nodes`` are indices of nodes that the rules accept, in running order; ``inputs`` and ``outputs`` are the tensors that
     cross the partition's boundary. ``target_feature_level`` is the runtime's level, lowered to that of the target devices.
-    ``make_model`` creates the model to build; without it there is none.
+    ``make_model`` creates the empty NNAPI model; without ``make_model``, no NNAPI model is built.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
@@ -158,7 +158,7 @@ def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: It
 
 
 def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
-    """Return the pool that has no bytes, None if both have some.
+    """Return the pool that has no bytes; None if both pools have bytes.
 
     Every output counts, mapped or not. Neither type conversion nor padding changes whether a size is 0.
     """

@@ -28,7 +28,7 @@ def _add_elu(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_leaky_relu(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """The slope becomes a vector of one element, quantized so that it is the scale."""
+    """Lower LEAKY_RELU: the slope becomes a vector with one element; if quantized, the slope is the scale of the vector."""
     builder.add_inputs(node)
     source = node.view.input(0).type
     if source == "FLOAT32":
@@ -92,7 +92,7 @@ class _Range:
 
 
 def _add_products(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Half of x times the clipped third of x, plus half of x."""
+    """Lower HARD_SWISH to products and a sum: x/2 times x/3 (clipped to -1 to 1), plus x/2."""
     source = node.view.input(0)
     flags = CONVERT_INT8 if node.converts_int8 else 0
     zero_point = source.zero_point + (128 if node.converts_int8 else 0)

@@ -71,7 +71,7 @@ _DIFFERENCES = {
     "UINT8": (_T.TENSOR_QUANT8_ASYMM, 128, 255),
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 0, 127),
 }
-"""By type: that of the difference's operand, its zero point, and the largest value of the type if it is quantized."""
+"""By tensor type: the operand type and zero point of the difference, and the highest value of a quantized type (otherwise 0)."""
 
 
 def _add_squared_difference(builder: PartitionBuilder, node: LoweredNode) -> None:

@@ -23,7 +23,7 @@ def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """NNAPI has no operation that unpacks other weights."""
+    """Raise the failure for a DENSIFY of anything but constant weights, for which NNAPI has no operation."""
     raise kernel_error("nnapi-unmapped-operator", node.index, op=node.view.op)
 
 

@@ -114,7 +114,7 @@ def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify
 
 
 def _third_tensor_is_int8(view: NodeView) -> bool:
-    """The original looks at tensor 2 of the graph where operand 2 of the node is meant."""
+    """Return whether tensor 2 of the graph is INT8; the original confuses it with operand 2 of the node."""
     return view.graph.tensors[2].type == "INT8"
 
 

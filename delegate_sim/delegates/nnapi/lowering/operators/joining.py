@@ -49,7 +49,7 @@ def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """The axis becomes a number, wherever its tensor stands."""
+    """Lower SPLIT: the axis becomes a scalar, and every operand that is the axis tensor is left out."""
     for position, index in enumerate(node.inputs):
         if index != node.operand(0):
             builder.add_input(node, position)

@@ -9,7 +9,7 @@ from ..parameters import first_integer
 
 
 def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """NNAPI crops nothing."""
+    """Lower BATCH_TO_SPACE_ND without its crops, since NNAPI does not crop."""
     for position in range(len(node.inputs)):
         if position != 2:
             builder.add_input(node, position)
@@ -32,7 +32,7 @@ def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """The shape of the options counts where there is no operand for it."""
+    """Lower RESHAPE; without a shape operand, the new shape comes from the options."""
     builder.add_inputs(node)
     if len(node.inputs) == 1:
         shape = node.options.new_shape or ()
