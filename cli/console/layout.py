@@ -23,14 +23,14 @@ def share(part: int, whole: int) -> str:
 
 
 def option_value(value: object) -> str:
-    """Return the value of a delegate's option as the command line takes it."""
+    """Return the value of a delegate's option in command-line form."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 def options_text(declared: Sequence[Option], options: Mapping[str, object]) -> str:
-    """Return the options of a delegate that are set, as the command line takes them."""
+    """Return a delegate's options that are set, in command-line form."""
     return " ".join(
         [as_typed(declared, key, option_value(value)) for key, value in options.items() if value not in (None, (), [])]
     )

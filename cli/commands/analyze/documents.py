@@ -62,7 +62,7 @@ class _Documents:
         self._parts: list[dict[str, Any]] = []
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
-        """Store and return the parts of a report that the formats need."""
+        """Store and return the parts of a report from which the given formats are written."""
         parts: dict[str, Any] = {}
         for form in forms:
             kind = form if form in ("text", "json") else "cases"
