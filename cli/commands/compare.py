@@ -62,7 +62,7 @@ def command(
     path_a: str,
     path_b: str | None,
     settings: Sequence[str],
-    asked: TargetArguments,
+    arguments: TargetArguments,
     form: str,
     output: str | None,
     verbose: bool,
@@ -73,7 +73,7 @@ def command(
     delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
     different reasons.
     """
-    a, b = _targets(asked, *_named(asked.delegates, _settings(settings)))
+    a, b = _targets(arguments, *_named(arguments.delegates, _settings(settings)))
     table = ModelTable(compared_columns([a.delegate.name, b.delegate.name]), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
@@ -151,22 +151,24 @@ def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, 
     return first, {**settings, **({_DELEGATE: others[0]} if others else {})}
 
 
-def _targets(asked: TargetArguments, delegate: str, settings: Mapping[str, str]) -> tuple[Target, Target]:
+def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, str]) -> tuple[Target, Target]:
     """Return the targets of A and B. Raises OptionError or a ClickException that names the wrong argument."""
     names = (delegate, settings.get(_DELEGATE, delegate))
     delegates = [find_delegate(name) for name in dict.fromkeys(names)]
-    refuse_foreign_flags(delegates, asked.flags)
-    given = dict(zip(dict.fromkeys(names), given_options(delegates, asked.pairs, asked.flags), strict=True))
+    refuse_foreign_flags(delegates, arguments.flags)
+    given = dict(zip(dict.fromkeys(names), given_options(delegates, arguments.pairs, arguments.flags), strict=True))
     own = {key: value for key, value in settings.items() if key not in _KEYS}
     _refuse_unknown(delegates[-1], own)
-    for_b = replace(asked, release=settings.get(_RUNTIME, asked.release), defaults=settings.get(_DEFAULTS, asked.defaults))
-    return _target(asked, delegates[0], given[names[0]]), _target(for_b, delegates[-1], {**given[names[1]], **own})
+    for_b = replace(
+        arguments, release=settings.get(_RUNTIME, arguments.release), defaults=settings.get(_DEFAULTS, arguments.defaults)
+    )
+    return _target(arguments, delegates[0], given[names[0]]), _target(for_b, delegates[-1], {**given[names[1]], **own})
 
 
-def _target(asked: TargetArguments, delegate: Delegate, given: Mapping[str, str]) -> Target:
-    options = parse_options(delegate.name, delegate.options, given, asked.defaults)
-    release = parse_release(asked.release or DEFAULT_RELEASE)
-    return Target(delegate, dict(options), release, asked.defaults, asked.assume_ops_registered)
+def _target(arguments: TargetArguments, delegate: Delegate, given: Mapping[str, str]) -> Target:
+    options = parse_options(delegate.name, delegate.options, given, arguments.defaults)
+    release = parse_release(arguments.release or DEFAULT_RELEASE)
+    return Target(delegate, dict(options), release, arguments.defaults, arguments.assume_ops_registered)
 
 
 def _refuse_unknown(delegate: Delegate, settings: Mapping[str, str]) -> None:

@@ -46,7 +46,7 @@ def command(
     subgraph: int | None,
     file_shapes: bool,
     lowered: bool,
-    asked: TargetArguments,
+    arguments: TargetArguments,
     form: str,
     output: str | None,
     verbose: bool,
@@ -57,7 +57,7 @@ def command(
     as it is in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
     the file), persistent (computed once), arena, variable or dynamic.
     """
-    target = asked.target() if lowered else None
+    target = arguments.target() if lowered else None
     shapes = "file" if file_shapes else "prepared"
 
     def answer(path: str) -> Answer:

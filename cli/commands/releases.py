@@ -35,7 +35,7 @@ so.
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
 def command(
     paths: Sequence[str],
-    asked: TargetArguments,
+    arguments: TargetArguments,
     form: str,
     output: str | None,
     verbose: bool,
@@ -45,7 +45,7 @@ def command(
     There is one row for each run of releases that behave the same, then which nodes move at each step and why, which releases
     delegate the whole model, and which is the first whose own kernels load it.
     """
-    targets = asked.targets()
+    targets = arguments.targets()
 
     def answer(path: str) -> Answer:
         model = read_model(path)

@@ -59,7 +59,7 @@ _RELEASES = click.option(
 def command(
     paths: Sequence[str],
     output: str,
-    asked: TargetArguments,
+    arguments: TargetArguments,
     releases: Sequence[str],
     processes: int | None,
     scheduler: str | None,
@@ -73,7 +73,7 @@ def command(
     if STANDARD_INPUT in paths:
         raise click.UsageError("a scan takes files, not standard input")
     format_for(output)
-    targets = _targets(asked, releases)
+    targets = _targets(arguments, releases)
     models = model_paths(paths)
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())
@@ -83,19 +83,19 @@ def command(
     return USAGE if outcome.totals.failed_models else DONE
 
 
-def _targets(asked: TargetArguments, releases: Sequence[str]) -> list[TargetSpec]:
+def _targets(arguments: TargetArguments, releases: Sequence[str]) -> list[TargetSpec]:
     """Return a target for every delegate and release. Raises OptionError or a ClickException that names the wrong argument."""
-    chosen = asked.chosen()
-    given = asked.given(chosen)
+    chosen = arguments.chosen()
+    given = arguments.given(chosen)
     for delegate, own in zip(chosen, given, strict=True):
-        parse_options(delegate.name, delegate.options, own, asked.defaults)
+        parse_options(delegate.name, delegate.options, own, arguments.defaults)
     return [
         TargetSpec(
             delegate.name,
             tuple(sorted(own.items())),
             str(parse_release(release)),
-            asked.defaults,
-            asked.assume_ops_registered,
+            arguments.defaults,
+            arguments.assume_ops_registered,
         )
         for release in dict.fromkeys(releases)
         for delegate, own in zip(chosen, given, strict=True)

@@ -124,8 +124,8 @@ def for_targets_options(command: Command) -> Command:
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
-    """Return a decorator that passes ``TargetArguments`` to a command as ``asked``; the command creates its own targets."""
-    return _passing("asked", _as_given, *delegate_options, *_options(runtime))
+    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``; the command creates its own targets."""
+    return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
 
 
 def _as_given(arguments: TargetArguments) -> TargetArguments:

@@ -7,6 +7,8 @@ environment variable DELEGATE_SIM_LIMITS to a number, which multiplies every lim
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..errors import LimitError
 
@@ -39,3 +41,12 @@ def bounded(count: int, what: str) -> int:
     if count > most:
         raise LimitError(f"{count:,} {what}, and at most {most:,} are simulated{how_to_raise()}")
     return count
+
+
+@contextmanager
+def naming_model(path: str | None) -> Iterator[None]:
+    """Put the path of a model in front of each LimitError that is raised inside the block."""
+    try:
+        yield
+    except LimitError as error:
+        raise LimitError(f"{path or 'the model'}: not simulated: {error}") from None

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import OptionError
+from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..model.model import Model, Node
@@ -91,10 +92,14 @@ def simulate_changed(change: Edited, target: Target, supposition: Supposition, c
 def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:
     """Return the model with the assumed changes; the original model if nothing in the model changes.
 
-    Raises OptionError if the model lacks a named operator or node.
+    Raises OptionError if the model lacks a named operator or node, LimitError if the changed model is too large to simulate.
     """
     refuse_unknown_names(model, supposition)
-    release = supposition.release or release
+    with naming_model(model.path):
+        return _changed(model, supposition, supposition.release or release)
+
+
+def _changed(model: Model, supposition: Supposition, release: Release) -> Edited:
     result = unchanged(model)
     if supposition.removed_nodes:
         result = result.then(lambda model: without_nodes(model, supposition.removed_nodes))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..errors import OptionError
+from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, PrepareFailure, file_graphs
@@ -66,7 +67,18 @@ def simulate_chain(
         for target in targets
     ):
         raise ValueError("the targets of a chain differ in more than delegates and options")
-    cache = cache or AnalysisCache()
+    with naming_model(model.path):
+        return _simulate_chain(model, targets, by_default, assumptions, cache or AnalysisCache())
+
+
+def _simulate_chain(
+    model: Model,
+    targets: Sequence[Target],
+    by_default: Callable[[], Target] | None,
+    assumptions: Assumptions,
+    cache: AnalysisCache,
+) -> tuple[Run, ...]:
+    first, defaults = targets[0], targets[0].defaults
     read = cache.get("read", (model, first.release), lambda: as_read_by(model, first.release))
     chain = _Chain(read, targets, assumptions, cache)
     for target in targets:

@@ -18,6 +18,7 @@ from delegate_sim.errors import LimitError, ModelError, OptionError
 from delegate_sim.foundation import files, limits
 from delegate_sim.foundation.limits import VARIABLE, raised
 from delegate_sim.gate.baseline import packing
+from delegate_sim.hypothetical.hypothetical_changes import Supposition, changed
 from delegate_sim.hypothetical.type_conversion import as_int8
 from delegate_sim.inference import inputs
 from delegate_sim.model import flatbuffer, parsing
@@ -100,14 +101,18 @@ def repeat_number(folder):
     RepeatedNumber("<f4", 0.5, 100).tolist()
 
 
-def make_up_scales(folder):
+def large_weights():
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     weights = graph.tensor("w", "FLOAT32", [100, 1], data=[0.0] * 100)
     result = graph.tensor("y", "FLOAT32", [1, 100])
     graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 1]), weights], [result])
     graph.outputs(result)
-    as_int8(load(builder.bytes()))
+    return builder
+
+
+def make_up_scales(folder):
+    as_int8(load(large_weights().bytes()))
 
 
 def make_up_inputs(folder):
@@ -143,6 +148,14 @@ def test_what_exceeds_a_limit_says_how_to_raise_it(monkeypatch, tmp_path, action
         action(tmp_path)
     monkeypatch.setenv(VARIABLE, "10")
     action(tmp_path)
+
+
+def test_a_change_beyond_a_limit_names_the_model(monkeypatch, tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(large_weights().bytes())
+    monkeypatch.setattr(limits, "_MOST_ELEMENTS", 99)
+    with pytest.raises(LimitError, match=re.escape(f"{path}: not simulated: 100 scales")):
+        changed(load(path), Supposition(conversion="int8"))
 
 
 def test_a_process_that_is_stopped_for_its_time():

@@ -26,31 +26,32 @@ _FORMS = ("text", "json")
 
 def asked_stacks(accelerators: str, socs: Sequence[str]) -> list[Stack]:
     """Return a stack of the accelerators for each requested SoC. Raises UsageError and OptionError."""
-    asked = parse_accelerators(accelerators)
-    if "npu" in asked and not socs:
+    names = parse_accelerators(accelerators)
+    if "npu" in names and not socs:
         raise click.UsageError("the NPU needs a SoC: give --soc VENDOR:SOC, such as google:Tensor_G5")
-    if socs and "npu" not in asked:
+    if socs and "npu" not in names:
         raise click.UsageError("--soc is for the NPU, which is not among --accelerators")
-    return [Stack(asked, soc) for soc in dict.fromkeys(socs)] or [Stack(asked)]
+    return [Stack(names, soc) for soc in dict.fromkeys(socs)] or [Stack(names)]
 
 
-def stack_options(stacks: Sequence[Stack], asked: TargetArguments) -> dict[str, Any]:
+def stack_options(stacks: Sequence[Stack], arguments: TargetArguments) -> dict[str, Any]:
     """Return the options given for the delegates of all stacks. Raises OptionError."""
     delegates = list(dict.fromkeys(delegate for stack in stacks for delegate in delegates_of(stack)))
-    return {key: value for given in asked.given(delegates) for key, value in given.items()}
+    return {key: value for given in arguments.given(delegates) for key, value in given.items()}
 
 
 def analyze_accelerators(
-    models: Sequence[str], accelerators: AcceleratorArguments, asked: TargetArguments, outputs: Outputs, *, verbose: bool
+    models: Sequence[str], accelerators: AcceleratorArguments, arguments: TargetArguments, outputs: Outputs, *, verbose: bool
 ) -> int:
     """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError."""
     form, _, output = outputs
     if form not in _FORMS:
         raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
     stacks = asked_stacks(accelerators.accelerators or "", accelerators.socs)
-    options, release = stack_options(stacks, asked), parse_release(asked.runtime)
+    options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)
     stacks = [
-        replace(stack, options=options, release=release, assume_ops_registered=asked.assume_ops_registered) for stack in stacks
+        replace(stack, options=options, release=release, assume_ops_registered=arguments.assume_ops_registered)
+        for stack in stacks
     ]
 
     def answer(path: str) -> Answer:

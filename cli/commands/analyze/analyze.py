@@ -102,7 +102,7 @@ def command(watch: bool, **given: Any) -> int:
 
 def _analyze(
     models: Sequence[str],
-    asked: TargetArguments,
+    arguments: TargetArguments,
     is_chain: bool,
     applies_default: bool,
     accelerators: AcceleratorArguments,
@@ -112,39 +112,39 @@ def _analyze(
 ) -> int:
     """Analyze the models once, and return the exit code."""
     if accelerators.are_given:
-        _refuse_with_accelerators(accelerators, asked, is_chain, live, outputs)
+        _refuse_with_accelerators(accelerators, arguments, is_chain, live, outputs)
         from .accelerators import analyze_accelerators
 
-        return analyze_accelerators(models, accelerators, asked, outputs, verbose=verbose)
-    targets = asked.targets(unnamed=(), is_live=live.live)
-    if is_chain and not asked.delegates:
+        return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
+    targets = arguments.targets(unnamed=(), is_live=live.live)
+    if is_chain and not arguments.delegates:
         raise click.UsageError("--chain needs the delegates to apply: give --delegate, in order")
     if live.is_given:
         from .live import analyze_live, refuse_other_options
 
-        refuse_other_options(live, asked, is_chain=is_chain, has_files=bool(outputs.files))
+        refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
         return analyze_live(models, targets, live, outputs, View(width(), verbose))
-    view = View(width(), verbose, _diagnose_arguments(asked, targets), _advise)
-    return write_analyses(Models(models), _analysis(asked, targets, is_chain, applies_default), view, outputs)
+    view = View(width(), verbose, _diagnose_arguments(arguments, targets), _advise)
+    return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs)
 
 
-def _analysis(asked: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> AnalysisJob:
+def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> AnalysisJob:
     """Return the kind of analysis that is asked for: an overview, delegates on their own, or a chain."""
-    if not asked.delegates:
+    if not arguments.delegates:
         return overview(targets)
-    names_fixes = ALL_DELEGATES not in asked.delegates
-    is_alone = is_chain or len(asked.delegates) == 1
-    has_default = applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(asked.delegates)
+    names_fixes = ALL_DELEGATES not in arguments.delegates
+    is_alone = is_chain or len(arguments.delegates) == 1
+    has_default = applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(arguments.delegates)
     if is_chain or has_default:
         return chain(targets, applies_default=has_default, names_fixes=names_fixes)
     return single(targets, names_fixes=names_fixes)
 
 
 def _refuse_with_accelerators(
-    accelerators: AcceleratorArguments, asked: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
+    accelerators: AcceleratorArguments, arguments: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
 ) -> None:
     """Raise UsageError for options that conflict with ``--accelerators``, and for ``--soc`` without ``--accelerators``."""
-    if asked.delegates or is_chain:
+    if arguments.delegates or is_chain:
         raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
     if accelerators.accelerators is None:
         raise click.UsageError("--soc needs --accelerators")
@@ -170,11 +170,11 @@ def _advise(model: Model, run: Run) -> Advice:
     return advise(model, run.target)
 
 
-def _diagnose_arguments(asked: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
+def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
     """Return, by delegate, the command-line arguments with which ``diagnose`` examines the same target."""
-    common = [] if asked.runtime == DEFAULT_RELEASE else ["--runtime", asked.runtime]
-    common += [] if asked.defaults == "benchmark" else ["--defaults", asked.defaults]
-    common += ["--assume-ops-registered"] if asked.assume_ops_registered else []
+    common = [] if arguments.runtime == DEFAULT_RELEASE else ["--runtime", arguments.runtime]
+    common += [] if arguments.defaults == "benchmark" else ["--defaults", arguments.defaults]
+    common += ["--assume-ops-registered"] if arguments.assume_ops_registered else []
     delegates = [target.delegate for target in targets]
     return {
         delegate.name: [
@@ -183,5 +183,5 @@ def _diagnose_arguments(asked: TargetArguments, targets: Sequence[Target]) -> di
             *common,
             *[part for pair in own.items() for part in ("--option", "=".join(pair))],
         ]
-        for delegate, own in zip(delegates, asked.given(delegates), strict=True)
+        for delegate, own in zip(delegates, arguments.given(delegates), strict=True)
     }

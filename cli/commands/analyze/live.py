@@ -32,13 +32,13 @@ from .documents import Outputs
 _FORMS = ("text", "json")
 
 
-def refuse_other_options(live: LiveArguments, asked: TargetArguments, *, is_chain: bool, has_files: bool) -> None:
+def refuse_other_options(live: LiveArguments, arguments: TargetArguments, *, is_chain: bool, has_files: bool) -> None:
     """Raise UsageError for options that conflict with ``--live``, and for ``--live-report`` without ``--live``."""
     if not live.live:
         raise click.UsageError("--live-report needs --live")
-    if not asked.delegates or is_chain:
+    if not arguments.delegates or is_chain:
         raise click.UsageError("--live needs the delegates to run, without --chain: name them with --delegate (see doctor)")
-    if asked.assume_ops_registered:
+    if arguments.assume_ops_registered:
         raise click.UsageError("--live runs LiteRT's own operators: it does not go with --assume-ops-registered")
     if has_files:
         raise click.UsageError("--live does not take --report")

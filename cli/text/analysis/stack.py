@@ -49,11 +49,11 @@ def _target(result: StackResult) -> str:
 
 
 def _outcome(result: StackResult, view: View) -> Iterator[Line]:
-    asked = ", ".join(result.stack.accelerators)
+    names = ", ".join(result.stack.accelerators)
     if result.is_created:
-        yield Line(f"CompiledModel ({asked}) is created", HEADING)
+        yield Line(f"CompiledModel ({names}) is created", HEADING)
     else:
-        yield Line(f"CompiledModel ({asked}) is not created", _BAD)
+        yield Line(f"CompiledModel ({names}) is not created", _BAD)
     for note in result.notes:
         yield from paragraph(message(note), view.width, "  - ", "    ")
 
