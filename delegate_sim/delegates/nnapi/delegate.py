@@ -38,39 +38,39 @@ if TYPE_CHECKING:
 
 
 class AndroidRuntime(StageBehind):
-    """Android's NNAPI runtime, which compiles the delegate's models for the devices of a phone."""
+    """Android's NNAPI runtime, which compiles the delegate's NNAPI models for the devices of a phone."""
 
     platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
 
     @property
     def driver(self) -> DriverInterface:
-        """The questions to the driver."""
+        """The interface to ask the driver which operations it supports."""
         from .android.driver_interface import DRIVER_INTERFACE  # only needed to explain a log
 
         return DRIVER_INTERFACE
 
     @property
     def devices(self) -> DevicesInterface:
-        """The devices that NNAPI splits a model over."""
+        """The interface to the devices that NNAPI splits a model over."""
         from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Return notes that say which simulated rules of Android's runtime come from its source code, not from running it."""
+        """Yield notes on simulated rules of Android's runtime that come from reading its source code instead of running it."""
         return notes(options)
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Compile the NNAPI models of all partitions."""
+        """Return the first failure to compile the NNAPI model of a delegated partition; None if all models compile."""
         partitions = _partitions(decision)
         return next((failure for subset in _delegated(subsets) if (failure := partitions.compilation_failure(subset))), None)
 
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """Return how NNAPI splits each partition over the devices of the profile."""
+        """Yield, for each partition, how NNAPI splits it over the devices of the profile."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
             from .android.device_split import split_of
 
@@ -80,8 +80,8 @@ class AndroidRuntime(StageBehind):
                     yield split_of(subset.nodes, compilation)
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Return the NNAPI models of the delegated partitions, or of all candidates if building one fails."""
-        from .lowering.recorded_models import lowered_models  # only needed to show them
+        """Yield the NNAPI models of the delegated partitions or, if one cannot be built, of all candidate partitions."""
+        from .lowering.recorded_models import lowered_models  # only needed to show the NNAPI models
 
         subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
         return lowered_models(decision.graph, subsets, options, release)
@@ -104,19 +104,19 @@ class NnapiDelegate(Delegate):
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of kernel failures, of the runtime's refusals, and of the driver's."""
-        from . import failures  # most runs explain none
+        """The kinds of problem for kernel failures, refusals of the runtime, and rejections by the driver."""
+        from . import failures  # only needed to explain failures
         from .android import refusal_kinds
 
         own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
         return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether dynamic tensors are allowed: from NNAPI 1.1 on, if the option is set."""
+        """Return whether dynamic tensors are allowed: the option has to be set, and NNAPI has to be 1.1 or newer."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Validate every node, ask the driver, and keep the largest partitions."""
+        """Apply the rules to every node, ask the driver, and keep the largest partitions."""
         decision, has_float16 = supported_nodes(graph, options, release)
         if not decision.nodes:
             return decision
@@ -132,14 +132,20 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return why the NNAPI model of a partition cannot be built; a model that was built to ask the driver is used again."""
+        """Return why the NNAPI model of a partition cannot be built.
+
+        A model that was built earlier to ask the driver is reused.
+        """
         partitions = _partitions(decision)
         if partitions.failure(subset, lambda: ()) is None:
             return None
         return partitions.kernel_failure(_delegated(decision.grouped()), subset)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Add higher feature levels, of the runtime and the accelerator alike, to the limit."""
+        """Yield options that may avoid a refusal.
+
+        To the options of every delegate, this adds higher feature levels of the runtime and the accelerator.
+        """
         yield from super().remedies(code, options)
         if code in _LEVEL_CODES:
             for level in FEATURE_LEVELS:
@@ -148,7 +154,10 @@ class NnapiDelegate(Delegate):
 
 
 def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -> Decision:
-    """``GetNodesSupportedByAccelerator``: build each partition and ask the driver about its nodes."""
+    """Remove the nodes that the driver does not take (``GetNodesSupportedByAccelerator``).
+
+    Each partition is built, and the driver is asked about its nodes.
+    """
     answers = partitions.answers
     taken: list[int] = []
     set_aside: dict[int, Reason] = {}
@@ -172,7 +181,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     if not set_aside:
         return decision
     if has_float16:
-        # The remapping applies to all nodes or none: the delegate undoes it and delegates nothing.
+        # The remapping applies to all nodes or to none, so the delegate undoes it and delegates nothing.
         return replace(
             decision,
             nodes=(),
@@ -184,7 +193,11 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
 
 
 def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
-    """Delegate nothing: a missing accelerator is an error, and NNAPI's CPU alone is not used."""
+    """Return a decision that delegates nothing because there is no device.
+
+    If the options name an accelerator, its absence is a failure. Otherwise the nodes are left to TFLite, since the delegate does
+    not use NNAPI's CPU alone.
+    """
     if problem.failure is not None:
         return replace(decision, nodes=(), failure=problem.failure)
     return replace(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
@@ -200,7 +213,7 @@ def _partitions(decision: Decision) -> Partitions:
 
 
 def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
-    """``LimitDelegatedPartitions``."""
+    """Keep only the largest partitions, at most ``limit`` (``LimitDelegatedPartitions``)."""
     candidates = decision.candidates
     if limit <= 0 or len(candidates) <= limit:
         return decision
@@ -236,11 +249,11 @@ _LEVEL_CODES = frozenset(
         f"{PREFIX}operand-zero-point",
     }
 )
-"""Codes of refusals that a higher feature level may remove."""
+"""Codes of the refusals that a higher feature level may avoid."""
 
 
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
-    """Return the option for a runtime that has a feature level; empty if the simulated runtime already has the level."""
+    """Return the option that selects a runtime with a feature level; empty if the simulated runtime already has this level."""
     android = android_of(options)
     if android is None or level <= highest_level(android):
         return {}

@@ -1,4 +1,4 @@
-"""Failures to initialize the kernel of a partition: codes and wording."""
+"""Failures to initialize the kernel of a partition: their codes and messages."""
 
 from __future__ import annotations
 

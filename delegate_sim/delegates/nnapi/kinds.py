@@ -1,4 +1,4 @@
-"""Kinds of problem that NNAPI's rules and drivers report, in this delegate's words where they differ."""
+"""Kinds of problem that NNAPI's rules and drivers report, with titles and advice that are specific to NNAPI."""
 
 from __future__ import annotations
 
@@ -185,4 +185,4 @@ KINDS = (
         native=UNSUPPORTED_OPERAND_VALUE,
     ),
 )
-"""Every kind of problem of the rules, in NNAPI's words."""
+"""Every kind of problem that the rules report, with texts that are specific to NNAPI."""

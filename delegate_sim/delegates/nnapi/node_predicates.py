@@ -1,4 +1,4 @@
-"""Predicates of nodes that both the acceptance rules and the lowering use (``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Predicates on nodes that both the acceptance rules and the lowering use (``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from ...graph.graph import NodeView
 
 QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
-"""``IsQuantized``, which does not count INT16."""
+"""The types that ``IsQuantized`` accepts; INT16 is not one of them."""
 
 
 def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
-    """Return ``IsHybridOperator`` as a predicate, for operators whose weights are the operand at ``position``.
+    """Return the predicate ``IsHybridOperator`` for operators whose weights are the operand at ``position``.
 
     Hybrid nodes have float activations and quantized weights.
     """
@@ -23,7 +23,7 @@ def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
 
 
 def is_hybrid_lstm(node: NodeView) -> bool:
-    """``IsHybridOperator`` for LSTM, whose basic form is never hybrid."""
+    """``IsHybridOperator`` for LSTM: a full LSTM may be hybrid, a basic LSTM never is."""
     return is_full_lstm(node) and _has_hybrid_weights(node)
 
 
@@ -31,20 +31,23 @@ _has_hybrid_weights = hybrid_with_weights(2)
 
 
 def is_basic_lstm(node: NodeView) -> bool:
-    """``isLstmBasicKernel``: an LSTM of the form with concatenated weights."""
+    """``isLstmBasicKernel``: return whether the LSTM is basic, with the weights of all gates concatenated in one operand."""
     return len(node.inputs) == 5
 
 
 def is_full_lstm(node: NodeView) -> bool:
-    """``isLstmFullKernel``: an LSTM of the form with one operand per gate, with or without layer normalization."""
+    """``isLstmFullKernel``: return whether the LSTM is full, with one weights operand per gate.
+
+    Layer normalization is optional.
+    """
     return len(node.inputs) in (20, 24)
 
 
 def is_runtime_float16_dequantize(node: NodeView) -> bool:
-    """``IsDequantizeNonConstFloat16``: widens float16 values that are not in the model file."""
+    """``IsDequantizeNonConstFloat16``: return whether the node widens float16 values that are not constant."""
     return node.op == "DEQUANTIZE" and node.input(0).type == "FLOAT16" and not node.input(0).is_constant
 
 
 def is_constant_densify(node: NodeView) -> bool:
-    """``IsDensifyConstTensor``: unpacks sparse weights that are in the model file."""
+    """``IsDensifyConstTensor``: return whether the node unpacks constant sparse weights."""
     return node.op == "DENSIFY" and node.input(0).is_constant

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def feature_level(value: Any) -> int:
-    """Parse a feature level: the number NNAPI gives it, its name, or an Android API level.
+    """Parse a feature level, given as NNAPI's number, as a name, or as an Android API level.
 
-    An API level after 31 (Android 12) means feature level 5, since NNAPI is updated separately from Android from then on.
+    API levels above 31 (Android 12) mean feature level 5, because after Android 12 NNAPI is updated separately from Android.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
@@ -63,7 +63,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return why a profile of devices has no effect without a runtime."""
+    """Return why the option for a profile of devices has no effect unless a runtime is simulated."""
     if values["devices"] is None or values["nnapi_runtime"] != NO_RUNTIME:
         return ""
     return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android, not none"
@@ -166,17 +166,20 @@ OPTIONS = (
 
 
 def uses_target_devices(options: OptionValues) -> bool:
-    """``ShouldUseTargetDevices``: a named accelerator, or from NNAPI 1.2 on all but NNAPI's CPU."""
+    """``ShouldUseTargetDevices``: return whether the options limit NNAPI to target devices.
+
+    They do if they name an accelerator, or from NNAPI 1.2 on if they exclude NNAPI's CPU.
+    """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 
 
 def is_accelerator_specified(options: OptionValues) -> bool:
-    """``ShouldUseTargetDevices``, not counting NNAPI's own CPU."""
+    """Like ``uses_target_devices``, but false if the only target device is NNAPI's own CPU."""
     return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
 
 
 def device_level(options: OptionValues) -> int:
-    """``GetTargetFeatureLevel``: the runtime's level, or the devices' if that is lower."""
+    """``GetTargetFeatureLevel``: return the feature level of the runtime or of the target devices, whichever is lower."""
     level = runtime_level(options)
     if options["accelerator_name"] == REFERENCE_DEVICE:
         return level
@@ -188,7 +191,10 @@ def device_level(options: OptionValues) -> int:
 
 
 def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
-    """Return the profiled devices that the delegate targets: the named accelerator, or all; None without a profile."""
+    """Return the devices of the profile that the delegate targets: the named accelerator, or all of them.
+
+    Returns None without a profile.
+    """
     profile: DevicesProfile | None = options["devices"]
     if profile is None:
         return None
@@ -197,9 +203,9 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 
 
 def validation_level(options: OptionValues) -> int:
-    """Return the level for which nodes are validated.
+    """Return the feature level that the rules use to validate nodes.
 
-    Without target devices, the delegate reads Android's API level, which never means more than NNAPI's feature level 5.
+    Without target devices, the delegate uses Android's API level, which stands for at most NNAPI's feature level 5.
     """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
@@ -207,12 +213,15 @@ def validation_level(options: OptionValues) -> int:
 
 
 def mapping_level(options: OptionValues) -> int:
-    """Return the level for which nodes are lowered."""
+    """Return the feature level that the lowering of nodes uses."""
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
     return runtime_level(options)
 
 
 def asks_driver(options: OptionValues) -> bool:
-    """Return whether the driver is asked about operations: from NNAPI 1.2 on, if an accelerator is specified."""
+    """Return whether the delegate asks the driver which operations it supports.
+
+    It does if an accelerator is specified and NNAPI is 1.2 or newer.
+    """
     return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

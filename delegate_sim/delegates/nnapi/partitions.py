@@ -1,4 +1,4 @@
-"""The partitions of a graph: the NNAPI model of each, and the failures of the runtime on them."""
+"""The partitions of a graph: the NNAPI model of each partition, and the runtime's failures on these models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Partitions:
-    """Partitions of a graph, as the delegate builds them with some options."""
+    """The partitions of a graph, as the delegate builds them with the given options."""
 
     def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
         self.graph = graph
@@ -33,19 +33,19 @@ class Partitions:
         self._kept: dict[int, LoweredPartition] = {}
         key = options, release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
-        """Lowered partitions, by partition and by its nodes that are assumed to be accepted."""
+        """Lowered partitions, by the partition and the set of its nodes that are only assumed to be supported."""
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
     def keep(self, subset: Subset) -> None:
-        """Keep the kernel of a partition if the driver supports all of its nodes (``CacheDelegateKernel``)."""
+        """Keep the kernel of a partition whose nodes are all supported by the driver (``CacheDelegateKernel``)."""
         self._kept[subset.nodes[0]] = self.lowered(subset)
 
     def lowered(self, subset: Subset) -> LoweredPartition:
-        """Return the NNAPI model of a partition, which is built once.
+        """Return the NNAPI model of a partition; it is built at the first call.
 
-        A kept kernel is looked up by the partition's first node alone (``MaybeGetCachedDelegateKernel``).
+        A kept kernel is looked up by only the first node of the partition (``MaybeGetCachedDelegateKernel``).
         """
         key = subset, self.graph.assumed.intersection(subset.nodes)
         lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)
@@ -54,7 +54,7 @@ class Partitions:
         return lowered
 
     def build(self, subset: Subset) -> LoweredPartition:
-        """Build the NNAPI model of a partition, even if it was built before."""
+        """Build and return the NNAPI model of a partition, even if a model was built before."""
         return lower_partition(
             self.graph,
             subset.nodes,
@@ -69,9 +69,9 @@ class Partitions:
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be initialized.
+        """Return why the kernel of a partition cannot be initialized; None if it can.
 
-        ``every`` returns all partitions; the failure also names refusals in later partitions.
+        ``every`` is a function that returns all partitions; the failure also lists the refusals in later partitions.
         """
         lowered = self.lowered(subset)
         if not lowered.calls:
@@ -81,10 +81,10 @@ class Partitions:
         return runtime_failure(self.graph, lowered, [self.lowered(other) for other in behind], self.options)
 
     def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be initialized, with the log lines of all partitions.
+        """Return why the kernel of the partition ``failed`` cannot be initialized, with the log lines of all partitions.
 
-        The runtime initializes all kernels before it prepares the first one. So if a partition cannot be lowered, Android's
-        runtime may still refuse a call for a later partition. The result then reports the refusal of that call.
+        TFLite initializes all kernels before it prepares the first kernel. So even if ``failed`` cannot be lowered, Android's
+        runtime may refuse a call while a later partition is built. The result then reports this refused call.
         """
         failure = self.failure(failed, lambda: every)
         if failure is None:
@@ -100,12 +100,12 @@ class Partitions:
         return replace(failure, log_lines=tuple([line for lowered in made for line in lowered.error_lines]))
 
     def compiled(self, subset: Subset) -> Compilation | None:
-        """Compile the model of a partition on the devices; None if the runtime refused the model."""
+        """Return the model of a partition, compiled for the devices; None if the runtime refused the model."""
         lowered = self.lowered(subset)
         if not lowered.is_finished:
             return None
         if subset.nodes not in self._compiled:
-            from .android.compilation import compile_partition  # with the planner, which few runs need
+            from .android.compilation import compile_partition  # importing the planner is slow, and few runs need it
 
             self._compiled[subset.nodes] = compile_partition(self.options, self.answers.rejections, lowered)
         return self._compiled[subset.nodes]

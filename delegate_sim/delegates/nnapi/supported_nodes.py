@@ -1,4 +1,4 @@
-"""The nodes that the rules support, with float16 weights put into the nodes that read them (``DoPrepare``)."""
+"""The nodes that the rules support, where nodes with float16 weights read these weights directly (``DoPrepare``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return the nodes that the rules accept and their partitions, and whether nodes read float16 constants directly."""
+    """Return a decision on the nodes that the rules accept, and whether nodes read float16 weights directly."""
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
     widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
@@ -31,7 +31,10 @@ def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tu
 def _supported_with_float16(
     graph: Graph, target: NnapiTarget, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
-    """``GetSupportedOpsWithFp16WeightRemapping``: all nodes if only those that widen weights remain."""
+    """``GetSupportedOpsWithFp16WeightRemapping``: return the supported nodes, and the verdicts on all nodes.
+
+    If the only other nodes are those that widen float16 weights, all nodes count as supported.
+    """
     verdicts = remapping.verdicts(graph, RULES, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     if len(supported) + len(remapping.nodes) == len(graph.execution_plan):

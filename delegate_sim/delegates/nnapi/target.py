@@ -1,4 +1,4 @@
-"""Feature levels of NNAPI, and the properties of a device that rules read.
+"""Feature levels of NNAPI, and the properties of a target that the rules depend on.
 
 Source: ``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``.
 """
@@ -36,22 +36,22 @@ LEVELS_BY_NAME: Mapping[str, int] = MappingProxyType(
         "8": FEATURE_LEVEL_8,
     }
 )
-"""NNAPI's versions and, after 1.3, its feature levels: the number of each by its name, lowest first."""
+"""The number of each NNAPI version up to 1.3 and each later feature level, by name, lowest first."""
 FEATURE_LEVELS = tuple(LEVELS_BY_NAME.values())
 
 _ANDROID = {NNAPI_1_0: "8.1", NNAPI_1_1: "9", NNAPI_1_2: "10", NNAPI_1_3: "11", FEATURE_LEVEL_5: "12"}
-"""The Android release that brought a level; later levels are released apart from Android."""
+"""The Android release that introduced each feature level up to 5; later levels are not tied to an Android release."""
 
 
 def level_in_words(level: int) -> str:
-    """Name a level for a sentence: "NNAPI 1.2 (Android 10)"."""
+    """Return a feature level in words, for example "NNAPI 1.2 (Android 10)"."""
     name = next(name for name, number in LEVELS_BY_NAME.items() if number == level)
     words = f"feature level {name}" if level >= FEATURE_LEVEL_5 else f"NNAPI {name}"
     return f"{words} (Android {_ANDROID[level]})" if level in _ANDROID else words
 
 
 class NnapiTarget(NamedTuple):
-    """Properties that ``Validate`` reads: feature level, whether an accelerator is specified, release of the runtime."""
+    """Properties that ``Validate`` depends on: feature level, whether an accelerator is specified, and release of the runtime."""
 
     level: int
     has_accelerator: bool
@@ -59,16 +59,16 @@ class NnapiTarget(NamedTuple):
 
 
 def from_level(level: int) -> Condition[NnapiTarget]:
-    """Feature levels from this one on."""
+    """Return the condition that the feature level is at least ``level``."""
     return Condition(f"from level {level}", lambda target: target.level >= level)
 
 
 def below_level(level: int) -> Condition[NnapiTarget]:
-    """Feature levels below this one."""
+    """Return the condition that the feature level is below ``level``."""
     return Condition(f"below level {level}", lambda target: target.level < level)
 
 
 def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
-    """Targets with, or without, a specified accelerator."""
+    """Return the condition that an accelerator is specified, or that none is."""
     words = "with accelerator" if is_specified else "without accelerator"
     return Condition(words, lambda target: target.has_accelerator == is_specified)

@@ -1,4 +1,4 @@
-"""The runtime's compilation of a partition on the devices of the options (``NNAPIDelegateKernel::Prepare``)."""
+"""Compilation of a partition by the NNAPI runtime for the devices that the options select (``NNAPIDelegateKernel::Prepare``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .device_profile import ProfiledDevice
 from .driver_rejections import DriverRejections
 
 UNNAMED_DEVICE = "accelerator"
-"""The name of a device without a profile."""
+"""The name of the device that is simulated if the options give no profile of devices."""
 
 _PREFERENCES = {
     "low_power": Preference.LOW_POWER,
@@ -24,11 +24,11 @@ _PREFERENCES = {
     "sustained_speed": Preference.SUSTAINED_SPEED,
 }
 _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
-"""The costs of a device without a profile, which is assumed to beat the CPU at everything."""
+"""The costs of a device without a profile: such a device is assumed to beat the CPU at everything."""
 
 
 def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
-    """Compile a partition as the kernel does when it is prepared; None if its model is not finished.
+    """Return a partition compiled as the kernel's ``Prepare`` does it; None if the partition's NNAPI model is not finished.
 
     If the options specify target devices, only these devices are used. Otherwise, all devices and NNAPI's CPU are used, and the
     CPU takes over if compilation fails.
@@ -51,7 +51,10 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
 def target_devices(
     options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
 ) -> list[DriverDevice]:
-    """Return the devices as the runtime sees them; ``rejections`` are operations that they reject beyond their profiles."""
+    """Return the devices as the runtime sees them.
+
+    ``rejections`` lists operations that the devices reject in addition to those that their profiles reject.
+    """
     rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 
     def accepts(profile: ProfiledDevice | None, model: NnModel, operation: NnOperation) -> bool:

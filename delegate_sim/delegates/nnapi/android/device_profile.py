@@ -1,4 +1,7 @@
-"""Profile of a phone's NNAPI devices, read from TOML: the operations that each takes, their costs, failures to compile."""
+"""Profile of a phone's NNAPI devices, read from TOML.
+
+For each device, the profile lists the operations it takes, their costs, and the operations that it fails to compile.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,16 @@ SCHEMA = "delegate-sim/devices/1"
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
-"""Names of FLOAT32 and TENSOR_FLOAT32 in a table of performance, if half precision is allowed."""
+"""The names of FLOAT32 and TENSOR_FLOAT32 in a profile's table of costs if half precision is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfiledDevice:
-    """One device. ``takes`` and ``types`` are None without a restriction; ``largest`` is in bytes of a step's operands."""
+    """One device of a phone.
+
+    If ``takes`` or ``types`` is None, the device takes every operation or every type of the first input. ``largest`` is the
+    highest number of bytes that the operands of one step may have.
+    """
 
     name: str
     feature_level: int
@@ -40,10 +47,10 @@ class ProfiledDevice:
     largest: int | None = None
     is_updatable: bool = False
     refuses: tuple[StageSignature, ...] = ()
-    """Operations that the device does not support with these input types and shapes."""
+    """Operations that the device does not support with particular input types and shapes."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
-        """Return whether the driver takes an operation that it is shown."""
+        """Return whether the driver takes an operation that the runtime asks it about."""
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
         if self.refuses and self._refuses(model, operation):
@@ -59,7 +66,7 @@ class ProfiledDevice:
         return any(signature.types in (None, types) and signature.shapes in (None, shapes) for signature in signatures)
 
     def compiles(self, model: NnModel, operations: Sequence[NnOperation]) -> bool:
-        """Return whether the driver compiles these operations together."""
+        """Return whether the driver can compile these operations as one step."""
         if self.fails_to_compile or any(operation.type in self.cannot_compile for operation in operations):
             return False
         return self.largest is None or operand_bytes(model, operations) <= self.largest
@@ -73,25 +80,25 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
-    """Return the bytes of all operands of some operations, each counted once."""
+    """Return the total bytes of the operands of these operations; an operand that several operations use counts once."""
     used = {index for operation in operations for index in (*operation.inputs, *operation.outputs)}
     return sum([model.operands[index].byte_size for index in used])
 
 
 @dataclass(frozen=True, slots=True)
 class DevicesProfile:
-    """A phone's devices, in the order in which NNAPI lists them, without its own CPU implementation."""
+    """A phone's devices in the order in which NNAPI lists them, without NNAPI's own CPU implementation."""
 
     devices: tuple[ProfiledDevice, ...]
     path: str | None = None
 
     def __str__(self) -> str:
-        # Folders differ between machines, and a committed baseline holds this text.
+        # Folders differ between machines, and committed baselines contain this text.
         return os.path.basename(self.path or "") or "devices"
 
 
 def devices_profile(value: Any) -> DevicesProfile:
-    """Parse the option: the path of a profile, or a profile."""
+    """Return the value of the option as a profile; the value is a profile already, or the path of one."""
     if isinstance(value, DevicesProfile):
         return value
     if not isinstance(value, str | os.PathLike):
@@ -100,7 +107,10 @@ def devices_profile(value: Any) -> DevicesProfile:
 
 
 def read_devices(path: str) -> DevicesProfile:
-    """Read a profile; raises ValueError in one line that names the file, the line, the key and what is wrong."""
+    """Read a profile from a file.
+
+    Raises ValueError with one line that names the file, the line, the key, and the problem.
+    """
     return read_entries(path, "profile of devices", functools.partial(_profile, path))
 
 
@@ -145,7 +155,10 @@ def _signature(entry: ProfileEntry) -> StageSignature:
 
 
 def _costs(execution: float | None, power: float | None, performance: Mapping[str, DeviceCost]) -> Costs:
-    """Return the costs. Without a default cost, a type that is not listed has the highest possible cost, as in the runtime."""
+    """Return a device's costs.
+
+    Without a default cost, a type that is not listed has the highest possible cost, as in the runtime.
+    """
     if execution is None and power is None:
         default = Costs().default
     else:
@@ -171,7 +184,7 @@ def _cost(value: Any) -> float:
 
 
 def _performance(value: Any) -> Mapping[str, DeviceCost]:
-    """Parse costs by operand type: one number, or execution time and power."""
+    """Parse a table of costs by operand type: each cost is one number, or an execution time and a power."""
     if not isinstance(value, dict):
         raise ValueError(f"takes a table from operand types to numbers, not {shown(value)}")
     known = (*OperandType.__members__, RELAXED_SCALAR, RELAXED_TENSOR)

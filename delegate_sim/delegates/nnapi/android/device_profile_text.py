@@ -21,7 +21,7 @@ _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 
 
 def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    """Return the operations of each delegated partition in run order, skipping partitions that cannot be built."""
+    """Yield, for each delegated partition, its operations in run order; partitions that cannot be built are skipped."""
     if not isinstance(decision.findings, Partitions):
         return
     for subset in subsets:
@@ -41,7 +41,10 @@ def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
 
 
 def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) -> str:
-    """Return the text of a profile. Every device gets the feature level of the options, since no log shows feature levels."""
+    """Return the text of a profile.
+
+    Every device gets the feature level that the options give, since no log shows the feature levels of devices.
+    """
     lines = [
         "# NNAPI's devices, as a log of debug.nn.vlog showed them; written by 'delegate-sim reconcile --learn'.",
         "# Costs keep the order in which devices were chosen, and are no measured times; no log has feature levels.",

@@ -14,7 +14,7 @@ from ..lowering.partition import node_of
 
 
 def split_of(nodes: tuple[int, ...], compilation: Compilation) -> StageSplit:
-    """Return the steps of a compiled partition, and why NNAPI's CPU took over, if it did."""
+    """Return the steps of a compiled partition and, if NNAPI's CPU took over, the reason."""
     plan = compilation.plan
     if plan.device is not None:
         model = plan.models[0]

@@ -1,4 +1,4 @@
-"""The nodes of a partition that the chosen devices take (``GetOperationsSupportedByTargetNnApiDevices``).
+"""The nodes of a partition that the target devices take (``GetOperationsSupportedByTargetNnApiDevices``).
 
 Source: ``delegates/nnapi/nnapi_delegate.cc``.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DriverAnswers:
-    """The nodes that the devices of the options take, by their rejections, their profile and their feature levels."""
+    """The nodes that the target devices take, given the rejected operations, the devices' profile, and their feature levels."""
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
         self._graph = graph
@@ -40,9 +40,10 @@ class DriverAnswers:
         self._not_taken: dict[int, frozenset[int]] = {}
 
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
-        """Return the nodes of a partition whose operations the devices all take.
+        """Return the nodes of a partition whose operations are all supported by the devices.
 
-        If the partition has sparse weights or widens float16 values at run time, one unsupported node excludes all of its nodes.
+        If the partition has sparse weights or widens float16 values at run time, one unsupported node excludes all nodes of the
+        partition.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
@@ -72,14 +73,14 @@ class DriverAnswers:
         return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
 
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
-        """Return the nodes with an operation that no device takes, by its profile or its feature level."""
+        """Return the nodes with an operation that every device refuses because of its profile or its feature level."""
         if self._described is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
         if lowered.model is None or not lowered.is_finished:
             return frozenset()
         left_out = self._not_taken.get(id(lowered))
         if left_out is None:
-            from .compilation import target_devices  # with the planner, which few runs need
+            from .compilation import target_devices  # importing the planner is slow, and few runs need it
 
             model = lowered.model.finish()
             answers = [device.supported(model) for device in target_devices(self._options, lowered)]
@@ -90,7 +91,7 @@ class DriverAnswers:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """The fact that no device can be used; ``failure`` is set if the options name a device."""
+    """The finding that the delegate can use no device; ``failure`` is set if the options name an accelerator."""
 
     failure: KernelFailure | None
 
@@ -106,7 +107,7 @@ NO_DEVICE = Reason(
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return why no device of the profile can be used; None if a device can be used (``DoPrepare``, ``GetTargetDevices``)."""
+    """Return why the delegate can use no device of the profile; None if it can use one (``DoPrepare``, ``GetTargetDevices``)."""
     described, name = chosen_devices(options), options["accelerator_name"]
     if described is None or described or runtime_level(options) < NNAPI_1_2 or name == REFERENCE_DEVICE:
         return None
@@ -117,7 +118,7 @@ def device_problem(options: OptionValues) -> DeviceProblem | None:
 
 
 def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:
-    """Return whether one rejected operation keeps all of these nodes from the driver."""
+    """Return whether a single rejected operation keeps all of these nodes from being delegated."""
     return any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes)
 
 

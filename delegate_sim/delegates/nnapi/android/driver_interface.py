@@ -1,4 +1,4 @@
-"""Descriptions of the driver and of devices, used to explain device logs and to learn from them."""
+"""Descriptions of the NNAPI driver and devices, used to explain device logs and to learn profiles from logs."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from .driver_answers import is_all_or_nothing
 
 
 def _stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    from .device_profile_text import stage_operations  # only needed to learn
+    from .device_profile_text import stage_operations  # only needed to learn profiles from logs
 
     return stage_operations(decision, subsets)
 
 
 def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str:
-    from .device_profile_text import profile_text  # only needed to learn
+    from .device_profile_text import profile_text  # only needed to learn profiles from logs
 
     return profile_text(devices, options)
 
 
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
-    """Return the questions to the driver about a subgraph; None if it is not asked, or if a partition cannot be built."""
+    """Return the questions that the delegate asks the driver about a subgraph.
+
+    Returns None if the delegate does not ask the driver, or if a partition cannot be built.
+    """
     decision, has_float16 = supported_nodes(graph, options, release)
     if not decision.nodes or not asks_driver(options):
         return None

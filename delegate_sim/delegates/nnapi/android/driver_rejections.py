@@ -1,4 +1,4 @@
-"""The NNAPI operations that a driver rejects, because an option names them or a driver profile says so."""
+"""The NNAPI operations that a driver rejects according to an option or to a driver profile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DriverRejections:
-    """The operations that the options list as rejected by the driver."""
+    """The NNAPI operations that the driver rejects according to the options."""
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
         self._graph = graph
@@ -39,7 +39,7 @@ class DriverRejections:
         )
 
     def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
-        """Return whether the driver rejects at least one operation of these partitions, although it is unknown which one."""
+        """Return whether the driver rejects an operation of these partitions without the profile saying which operation."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
         from ...driver import signature  # most runs have no profile

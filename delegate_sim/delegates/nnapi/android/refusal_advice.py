@@ -1,4 +1,4 @@
-"""Advice on refused calls that is more specific than the advice of the broken rule."""
+"""Advice on refused calls, for cases in which more specific advice exists than that of the broken rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OPERAND = re.compile(r"\b(input|output) (\d+)")
 
 
 def change_for(call: RefusedCall) -> str:
-    """Return the change that avoids a refusal."""
+    """Return the change to the model or the options that avoids a refusal."""
     value, operation = call.refusal.violation.found, call.operation
     if _CHANNELS in value:
         return _change_of_channels(operation)
@@ -42,7 +42,7 @@ def _change_of_channels(operation: str) -> str:
 
 
 def refused_operand(call: RefusedCall, graph: Graph, lowered: LoweredPartition) -> tuple[str, Tensor | None]:
-    """Return the refused operand in words, and its tensor in the graph, if it has one."""
+    """Return a description of the refused operand, and the graph's tensor for this operand or None."""
     if call.tensor is not None:
         return _named(call.tensor), call.tensor
     subject = call.refusal.violation.subject

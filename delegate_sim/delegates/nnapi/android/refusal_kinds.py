@@ -1,4 +1,4 @@
-"""Kinds of problem for refusals of Android's NNAPI runtime: one for each of its rules."""
+"""Kinds of problem for the refusals of Android's NNAPI runtime: one kind for each rule of the runtime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..kinds import PREFIX
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The kind of problem behind refusals by a rule, and advice."""
+    """The kind of problem that a broken rule means, the advice against it, and a short hint."""
 
     problem: Problem
     advice: str
@@ -81,7 +81,7 @@ _WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
     Concern.SCALES: _SCALE,
     Concern.CHANNELS: _CHANNELS,
 }
-"""The words for rules on operations that are missing from ``_WORDS``."""
+"""The words for rules on operations that have no entry in ``_WORDS``."""
 
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,
@@ -167,4 +167,7 @@ def _words() -> Iterator[tuple[Rule, Words]]:
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, words) for rule, words in _words()})
-"""The kind of each refusal, by its code. The delegate emits no control flow and simulates no failure."""
+"""The kind of each refusal, by the refusal's code.
+
+Rules on control flow and on simulated failures are left out, since the delegate's models cannot break them.
+"""

@@ -1,4 +1,4 @@
-"""Refusals of the NNAPI runtime as kernel failures, and their wording."""
+"""Refusals of the NNAPI runtime, turned into kernel failures with messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _FURTHER_SHOWN = 10
 def runtime_failure(
     graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
 ) -> KernelFailure | None:
-    """Return a partition's first refused call as a failure, with short lines on the later refusals of all given partitions."""
+    """Return the first refused call of a partition as a kernel failure; None if no call was refused.
+
+    The failure also has a short line for every later refusal in this partition and in ``others``.
+    """
     if not lowered.calls:
         return None
     calls = [call for partition in (lowered, *others) for call in _first_of_each_node(partition.calls)]
@@ -28,8 +31,8 @@ def runtime_failure(
 def refused_call_failure(
     graph: Graph, call: RefusedCall, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> KernelFailure:
-    """Return the kernel failure that a refused call causes."""
-    from ...stage_behind import StageRefusal  # most models meet no refusal
+    """Return the kernel failure that a refused call causes; ``further`` holds lines on later refusals."""
+    from ...stage_behind import StageRefusal  # most models have no refusal
     from .refusal_advice import change_for, refused_operand
 
     violation = call.refusal.violation
@@ -50,7 +53,7 @@ def refused_call_failure(
 
 
 def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
-    """Return the first refusal of each node; later refusals of the same node may only be consequences of the first."""
+    """Return the first refusal of each node; the node's later refusals may only be consequences of the first."""
     first: dict[int, RefusedCall] = {}
     for call in refused:
         first.setdefault(call.node, call)
@@ -58,7 +61,7 @@ def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
 
 
 def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
-    """Describe the refusals after the first; equal ones share a line."""
+    """Return lines that describe these refusals; equal refusals of several nodes share a line."""
     groups: dict[tuple[str, str, str, str], list[int]] = {}
     for call in calls:
         violation = call.refusal.violation

@@ -1,4 +1,4 @@
-"""Android's NNAPI runtime behind the delegate: the simulated release and its feature level."""
+"""Android's NNAPI runtime as the options select it: the simulated Android release and its feature level."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ....nnapi_runtime.types import feature_level as level_of
 from ...options import OptionValues
 
 NO_RUNTIME = "none"
-"""The delegate alone: every call to NNAPI succeeds."""
+"""The value for simulating the delegate without a runtime: every call to NNAPI succeeds."""
 RUNTIMES = (NO_RUNTIME, *[str(int(release)) for release in AndroidRelease])
 NEWEST_RUNTIME = RUNTIMES[-1]
 
 
 def runtime_name(value: Any) -> str:
-    """Parse the name of a runtime: an Android release, or that there is none."""
+    """Parse the name of a runtime: an Android release, or "none"."""
     name = NO_RUNTIME if value is None else str(value).strip().lower()
     if isinstance(value, bool) or name not in RUNTIMES:
         raise ValueError(f"takes one of {', '.join(RUNTIMES)}, not {value!r}")
@@ -26,29 +26,29 @@ def runtime_name(value: Any) -> str:
 
 
 def android_of(options: OptionValues) -> AndroidRelease | None:
-    """Return the release whose runtime is simulated; None if only the delegate is."""
+    """Return the Android release whose runtime is simulated; None if no runtime is simulated."""
     name = options["nnapi_runtime"]
     return None if name == NO_RUNTIME else AndroidRelease(int(name))
 
 
 def runtime_level(options: OptionValues) -> int:
-    """Return the feature level of the runtime, at most that of the Android release that it came with."""
+    """Return the runtime's feature level from the options, limited to that of the simulated Android release."""
     level: int = options["feature_level"]
     android = android_of(options)
     return level if android is None else min(level, highest_level(android))
 
 
 def highest_level(android: AndroidRelease) -> int:
-    """Return the feature level of the runtime that an Android release came with, as NNAPI numbers it."""
+    """Return the feature level of the runtime that an Android release shipped with, as NNAPI numbers it."""
     return API_LEVELS[MAX_FEATURE_LEVEL[android]]
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""Creates an NNAPI model that reports its refusals to a function."""
+"""Creates an NNAPI model builder that reports refused calls to the given function."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:
-    """Return a function that creates NNAPI models; None without a runtime."""
+    """Return a function that creates NNAPI model builders; None if no runtime is simulated."""
     android = android_of(options)
     if android is None:
         return None
@@ -57,7 +57,7 @@ def model_maker(options: OptionValues) -> ModelMaker | None:
 
 
 def notes(options: OptionValues) -> Iterator[str]:
-    """Return notes that say which simulated rules of Android's runtime come from reading its source code, not from running it."""
+    """Yield notes on simulated rules of Android's runtime that come from reading its source code instead of running it."""
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
             known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"

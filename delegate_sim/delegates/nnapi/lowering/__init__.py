@@ -1,1 +1,1 @@
-"""Lower partitions to NNAPI models: the operands and operations that each node becomes."""
+"""Lowering of partitions to NNAPI models: each node becomes NNAPI operands and operations."""

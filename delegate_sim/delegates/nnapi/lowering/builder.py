@@ -1,9 +1,10 @@
 """Builder of a partition's NNAPI model.
 
-Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``). In some places
-the original ignores that adding a tensor failed; the tensor then counts as mapped, also here. Calls that the runtime refuses are
-recorded, and building continues as if they had succeeded, so that every refusal is reported. Without a runtime, no operands are
-created.
+Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
+
+In some places the real delegate ignores that it failed to add a tensor; like there, the tensor then counts as mapped here. Calls
+that the runtime refuses are recorded, and building continues as if they had succeeded, so that every refusal is reported. Without
+a runtime, no NNAPI model is built.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _TYPE_LINE = "Failed to add NN API tensor: type {type} is not supported."
 
 
 class KernelError(Exception):
-    """Failure of a call, caught where the original checks its status."""
+    """A failure while a node is lowered, raised to the place where the real delegate checks the status of the call."""
 
     def __init__(self, failure: KernelFailure) -> None:
         super().__init__(failure.message)
@@ -42,14 +43,15 @@ class KernelError(Exception):
 
 
 def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> KernelError:
-    """Return a failure as an exception; ``values`` are inserted into the message."""
+    """Return the exception for a failure; ``values`` are inserted into the failure's message."""
     return KernelError(kernel_failure(code, node, tensor, **values))
 
 
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
-    NNAPI operands have the numbers that the delegate gives them. ``inputs`` and ``outputs`` are the next operation's operands.
+    Operands have the same numbers as in the real delegate. ``inputs`` and ``outputs`` hold the operands of the operation that is
+    added next.
     """
 
     def __init__(
@@ -66,22 +68,22 @@ class PartitionBuilder:
         self.allows_dynamic = allows_dynamic
         self.operations: dict[int, list[str]] = {}
         self.mapped: dict[int, int] = {}
-        """The NNAPI operand of each tensor that has one."""
+        """The NNAPI operand of each tensor that is mapped already."""
         self.dequantized: dict[tuple[int, str], int] = {}
-        """The result of a DEQUANTIZE, by its operand (-1 if unmapped) and the requested type."""
+        """The float operand that a DEQUANTIZE writes, by the quantized operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []
-        """State tensors, whose new values NNAPI returns as outputs."""
+        """State tensors; NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
         """The operands in which NNAPI returns the new states."""
         self.densified: dict[int, Node] = {}
-        """Nodes that unpack sparse weights, by the tensor that each writes."""
+        """Nodes that unpack sparse weights, by the tensor that the node writes."""
         self.widened: dict[int, Node] = {}
-        """Nodes that widen float16 values at run time, by the tensor that each writes."""
+        """Nodes that widen float16 values at run time, by the tensor that the node writes."""
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self.refused: list[RefusedCall] = []
         self.lines: list[str] = []
-        """Lines that the delegate prints, up to the first refused call."""
+        """Lines that the delegate prints before the first refused call."""
         self.node = -1
         """The node that the delegate looked up last."""
         self.model = None if make_model is None else make_model(self._note)
@@ -95,15 +97,15 @@ class PartitionBuilder:
         self._next += 1
         return self._next - 1
 
-    # Tensors of the model
+    # Operands that are tensors of the graph
 
     def add_inputs(self, node: LoweredNode) -> None:
-        """Add every operand in order."""
+        """Add every operand of a node in order."""
         for position in range(len(node.inputs)):
             self.add_input(node, position)
 
     def add_input(self, node: LoweredNode, position: int) -> None:
-        """``AddTensorInput`` with the flags of the node's operands; refuses types that NNAPI lacks."""
+        """``AddTensorInput`` with the node's flags for this operand; raises KernelError if NNAPI lacks the tensor's type."""
         index = node.operand(position)
         operand = self.mapped.get(index)
         if operand is None:
@@ -111,30 +113,30 @@ class PartitionBuilder:
         self.inputs.append(operand)
 
     def add_flagged_input(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """``AddTensorInput`` with these flags; refuses types that NNAPI lacks."""
+        """``AddTensorInput`` with these flags; raises KernelError if NNAPI lacks the tensor's type."""
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
-        """``AddTensorInput`` where the original ignores its status."""
+        """``AddTensorInput`` where the real delegate ignores a failure."""
         with suppress(KernelError):
             self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags, is_hybrid))
 
     def add_outputs(self, node: LoweredNode) -> None:
-        """Add every result in order."""
+        """Add every result of a node in order."""
         for position in range(len(node.outputs)):
             self.add_output(node, position, node.output_flags)
 
     def add_output(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """``AddTensorOutput``; refuses types that NNAPI lacks."""
+        """``AddTensorOutput``; raises KernelError if NNAPI lacks the tensor's type."""
         self.outputs.append(self.tensor_operand(node.index, node.result(position), flags))
 
     def add_unchecked_output(self, node: LoweredNode, position: int) -> None:
-        """``AddTensorOutput`` where the original ignores its status."""
+        """``AddTensorOutput`` where the real delegate ignores a failure."""
         with suppress(KernelError):
             self.add_output(node, position)
 
     def tensor_operand(self, node: int, index: int, flags: int, is_hybrid: bool = False) -> int:
-        """Return the operand of a tensor, which is added at its first use (``AddTensor``)."""
+        """Return the NNAPI operand of a tensor; the operand is added when the tensor is first used (``AddTensor``)."""
         operand = self.mapped.get(index)
         return self._new_operand(node, index, flags, is_hybrid) if operand is None else operand
 
@@ -154,7 +156,7 @@ class PartitionBuilder:
 
     def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
         if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
-            # The most frequent operands, for which the flags decide nothing.
+            # Most operands are such tensors, which no flag changes.
             self._at = (call_sites.TENSOR, tensor, "")
             model.add_operand(_TENSOR_FLOAT32, tensor.shape)
             return
@@ -168,7 +170,7 @@ class PartitionBuilder:
             self._at = (given.value_site, tensor, "")
             model.set_value(own, given.length)
 
-    # Operands that are no tensors of the model
+    # Operands that are not tensors of the graph
 
     def add_int(self, value: int) -> None:
         """``AddScalarInt32Operand``."""
@@ -193,7 +195,7 @@ class PartitionBuilder:
         self.model.set_value(own, len(value), value)
 
     def add_vector(self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, is_null: bool = False) -> None:
-        """``AddVectorOperand`` of so many elements of ``size`` bytes; ``is_null``: with a null pointer for the values."""
+        """``AddVectorOperand`` with ``count`` elements of ``size`` bytes; if ``is_null``, the pointer to the values is null."""
         own = self._new_index()
         self.inputs.append(own)
         if self.model is None:
@@ -207,11 +209,11 @@ class PartitionBuilder:
             self.model.set_value(own, count * size)
 
     def leave_out(self, code: int = _TENSOR_FLOAT32, scale: float = 0.0) -> None:
-        """``AddVector...Operand`` without elements, for an omitted operand."""
+        """``AddVector...Operand`` without elements, which stands for an operand that the node omits."""
         self.add_vector(0, code, scale=scale, is_null=True)
 
     def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
-        """``AddNewInputConstantTensor`` of so many bytes."""
+        """``AddNewInputConstantTensor`` with ``length`` bytes."""
         own = self._new_index()
         self.inputs.append(own)
         if self.model is None:
@@ -224,7 +226,7 @@ class PartitionBuilder:
     def add_result(
         self, code: int, dimensions: Sequence[int], scale: float = 0.0, zero_point: int = 0, has_pointer: bool = True
     ) -> int:
-        """Add a result that is no tensor of the graph and return its operand (``AddAdditionalOutputTensor``)."""
+        """Add a result that is not a tensor of the graph and return its NNAPI operand (``AddAdditionalOutputTensor``)."""
         own = self._new_index()
         self.outputs.append(own)
         if self.model is not None:
@@ -233,7 +235,7 @@ class PartitionBuilder:
         return own
 
     def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
-        """``AddState...Tensor``: the result in which NNAPI returns a state."""
+        """``AddState...Tensor``: add the result in which NNAPI returns the new value of a state tensor."""
         index = node.operand(position)
         if index < 0:
             raise kernel_error("nnapi-absent-operand", node.index)
@@ -243,7 +245,10 @@ class PartitionBuilder:
         self.state_tensors.append(index)
 
     def add_scalar_tensor(self, node: LoweredNode, tensor: Tensor, code: int) -> None:
-        """``AddSingleValueTensorAsScalarOperand``. If the tensor has an operand already, another is added but not used."""
+        """``AddSingleValueTensorAsScalarOperand``.
+
+        If the tensor already has an NNAPI operand, a second operand is added, but the operation uses the first.
+        """
         if tensor.element_count != 1:
             raise kernel_error("nnapi-scalar-value", node.index, tensor, found=tensor.element_count)
         if self.model is not None:
@@ -264,7 +269,7 @@ class PartitionBuilder:
         converts_int8: bool = False,
         has_pointer: bool = False,
     ) -> int:
-        """Add a result with the type of ``tensor``, and return its operand (``AddIntermediateOutputTensor``)."""
+        """Add a result with the type of ``tensor`` and return its NNAPI operand (``AddIntermediateOutputTensor``)."""
         if tensor.type not in INTERMEDIATE_TYPES:
             raise kernel_error("nnapi-intermediate-type", node.index, tensor, op=node.view.op)
         code = INTERMEDIATE_TYPES[tensor.type]
@@ -276,7 +281,7 @@ class PartitionBuilder:
     # Operations
 
     def finish(self, node: LoweredNode) -> None:
-        """Add the node's results, then the operation in ``node.operation``."""
+        """Add the node's results, then the NNAPI operation that ``node.operation`` names."""
         self.add_outputs(node)
         self.add_operation(node, node.operation)
 
@@ -293,7 +298,7 @@ class PartitionBuilder:
             self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
 
     def add_dequantized_weights(self, node: LoweredNode, positions: Iterable[int]) -> None:
-        """``AddDequantizeOperatorsWhereNeeded``: quantized operands beside float activations become float."""
+        """``AddDequantizeOperatorsWhereNeeded``: if the activations are float, dequantize any quantized weights."""
         if node.view.input(0).type != "FLOAT32":
             return
         for position in positions:
@@ -302,7 +307,10 @@ class PartitionBuilder:
                 self.add_dequantize(node, position, weights.type)
 
     def add_dequantize(self, node: LoweredNode, position: int, wanted: str) -> None:
-        """``AddDequantize``: once for each operand and requested type; the operation then reads the result."""
+        """``AddDequantize``: make the next operation read a dequantized operand.
+
+        A DEQUANTIZE is added only once for each operand and requested type.
+        """
         index = node.operand(position)
         source = self.mapped.get(index, -1)
         result = self.dequantized.get((source, wanted))
@@ -324,5 +332,5 @@ class PartitionBuilder:
 
 
 def _int32(value: int) -> int:
-    """Truncate a number to 32 bits."""
+    """Return a number truncated to a signed 32-bit integer."""
     return (int(value) + 0x80000000 & 0xFFFFFFFF) - 0x80000000

@@ -1,4 +1,4 @@
-"""Places in the delegate's source that call NNAPI, and the message of each when the call fails.
+"""Places in the delegate's source that call NNAPI, and the error message that each place prints if its call fails.
 
 Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Line numbers
 are those of the newest sources; they differ between releases.
@@ -16,7 +16,7 @@ from ....nnapi_runtime.types import ResultCode
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place in the source: its line number, its description of the call, and whether its message names the tensor."""
+    """One place in the source: its line number, its description of the call, and whether its error message names the tensor."""
 
     line: int
     doing: str
@@ -51,7 +51,10 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """A call that the runtime refuses, with the node that was lowered and, for an operation, its name."""
+    """A call that the runtime refuses; ``node`` is the index of the node that was being lowered.
+
+    ``operation`` is the name of the NNAPI operation if the call adds one; otherwise it is empty.
+    """
 
     node: int
     refusal: NnRefusal
@@ -61,12 +64,12 @@ class RefusedCall:
 
     @property
     def call(self) -> str:
-        """The function's name without the common prefix."""
+        """The name of the NNAPI function without the common prefix."""
         return self.refusal.call.value.partition("_")[2]
 
     @property
     def error_line(self) -> str:
-        """The line that TFLite prints."""
+        """The line that TFLite prints for the refused call."""
         name = ""
         if self.site.names_tensor and self.tensor is not None:
             name = f" for tensor '{printable(self.tensor.name)}'"

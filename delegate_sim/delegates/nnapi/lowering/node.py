@@ -1,4 +1,4 @@
-"""Nodes while they are lowered: how their tensors become operands (``AddOpsAndTensors``, ``nnapi_delegate.cc``)."""
+"""Nodes during lowering, and how their tensors become NNAPI operands (``AddOpsAndTensors``, ``nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN
 
 @dataclass(frozen=True, slots=True)
 class OperandTraits:
-    """Properties of an operator that decide how its tensors become operands."""
+    """Properties of an operator that decide how its tensors become NNAPI operands."""
 
     takes_scalars: bool = False
-    """``IsScalarInputSupported``: scalars become vectors with one element."""
+    """``IsScalarInputSupported``: whether scalars become vectors with one element."""
     converts_int8: Callable[[NodeView], bool] | None = None
     """``NeedInt8Conversion``: whether INT8 becomes UINT8 below NNAPI 1.3."""
     converts_all_inputs: bool = False
     """Whether ``converts_int8`` applies to every input, not only to the first."""
     is_hybrid: Callable[[NodeView], bool] | None = None
-    """``IsHybridOperator``."""
+    """``IsHybridOperator``: whether a node has float activations and quantized weights."""
 
 
 PLAIN = OperandTraits()
-"""The traits of operators whose operands need no conversion."""
+"""The traits of operators whose tensors become NNAPI operands without conversion."""
 
 
 class LoweredNode:
-    """A node, and how its operands and results are mapped at a feature level."""
+    """A node that is being lowered for a feature level, with the flags of its operands and results."""
 
     __slots__ = (
         "_flags",
@@ -64,15 +64,18 @@ class LoweredNode:
         return self.view.options
 
     def operand(self, position: int) -> int:
-        """Return the tensor of an operand; -1 if it is omitted."""
+        """Return the tensor index of an operand; -1 if the node omits the operand."""
         return self.inputs[position] if position < len(self.inputs) else -1
 
     def result(self, position: int) -> int:
-        """Return the tensor of a result; -1 if the node has no such result."""
+        """Return the tensor index of a result; -1 if the node has no such result."""
         return self.outputs[position] if position < len(self.outputs) else -1
 
     def flags(self, position: int) -> int:
-        """Return the flags of an operand. From the first constant float16 operand on, all float16 operands are widened."""
+        """Return the flags of an operand.
+
+        A float16 operand is widened if this operand or an earlier one is constant float16.
+        """
         flags = self._flags
         if self.view.input(position).type == "FLOAT16" and any(
             tensor.type == "FLOAT16" and tensor.is_constant for tensor in self.view.inputs[: position + 1]
@@ -89,7 +92,7 @@ def first_is_int8(view: NodeView) -> bool:
 
 
 def weights_are_int8(view: NodeView) -> bool:
-    """Return whether input and weights have 8 bits, the weights with affine quantization."""
+    """Return whether the input is INT8, and the weights are INT8 or UINT8 with affine quantization."""
     weights = view.input(1)
     quantization = weights.quantization
     is_affine = quantization is not None and quantization.is_affine

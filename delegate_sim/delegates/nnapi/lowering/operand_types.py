@@ -1,4 +1,4 @@
-"""The NNAPI operand that a tensor becomes (``NNAPIOpBuilder::AddTensor``, ``delegates/nnapi/nnapi_delegate.cc``)."""
+"""The type and shape of the NNAPI operand for a tensor (``NNAPIOpBuilder::AddTensor``, ``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from . import call_sites as calls
 from .call_sites import Site
 
 SCALAR_AS_TENSOR, CONVERT_INT8, SIGNED, PER_CHANNEL, WIDEN, REPEATED_SCALE = 1, 2, 4, 8, 16, 32
-"""Flags of a tensor (``NN_TENSOR_FLAG_...``): a scalar becomes a vector of one element; INT8 is converted by adding 128; INT8 is
-signed and asymmetric; weights are per channel whatever the number of scales; constant float16 becomes float32; a single scale is
-repeated for each channel, as the CPU kernel of a hybrid TRANSPOSE_CONV does while it is prepared."""
+"""Flags for adding a tensor (``NN_TENSOR_FLAG_...``).
+
+In order: a scalar becomes a vector of one element; INT8 is converted to UINT8 by adding 128; INT8 becomes a signed asymmetric
+type; weights count as quantized per channel even with a single scale; constant float16 becomes float32; a single scale is
+repeated for each channel, as the CPU kernel of a hybrid TRANSPOSE_CONV does in Prepare.
+"""
 
 _T = OperandType
 
@@ -33,14 +36,17 @@ INTERMEDIATE_TYPES: Mapping[str, int] = {
     "UINT8": _T.TENSOR_QUANT8_ASYMM.value,
     "INT8": _T.TENSOR_QUANT8_ASYMM_SIGNED.value,
 }
-"""Operand types of results between the operations of one node (``AddIntermediateOutputTensor``)."""
+"""Operand types of results that pass between the NNAPI operations of one node (``AddIntermediateOutputTensor``)."""
 
 _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 
 
 @dataclass(frozen=True, slots=True)
 class OperandOfTensor:
-    """An operand for a tensor; ``channels`` is the dimension and the scales along it, ``length`` the bytes of a constant."""
+    """The NNAPI operand for a tensor.
+
+    ``channels`` holds the channel dimension and the scale of each channel. ``length`` is the number of bytes of a constant.
+    """
 
     code: int
     dimensions: tuple[int, ...]
@@ -52,7 +58,10 @@ class OperandOfTensor:
 
 
 def operand_type(tensor: Tensor, flags: int, is_hybrid: bool, allows_dynamic: bool) -> OperandOfTensor:
-    """Return the operand for a tensor of one of ``OPERAND_TYPES``. UINT8 weights of hybrid operators count as INT8."""
+    """Return the NNAPI operand for a tensor, whose type must be in ``OPERAND_TYPES``.
+
+    UINT8 weights of hybrid operators are handled as INT8.
+    """
     kind = "INT8" if is_hybrid and tensor.type == "UINT8" else tensor.type
     code = OPERAND_TYPES[kind]
     scale, zero_point, channels = 0.0, 0, None

@@ -1,4 +1,4 @@
-"""The lowering of one operator, as the modules in ``operators`` list it."""
+"""The lowering of one operator; the modules in ``operators`` define one for each operator."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from .builder import PartitionBuilder
 from .node import PLAIN, LoweredNode, OperandTraits
 
 Step: TypeAlias = Callable[[PartitionBuilder, LoweredNode], None]
-"""Adds operands, parameters, results and operations of a node to a model."""
+"""A function that adds NNAPI operands and operations for a node to the partition's model."""
 
 
 def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add an operation that has the node's operands in order, and no parameters."""
+    """Add an NNAPI operation whose inputs are the node's operands in order, without further parameters."""
     builder.add_inputs(node)
     builder.finish(node)
 
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """Lowers the nodes of one operator to NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
+    """The lowering of one operator's nodes to NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
 
     operation: str = ""
-    """The usual NNAPI operation of a node; empty if a node always needs several operations."""
+    """The NNAPI operation that a node usually becomes; empty if every node becomes several operations."""
     add: Step = add_plain
     traits: OperandTraits = PLAIN
     fold: Callable[[PartitionBuilder, NodeView], bool] | None = None
-    """A function called before any node is lowered; it returns whether other nodes absorb this node."""
+    """A function that is called before any node is lowered; it returns whether the nodes that read this node's result absorb it.
+    """
 
 
 Lowerings: TypeAlias = Mapping[str, Lowering]

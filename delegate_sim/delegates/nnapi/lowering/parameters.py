@@ -1,4 +1,4 @@
-"""Parameters that operators of several families give their NNAPI operations."""
+"""Parameters of NNAPI operations that several families of operators have in common."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .node import LoweredNode
 NO_ACTIVATION = 0
 
 _BYTES = 4
-"""Size of an integer of 32 bits."""
+"""Bytes of a 32-bit integer."""
 
 
 def activation_code(node: LoweredNode) -> int:
-    """Return NNAPI's number of the fused activation; an unknown activation counts as none (``ConvertActivation``)."""
+    """Return NNAPI's number of the fused activation (``ConvertActivation``); an unknown activation counts as none."""
     value = node.options.fused_activation_function
     return int(value) if value in schema.enum_names("ActivationFunctionType") else NO_ACTIVATION
 
 
 def padding_code(node: LoweredNode) -> int:
-    """Return the padding, same or valid, as NNAPI numbers it."""
+    """Return NNAPI's number of the padding scheme, "same" or "valid"."""
     return int(node.options.padding) + 1
 
 
 def first_integer(view: NodeView, position: int, element: int = 0) -> int:
-    """Return an element of a constant operand, read as an integer of 32 bits whatever its type (``data.i32``).
+    """Return one element of a constant operand, read as a 32-bit integer whatever the operand's type (``data.i32``).
 
-    Returns 0 if the element does not exist; the original reads past the end of the constant.
+    Returns 0 if the element does not exist, where the real delegate reads past the end of the constant.
     """
     value = view.value(view.input(position))
     if value is None:
@@ -39,13 +39,16 @@ def first_integer(view: NodeView, position: int, element: int = 0) -> int:
 
 
 def first_number(view: NodeView, tensor: Tensor) -> float:
-    """Return the first element of a constant; 0 where it has none; the original reads whatever memory lies there."""
+    """Return the first element of a constant.
+
+    Returns 0 if the tensor has no elements, where the real delegate reads whatever memory is there.
+    """
     value = view.value(tensor)
     return float(value[0]) if value is not None and len(value) else 0.0
 
 
 def add_zero_bias(builder: PartitionBuilder, node: LoweredNode, source: int, weights: int, count: int) -> None:
-    """Add a bias of zeros: FLOAT32 for FLOAT32 input, otherwise INT32 with the product of the input and weight scales."""
+    """Add a bias of zeros: FLOAT32 if the input is FLOAT32, otherwise INT32 with the product of input scale and weight scale."""
     first, second = node.view.input(source), node.view.input(weights)
     if first.type == "FLOAT32":
         builder.add_vector(count, OperandType.TENSOR_FLOAT32)

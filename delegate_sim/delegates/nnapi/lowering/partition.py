@@ -1,4 +1,4 @@
-"""The NNAPI model of one partition, built as its kernel is initialized.
+"""The NNAPI model of one partition, built when the partition's kernel is initialized.
 
 Source: ``NNAPIDelegateKernel::Init``, ``BuildGraph`` and ``AddOpsAndTensors`` (``delegates/nnapi/nnapi_delegate.cc``).
 """
@@ -24,32 +24,32 @@ from .operator_lowering import Lowering
 from .operators import find_lowering
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
-"""The first release in which a pool of memory of 0 bytes is an error; before, none was created."""
+"""The first release in which a memory pool of 0 bytes is an error; earlier releases skip an empty pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredPartition:
-    """A partition's NNAPI model, with the first failure and the calls that the runtime refuses, in order.
+    """The NNAPI model of a partition, with the first failure and, in order, the calls that the runtime refuses.
 
-    ``failure`` may come after the first refused call. ``required`` is the version that the model needs, or None for an unfinished
-    model. After a failure, ``operations`` and ``model`` are incomplete.
+    ``failure`` may happen after the first refused call. ``required`` is the NNAPI version that the model needs, or None if the
+    model is not finished. After a failure, ``operations`` and ``model`` are incomplete.
     """
 
     operations: Mapping[int, tuple[str, ...]]
-    """The NNAPI operations of each node, in order."""
+    """The names of the NNAPI operations that each node becomes, in order."""
     model: ModelBuilder | None
-    """The NNAPI model, up to a failure."""
+    """The NNAPI model, which ends at the failure if there is one; None without a runtime."""
     tensors: Mapping[int, int]
-    """The NNAPI operand of each tensor that has one."""
+    """The NNAPI operand of each tensor that was mapped."""
     failure: KernelFailure | None
     calls: tuple[RefusedCall, ...]
     required: Version | None
     lines: tuple[str, ...]
-    """Lines that the delegate prints while it lowers the nodes, up to the first refused call."""
+    """Lines that the delegate prints while it lowers the nodes, before the first refused call."""
 
     @property
     def error_lines(self) -> tuple[str, ...]:
-        """Lines that the delegate prints if the kernel cannot be initialized."""
+        """The lines that the delegate prints if the kernel cannot be initialized."""
         return (*self.lines, self.calls[0].error_line) if self.calls else self.lines
 
     @property
@@ -76,18 +76,18 @@ def lower_partition(
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
 ) -> LoweredPartition:
-    """Initialize the kernel of one partition (``NNAPIDelegateKernel::Init``).
+    """Return the NNAPI model of a partition, built as its kernel does it (``NNAPIDelegateKernel::Init``).
 
-    ``nodes`` are indices of nodes that the rules accept, in running order; ``inputs`` and ``outputs`` are the tensors that
-    cross the partition's boundary. ``target_feature_level`` is the runtime's level, lowered to that of the target devices.
-    ``make_model`` creates the empty NNAPI model; without ``make_model``, no NNAPI model is built.
+    ``nodes`` are the indices, in run order, of nodes that the rules accept; ``inputs`` and ``outputs`` are the tensors that cross
+    the partition's boundary. ``target_feature_level`` is the feature level of the runtime or of the target devices, whichever is
+    lower. ``make_model`` creates an empty NNAPI model; if it is None, no NNAPI model is built.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
         _add_nodes(partition, [graph.nodes[index] for index in known])
-        # The operands of nodes that are only assumed to be accepted are unknown.
+        # The operands of nodes that are only assumed to be supported are unknown.
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
             if partition.model is not None and not partition.refused:
@@ -111,11 +111,14 @@ def lower_partition(
 def _finish(
     partition: PartitionBuilder, model: ModelBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool
 ) -> Version | None:
-    """Name the model's inputs and outputs and return the version that it needs; None if it is refused (``BuildGraph``)."""
+    """Identify the NNAPI model's inputs and outputs and return the version that the model needs (``BuildGraph``).
+
+    Returns None if the runtime refuses the model.
+    """
     tensors, mapped = partition.graph.tensors, partition.mapped
     given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]
     results = [mapped[index] for index in outputs if index in mapped]
-    # The original reserves space for every tensor, so lists have a pointer even if they end up empty.
+    # The real delegate reserves space for every tensor, so even an empty list has a pointer.
     pointers = (bool(inputs), bool(outputs))
     site = call_sites.BOUNDARY
     try:
@@ -129,7 +132,7 @@ def _finish(
 
 
 def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
-    """``AddOpsAndTensors``."""
+    """Lower these nodes in order (``AddOpsAndTensors``)."""
     views = [partition.graph.view(node) for node in nodes]
     remaining: list[tuple[NodeView, Lowering | None]] = []
     for view in views:
@@ -149,7 +152,7 @@ def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
-    """Check that neither pool of shared memory is empty (the end of ``BuildGraph``)."""
+    """Raise KernelError if the memory pool of the inputs or of the outputs is empty (the end of ``BuildGraph``)."""
     tensors = partition.graph.tensors
     sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
     side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])
@@ -158,9 +161,10 @@ def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: It
 
 
 def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
-    """Return the pool that has no bytes; None if both pools have bytes.
+    """Return the name of the memory pool that would have 0 bytes, "input" or "output"; None if neither is empty.
 
-    Every output counts, mapped or not. Neither type conversion nor padding changes whether a size is 0.
+    All outputs count, whether mapped or not. Type conversion and padding are ignored, since they do not change whether a size is
+    0.
     """
     for side, indices in (("input", inputs), ("output", outputs)):
         if not any(tensors[index].byte_size for index in indices):

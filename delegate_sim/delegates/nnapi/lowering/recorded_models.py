@@ -1,4 +1,4 @@
-"""NNAPI models of partitions with the calls that built them."""
+"""NNAPI models of partitions, recorded as the calls that build them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class _Recorder(ModelBuilder):
 
 
 def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValues, release: Release) -> Iterator[LoweredModel]:
-    """Build the NNAPI model of each partition and return it, with refused calls if a runtime is simulated."""
+    """Yield the NNAPI model of each partition, with the refused calls if a runtime is simulated."""
     android = android_of(options)
     newest = AndroidRelease.ANDROID_13
     level = level_of(runtime_level(options)) if android is not None else MAX_FEATURE_LEVEL[newest]
@@ -112,7 +112,7 @@ def _operation(operation: NnOperation) -> LoweredOperation:
 
 
 def _failure(lowered: LoweredPartition) -> Iterator[LoweredRefusal]:
-    """Return the delegate's own failure, where the model ends."""
+    """Yield the delegate's own failure, if there is one, after which the model is not built any further."""
     if lowered.failure is not None:
         yield LoweredRefusal("", lowered.failure.node, lowered.failure.message)
 

@@ -133,7 +133,7 @@ RULES: Rules[NnapiTarget] = {
     "SUB": OpRule(
         (
             max_op_version(3),
-            # Where the level has no subtraction, the delegate names the type instead.
+            # If the feature level has no subtraction, the delegate reports the type instead.
             level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_INPUT_TYPE),
             typed(INPUT, FLOAT).when(from_level(NNAPI_1_1)).when(below_level(NNAPI_1_2)),
             typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)).when(below_level(NNAPI_1_3)),

@@ -1,7 +1,7 @@
-"""Checks of the NNAPI rules beyond the shared vocabulary.
+"""Checks for the NNAPI rules that the checks shared by all delegates do not cover.
 
 Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``delegates/nnapi/nnapi_delegate.cc``). The delegate
-collects every failure, under names of its own.
+collects every failed check, and has its own names for the failures.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def max_op_version(limit: int) -> Check[object]:
 
 
 def op_version(limit: int) -> Check[object]:
-    """``ExpectOpVersion``, which allows lower versions as well."""
+    """``ExpectOpVersion``: despite its name, it also accepts lower versions."""
     return version(at_most(limit)).from_source(_helper("ExpectOpVersion"))
 
 
 def level_demand(minimum: int) -> Check[NnapiTarget]:
-    """Demand a feature level of at least this."""
+    """Return a check for a feature level of at least ``minimum``."""
 
     def find(_: NodeView, target: NnapiTarget) -> str | None:
         return None if target.level >= minimum else f"feature level {target.level}"
@@ -61,18 +61,18 @@ def level_demand(minimum: int) -> Check[NnapiTarget]:
 
 
 def min_level(minimum: int) -> Check[NnapiTarget]:
-    """``ExpectMinAndroidSdkVersion``."""
+    """``ExpectMinAndroidSdkVersion``: return a check for a feature level of at least ``minimum``."""
     return level_demand(minimum).from_source(_helper("ExpectMinAndroidSdkVersion"))
 
 
 def type_in(which: Operand, types: Collection[str]) -> Check[object]:
-    """``ExpectTypeIn`` of an operand or a result."""
+    """``ExpectTypeIn``: return a check that an operand or a result has one of these types."""
     kind = OUTPUT_TYPE if which.is_result else kinds.TENSOR_TYPE
     return typed(which, types, kind=kind).from_source(_helper("ExpectTypeIn"))
 
 
 def constant_int32(which: Operand) -> Check[object]:
-    """Demand a constant of type INT32."""
+    """Return a check that an operand is a constant of type INT32."""
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)
@@ -83,19 +83,22 @@ def constant_int32(which: Operand) -> Check[object]:
 
 
 def type_and_storage(tensor: Tensor) -> str:
-    """Return a tensor's type and whether it is constant, in words."""
+    """Return a tensor's type followed by "constant" or "not constant"."""
     return f"{tensor.type}, {'constant' if tensor.is_constant else 'not constant'}"
 
 
 def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
-    """Demand operands that are all float or all quantized."""
+    """Return a check that the operands are all float or all quantized."""
     needed = "operands that are all float or all quantised"
     check = refused_if(kinds.HYBRID, needed, is_hybrid, "float input with quantised weights")
     return check.from_source(_helper("IsHybridOperator"))
 
 
 def _unrestricted_scales(node: NodeView) -> str | None:
-    """Return the scales of UINT8 inputs that are not restricted, computed in float32 as in the original."""
+    """Return the violation if a UINT8 node breaks the restriction that input scale x weight scale is less than the output scale.
+
+    The product is computed in float32, as in the real delegate.
+    """
     first, weights, output = INPUT.tensor(node), operand(1).tensor(node), OUTPUT.tensor(node)
     if first.type != "UINT8":
         return None
@@ -114,7 +117,7 @@ NO_ACTIVATION = activation(("NONE",))
 
 
 def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[object]:
-    """Demand particular quantization parameters of a tensor."""
+    """Return a check that a tensor has particular quantization parameters."""
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)

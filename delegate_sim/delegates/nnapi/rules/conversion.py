@@ -1,4 +1,4 @@
-"""Changes of type, quantization, and sparse weights."""
+"""Type conversion, quantization, and sparse weights."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ RULES: Rules[NnapiTarget] = {
             operand_count(5).reported_as(UNSUPPORTED_OPERAND_RANK),
             _FLOAT_WEIGHTS_IF_ANY,
             level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_OPERAND_RANK),
-            # The delegate tests the weights twice.
+            # The delegate checks the weights twice.
             _FLOAT_WEIGHTS,
         )
     ),

@@ -28,7 +28,7 @@ def _reshapes_to_scalar(node: NodeView) -> str | None:
     if len(node.inputs) != 1:
         return None
     shape = node.options.new_shape or ()
-    # Old models say [0] for a scalar.
+    # In old models, the shape [0] means a scalar.
     return None if shape and shape != (0,) else f"new shape {list(shape)}"
 
 

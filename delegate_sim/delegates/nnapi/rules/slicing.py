@@ -1,4 +1,4 @@
-"""Slices that are read, written or reversed."""
+"""Slicing, writing of slices, and reversal."""
 
 from __future__ import annotations
 

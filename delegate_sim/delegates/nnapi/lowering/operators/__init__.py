@@ -1,4 +1,4 @@
-"""Lowering of each operator, one module for each family of ``model/operator_families.py``."""
+"""Lowering of all operators, in one module for each family of ``model/operator_families.py``."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ FAMILIES = (
 
 
 def find_lowering(op: str) -> Lowering | None:
-    """Return the lowering of an operator, None if it has none. Its module is imported when a model has the operator."""
+    """Return the lowering of an operator; None if it has none.
+
+    The operator's module is imported at the first call for the operator.
+    """
     family = FAMILY_OF.get(op)
     return _lowerings(family).get(op) if family in FAMILIES else None
 
 
 @functools.cache
 def driver_operations() -> Mapping[str, str]:
-    """Return the NNAPI operation of each operator, without operators that always become several."""
+    """Return the NNAPI operation of each operator, leaving out operators whose nodes always become several operations."""
     return {op: lowering.operation for family in FAMILIES for op, lowering in _lowerings(family).items() if lowering.operation}
 
 

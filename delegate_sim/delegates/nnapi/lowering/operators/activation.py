@@ -28,7 +28,10 @@ def _add_elu(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_leaky_relu(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower LEAKY_RELU: the slope becomes a vector with one element; if quantized, the slope is the scale of the vector."""
+    """Lower LEAKY_RELU.
+
+    The slope becomes a vector with one element; if the vector is quantized, its scale is the slope.
+    """
     builder.add_inputs(node)
     source = node.view.input(0).type
     if source == "FLOAT32":
@@ -64,7 +67,10 @@ def _add_softmax(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_hard_swish(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Below NNAPI 1.3 the original ignores the status of ``TransformHardSwishIntoSupportedOps``."""
+    """Lower HARD_SWISH.
+
+    Below NNAPI 1.3, the real delegate ignores a failure of ``TransformHardSwishIntoSupportedOps``.
+    """
     if builder.runtime_feature_level >= NNAPI_1_3:
         add_plain(builder, node)
     else:
@@ -74,14 +80,14 @@ def _add_hard_swish(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """Lowest and highest value of a quantized result, in single precision."""
+    """The lowest and the highest value of a quantized result, in single precision."""
 
     lowest: float
     highest: float
 
     @property
     def quantization(self) -> tuple[float, int]:
-        """``CalculateQuantizationParams``: a scale and a zero point of 8 bits."""
+        """``CalculateQuantizationParams``: the scale and the zero point of an 8-bit type that covers the range."""
         scale = quotient(float32(self.highest) - float32(self.lowest), 255)
         if self.lowest > 0:
             return scale, 0
@@ -92,7 +98,10 @@ class _Range:
 
 
 def _add_products(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower HARD_SWISH to products and a sum: x/2 times x/3 (clipped to -1 to 1), plus x/2."""
+    """Lower HARD_SWISH to multiplications and an addition.
+
+    The result is (x/2) * clip(x/3, -1, 1) + x/2.
+    """
     source = node.view.input(0)
     flags = CONVERT_INT8 if node.converts_int8 else 0
     zero_point = source.zero_point + (128 if node.converts_int8 else 0)
@@ -122,7 +131,7 @@ def _add_products(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _ranges(source: Tensor, zero_point: int) -> tuple[_Range, _Range]:
-    """Return the ranges of the clipped third of the input, and of its product with half of the input."""
+    """Return two ranges of values: of the clipped x/3, and of the product of the clipped x/3 and x/2."""
     whole = _Range(float32(-zero_point * source.scale), float32((255 - zero_point) * source.scale))
     third = _Range(max(float32(whole.lowest / 3), -1.0), min(float32(whole.highest / 3), 1.0))
     products = [float32(third.highest * float32(whole.highest / 2)), float32(third.lowest * float32(whole.lowest / 2))]

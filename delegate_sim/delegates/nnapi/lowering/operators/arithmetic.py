@@ -23,7 +23,7 @@ def _add_activated(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_cos(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformCosIntoSupportedOps``: the sine of a difference."""
+    """``TransformCosIntoSupportedOps``: lower COS to the sine of a difference."""
     source = node.view.input(0)
     size = 4 * source.element_count
     builder.add_constant(_T.TENSOR_FLOAT32, source.shape, size, source.scale, source.zero_point)
@@ -42,11 +42,14 @@ _SCALAR_CONSTANTS = {
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
     "INT32": (_T.TENSOR_INT32, 4),
 }
-"""The operand type of a scalar that becomes a vector of one element, and the bytes of the element."""
+"""By tensor type: the NNAPI type of the one-element vector that a scalar becomes, and the bytes of its element."""
 
 
 def _add_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Scalars become tensors with one element, except where INT8 is converted to UINT8."""
+    """Lower MAXIMUM or MINIMUM.
+
+    Scalars become tensors with one element, unless INT8 is converted to UINT8.
+    """
     for position, operand in enumerate(node.view.inputs):
         if operand.rank or node.converts_int8:
             builder.add_input(node, position)
@@ -59,7 +62,7 @@ def _add_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:
             scale = operand.scale
             if operand.type == "INT8":
                 scale = scale or 1.0
-                # Signed below NNAPI 1.3 only for operands whose neighbors are not.
+                # Before NNAPI 1.3, no type is signed.
                 code = code if node.output_flags & SIGNED else _T.TENSOR_QUANT8_ASYMM
             builder.add_constant(code, (1,), size, scale, operand.zero_point)
     builder.finish(node)
@@ -71,16 +74,16 @@ _DIFFERENCES = {
     "UINT8": (_T.TENSOR_QUANT8_ASYMM, 128, 255),
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 0, 127),
 }
-"""By tensor type: the operand type and zero point of the difference, and the highest value of a quantized type (otherwise 0)."""
+"""By tensor type: the NNAPI type of the difference, its zero point, and the highest value of a quantized type (otherwise 0)."""
 
 
 def _add_squared_difference(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformSquaredDifferenceIntoSupportedOps``."""
+    """``TransformSquaredDifferenceIntoSupportedOps``: lower SQUARED_DIFFERENCE to a subtraction and a multiplication."""
     source, output = node.view.input(0), node.view.output(0)
     if source.type not in _DIFFERENCES:
         raise kernel_error("nnapi-intermediate-type", node.index, source, op=node.view.op)
     code, zero_point, highest = _DIFFERENCES[source.type]
-    # The range of the difference reaches the root of the largest square, with both signs.
+    # The difference ranges from minus to plus the square root of the largest result.
     largest = float32(float32(highest - output.zero_point) * float32(output.scale)) if highest else 0.0
     scale = quotient(2 * float32(math.sqrt(largest)), 254) if largest >= 0 else math.nan
     for position in range(len(node.inputs[:2])):

@@ -1,4 +1,4 @@
-"""Changes of type, quantization, and sparse weights."""
+"""Type conversion, quantization, and sparse weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..operator_lowering import Lowering, Lowerings
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Constant sparse weights are unpacked where they are read."""
+    """Return whether DENSIFY is absorbed: constant sparse weights are unpacked by the nodes that read them."""
     if not is_constant_densify(view):
         return False
     if not view.node.outputs:
@@ -23,12 +23,15 @@ def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Raise the failure for a DENSIFY of anything but constant weights, for which NNAPI has no operation."""
+    """Raise KernelError for a DENSIFY that is not absorbed, since NNAPI has no such operation."""
     raise kernel_error("nnapi-unmapped-operator", node.index, op=node.view.op)
 
 
 def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Float16 weights become float32 operands, or are widened where they are read."""
+    """Return whether DEQUANTIZE is absorbed.
+
+    Constant float16 weights become float32 operands; unpacked sparse float16 weights are widened by the nodes that read them.
+    """
     node = view.node
     if view.is_constant_float16_dequantize:
         with suppress(KernelError):
@@ -43,7 +46,10 @@ def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_quantize(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """NNAPI quantizes floats only, so a quantized input becomes float first."""
+    """Lower QUANTIZE.
+
+    NNAPI quantizes only floats, so a quantized input is dequantized first.
+    """
     builder.add_inputs(node)
     if node.view.input(0).type in QUANTIZED_TYPES:
         builder.add_dequantize(node, 0, "FLOAT32")

@@ -15,7 +15,7 @@ from ..parameters import activation_code, add_integers, add_zero_bias, first_int
 
 _T = OperandType
 _WEIGHTS = (1, 2)
-"""Operands that are dequantized beside float input."""
+"""Positions of the operands that are dequantized if the input is float."""
 
 
 def _add_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -41,7 +41,7 @@ def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
 
 
 def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Weights count as quantized per channel whatever the number of scales."""
+    """Lower TRANSPOSE_CONV, whose weights count as quantized per channel even with a single scale."""
     options, source = node.options, node.view.input(2)
     builder.add_unchecked_input(node, 2, SIGNED if builder.target_feature_level >= NNAPI_1_3 else CONVERT_INT8)
     builder.add_unchecked_input(node, 1, PER_CHANNEL | (REPEATED_SCALE if source.type == "FLOAT32" else 0))
@@ -63,7 +63,10 @@ def _add_dilation(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _groups(node: LoweredNode) -> int | None:
-    """Return the groups of a convolution whose filter has other channels than its input; None for other convolutions."""
+    """Return the number of groups of a grouped convolution; None for other convolutions.
+
+    A convolution is grouped if its filter and its input differ in the number of channels.
+    """
     source, weights = node.view.input(0), node.view.input(1)
     if not source.shape or not weights.shape or source.shape[3:4] == weights.shape[3:4]:
         return None
@@ -74,7 +77,7 @@ def _groups(node: LoweredNode) -> int | None:
 
 
 def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Sparse weights are unpacked instead of being mapped."""
+    """Add a node's operands, with sparse weights unpacked."""
     for position, index in enumerate(node.inputs):
         densify = _densify_of(builder, index) if position == 1 else None
         if densify is None:
@@ -84,7 +87,7 @@ def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
-    """Return the node that unpacks these weights, with or without a DEQUANTIZE in between."""
+    """Return the DENSIFY that unpacks these weights, directly or followed by a DEQUANTIZE; None for other weights."""
     dequantize = builder.widened.get(weights)
     if dequantize is None:
         return builder.densified.get(weights)
@@ -97,7 +100,7 @@ _DENSE_TYPES = {
     "FLOAT16": (_T.TENSOR_FLOAT16, 2),
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
 }
-"""The operand type of unpacked weights, and the bytes of an element."""
+"""By type of the sparse weights: the NNAPI type of the unpacked weights, and the bytes of an element."""
 
 
 def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify: Node, is_widened: bool) -> None:
@@ -114,7 +117,7 @@ def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify
 
 
 def _third_tensor_is_int8(view: NodeView) -> bool:
-    """Return whether tensor 2 of the graph is INT8; the original confuses it with operand 2 of the node."""
+    """Return whether tensor 2 of the graph is INT8; the real delegate confuses this tensor with operand 2 of the node."""
     return view.graph.tensors[2].type == "INT8"
 
 

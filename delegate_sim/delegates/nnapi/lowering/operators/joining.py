@@ -20,7 +20,7 @@ def _add_concatenation(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """NNAPI wants the axis before the operands."""
+    """Lower PACK to NNAPI's operation, which takes the axis before the operands."""
     if builder.target_feature_level < FEATURE_LEVEL_6:
         _add_concatenation_and_reshape(builder, node)
         return
@@ -31,12 +31,12 @@ def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformPackIntoSupportedOps``."""
+    """``TransformPackIntoSupportedOps``: lower PACK to a concatenation and a RESHAPE."""
     first = node.view.input(0)
     axis = node.options.axis
     if axis < 0:
         axis += first.rank + 1
-    if not 0 <= axis < first.rank:  # the original does not check for axes below 0, and reads whatever memory lies there
+    if not 0 <= axis < first.rank:  # the real delegate does not check for axes below 0, and reads whatever memory is there
         raise kernel_error("nnapi-axis", node.index, axis=axis, shape=list(first.shape))
     for position in range(len(node.inputs)):
         builder.add_flagged_input(node, position, SIGNED)
@@ -49,7 +49,7 @@ def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SPLIT: the axis becomes a scalar, and every operand that is the axis tensor is left out."""
+    """Lower SPLIT: the axis becomes a scalar, and operands that are the axis tensor are skipped."""
     for position, index in enumerate(node.inputs):
         if index != node.operand(0):
             builder.add_input(node, position)
@@ -59,7 +59,10 @@ def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_slices(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformSplitVIntoSupportedOps`` and ``ComputeSplitVUnknownSplitSize``; sizes and axis are constant."""
+    """Lower SPLIT_V, whose sizes and axis are constant, to one slice for each result.
+
+    Source: ``TransformSplitVIntoSupportedOps`` and ``ComputeSplitVUnknownSplitSize``.
+    """
     source = node.view.input(0)
     sizes = _integers(node.view, 1)
     axis = first_integer(node.view, 2)
@@ -85,7 +88,7 @@ def _integers(view: NodeView, position: int) -> list[int]:
 
 
 def _add_reshape_and_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformUnpackIntoSupportedOps``."""
+    """``TransformUnpackIntoSupportedOps``: lower UNPACK to a RESHAPE and a SPLIT."""
     source = node.view.input(0)
     axis, count = node.options.axis, node.options.num
     if axis < 0:

@@ -9,7 +9,7 @@ from ..operator_lowering import Lowering, Lowerings
 from ..parameters import activation_code, add_zero_bias
 
 _WEIGHTS = (1, 2)
-"""Operands that are dequantized beside float input."""
+"""Positions of the operands that are dequantized if the input is float."""
 
 
 def _add_batch_matmul(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -20,7 +20,10 @@ def _add_batch_matmul(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_fully_connected(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """An omitted bias becomes zeros. NNAPI returns two dimensions, so a RESHAPE follows where the node keeps its own."""
+    """Lower FULLY_CONNECTED.
+
+    An omitted bias becomes zeros. NNAPI's result has two dimensions, so a RESHAPE follows if ``keep_num_dims`` is set.
+    """
     for position, index in enumerate(node.inputs):
         if index >= 0:
             builder.add_input(node, position)

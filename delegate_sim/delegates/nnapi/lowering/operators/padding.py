@@ -15,7 +15,10 @@ _T = OperandType
 
 
 def _add_pad(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """The padding value becomes a number; the original checks its type, but not whether adding it worked."""
+    """Lower a padding; the padding value becomes a scalar.
+
+    The real delegate checks the type of the value, but ignores a failure to add the scalar.
+    """
     if len(node.inputs) != 3:
         builder.add_inputs(node)
     else:

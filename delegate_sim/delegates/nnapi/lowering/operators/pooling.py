@@ -17,7 +17,7 @@ def _add_pooling(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Width and height are those of the result."""
+    """Lower RESIZE_BILINEAR, with the width and height of the node's result."""
     options, shape = node.options, (*node.view.output(0).shape, 0, 0, 0)
     builder.add_input(node, 0)
     add_integers(builder, shape[2], shape[1])
@@ -29,7 +29,7 @@ def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_nearest_neighbor(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Width and height are read from the constant size."""
+    """Lower RESIZE_NEAREST_NEIGHBOR, with the width and height in the node's constant size operand."""
     options = node.options
     builder.add_input(node, 0)
     add_integers(builder, first_integer(node.view, 1, 1), first_integer(node.view, 1))

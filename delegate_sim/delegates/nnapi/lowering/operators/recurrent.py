@@ -16,9 +16,9 @@ from ..parameters import activation_code
 
 _T = OperandType
 _SHARED_INPUTS = 20
-"""Operands of an LSTM without those of layer normalization."""
+"""Number of operands of an LSTM without layer normalization."""
 _LSTM_WEIGHTS = (*range(1, 18), *range(20, 24))
-"""Operands that are dequantized beside float input."""
+"""Positions of the operands that are dequantized if the input is float."""
 
 
 def _add_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -35,7 +35,7 @@ def _is_quantized_lstm(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """NNAPI wants a scratch buffer among the results, and returns both states."""
+    """Lower a full LSTM; NNAPI's results also include a scratch buffer and both states."""
     count = len(node.inputs)
     _add_given(builder, node, range(min(_SHARED_INPUTS, count) if is_full_lstm(node.view) else count))
     _add_clipping(builder, node)
@@ -50,7 +50,7 @@ def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_basic_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Weights and biases are split by gate; the results are swapped."""
+    """Lower a basic LSTM: weights and biases are split by gate, and the two results change places."""
     builder.add_unchecked_input(node, 0)
     weights, biases = node.view.input(2), node.view.input(3)
     rows, columns = (*weights.shape, 0, 0)[:2]
@@ -75,7 +75,7 @@ _SIGNED_OPERANDS = frozenset({0, 18})
 
 
 def _add_quantized_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """The fully quantized LSTM, which ``AddOpsAndTensors`` adds without ``Map``."""
+    """Lower a fully quantized LSTM, for which ``AddOpsAndTensors`` does not call ``Map``."""
     for position, index in enumerate(node.inputs):
         if index >= 0:
             builder.add_flagged_input(node, position, SIGNED if position in _SIGNED_OPERANDS else 0)
@@ -114,7 +114,7 @@ def _add_sequence_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_bidirectional_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """The runtime has no layer normalization here, so its operands are left out."""
+    """Lower a bidirectional LSTM with empty operands for layer normalization, which the runtime does not support here."""
     _add_given(builder, node, range(len(node.inputs)))
     _add_clipping(builder, node)
     builder.add_bool(node.options.merge_outputs)
@@ -146,7 +146,7 @@ def _add_svdf(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_given(builder: PartitionBuilder, node: LoweredNode, positions: Iterable[int]) -> None:
-    """Add operands; those that the node omits become empty operands."""
+    """Add the operands at these positions; an operand that the node omits becomes an empty operand."""
     for position in positions:
         if node.operand(position) >= 0:
             builder.add_input(node, position)
@@ -161,7 +161,7 @@ def _add_clipping(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_layer_normalization(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """The last four operands of the long form."""
+    """Add the operands for layer normalization: the last four of a full LSTM's 24 operands."""
     for position in range(20, 24):
         if node.operand(position) >= 0:
             builder.add_unchecked_input(node, position, is_hybrid=node.is_hybrid)
