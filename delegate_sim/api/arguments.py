@@ -1,6 +1,6 @@
 """Check the arguments of public functions: models, delegates with options, releases, and hypothetical changes.
 
-A wrong argument raises one of this package's errors, which names the possible values.
+A wrong argument raises an error of this package, whose message lists the allowed values.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def model_of(model: Any) -> Model:
 
 
 def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delegate, OptionValues], str | None]:
-    """Return a delegate with its options, and the runtime release if the options name one. Raises OptionError."""
+    """Return a delegate with its options, and the runtime release if the options name a release. Raises OptionError."""
     from ..delegates.options import parse_options, without_release
 
     delegate = delegate_of(name)
@@ -82,7 +82,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the named release, or the default release if no release is named. Raises OptionError for two different releases."""
+    """Return the release in ``releases``, or by default the newest. Raises OptionError for two different releases."""
     from ..releases.catalogue import DEFAULT_RELEASE
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
@@ -142,7 +142,7 @@ def delegate_of(name: Any) -> Delegate:
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Return the function with a check of each call: arguments that do not match the signature raise OptionError.
+    """Decorate a function so that arguments that do not match its signature raise OptionError.
 
     The former name of an argument is still accepted, with a DeprecationWarning.
     """
@@ -163,7 +163,7 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 
 
 def _rename(named: dict[str, Any]) -> None:
-    """Pass the value given under the former name to the argument's current name."""
+    """Move a value given under an argument's former name to its current name."""
     if _ASSUMES_REGISTERED in named:
         raise OptionError(f"{_FORMER_NAME} is the former name of {_ASSUMES_REGISTERED}: give only one of them")
     message = f"{_FORMER_NAME} is called {_ASSUMES_REGISTERED} now; the old name will be removed in the next release"

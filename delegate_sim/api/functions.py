@@ -113,11 +113,11 @@ def compiled_model(
 ) -> StackResult:
     """Simulate LiteRT 2's CompiledModel with some accelerators: whether it is created, and where each node then runs.
 
-    ``accelerators`` are some of ``npu``, ``gpu`` and ``cpu``, by default all; they are applied in this order. With ``npu``,
-    ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``. Nodes that the vendor's plugin selects count as running
-    on the NPU, although the vendor's compiler, which is not simulated, may still reject them. Each of the ``options`` goes to
-    the plugin and to the delegates that have this option. The result has ``is_created``, ``notes`` on how CompiledModel
-    handles failures, ``places()``, and the ``report`` of every step.
+    ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. With
+    ``npu``, ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``. Nodes that the vendor's plugin selects count as
+    running on the NPU, although the vendor's compiler, which is not simulated, may still reject them. Each option in ``options``
+    is passed to the plugin and to the delegates that know the option. The result has ``is_created``, ``notes`` on how
+    CompiledModel handles failures, ``places()``, and the ``report`` of every step.
     Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime,
     for a SoC without ``npu``, and for ``npu`` without a SoC.
     """
@@ -151,8 +151,8 @@ def diagnose(
 ) -> Diagnosis:
     """Find what keeps nodes of a model from a delegate, what each cause costs, and what to change.
 
-    Takes the arguments of ``analyze``. Refusals that one change would remove form one cause. The ``findings`` of the result list
-    the causes, biggest gain first, each with the result if it were fixed. Raises the same errors as ``analyze``.
+    Takes the arguments of ``analyze``. Refusals that one change would remove form one cause. The result's ``findings`` list the
+    causes, biggest gain first, each with the outcome of fixing the cause. Raises the same errors as ``analyze``.
     """
     from ..diagnosis.diagnose import diagnose
 
@@ -175,8 +175,8 @@ def compare(
     """Compare two models on one target, or one model on two targets, node by node.
 
     Side A is the model ``a`` on the target that the other arguments describe, as for ``analyze``. Side B is the model ``b``, by
-    default ``a`` again. B's target is A's target with the changes in ``changed``: ``delegate``, ``runtime``, ``defaults``, or
-    options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
+    default ``a`` again. B's target is A's target after applying ``changed``, which may set ``delegate``, ``runtime``,
+    ``defaults``, and options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
     Raises the same errors as ``analyze``, and OptionError if A and B have the same model and target.
     """
     from ..results.compare.compared_runs import simulated_side
@@ -209,11 +209,12 @@ def whatif(
 ) -> Comparison:
     """Simulate hypothetical changes of a model, the delegate or the runtime, and compare the result with the original.
 
-    Side A is the model as it is, on the target that the arguments describe, as for ``analyze``. Side B has the hypothetical
-    changes. The delegate accepts the operators and nodes in ``accept``; a node is an index or (subgraph, index). Operators or
-    nodes have the given ``versions``. ``batch`` is the first dimension of every input. With ``fix_shapes``, every tensor has
-    the shape that the file gives it. ``conversion`` is ``float`` for a model without quantization, or ``int8`` or
-    ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target, as for ``compare``.
+    Side A is the model as it is, on the target that the arguments describe, as for ``analyze``. On side B, the hypothetical
+    changes apply: the delegate accepts the operators and nodes in ``accept`` (a node is an index or a pair of subgraph and
+    index), operators or nodes have the given ``versions``, and ``batch`` is the first dimension of every input. With
+    ``fix_shapes``, every tensor has the shape that the file gives it. ``conversion`` is ``float`` for a model without
+    quantization, or ``int8`` or ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target, as for
+    ``compare``.
     Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
     """
     from ..hypothetical.hypothetical_changes import Supposition
@@ -249,11 +250,11 @@ def fix(
     """Rewrite a model so that delegates take more of it, and show that it still computes the same.
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if the simulation improves for one delegate and gets
-    worse for none. ``allow`` is the least exact kind of pass to try: ``exact``, ``rounding`` or ``approximate``. ``shapes``
-    sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. Before that, with ``proves``, both
-    models run on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to
-    replace an existing file. ``split_tail`` writes trailing nodes that stay on the CPU as a second model in the same folder
+    worse for none. ``allow`` limits how much passes may change the results: ``exact``, ``rounding`` or ``approximate``.
+    ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
+    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proves`` is true, both models first
+    run on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to replace an
+    existing file. ``split_tail`` writes trailing nodes that stay on the CPU as a second model in the same folder
     (``fixed.tail.tflite``), whose inputs are the new outputs of the first model.
     Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same,
     MissingPackageError without the extra ``fix``, and OSError if the file cannot be written.
@@ -386,10 +387,10 @@ def check(
     nearest such file in the working directory or above. ``models`` and ``targets`` restrict the check to some models and
     targets of the configuration; a folder stands for the models below it, a pattern for the models that it matches.
     ``update`` writes the baseline entries of the checked models and targets, and ``prune`` drops entries without a model or
-    target. ``live`` also runs the real delegates that exist for this host; a real delegate that differs or cannot be run is a
-    finding.
-    Raises ConfigurationError or BaselineError, which names the file and the problem. A model that cannot be read is a case
-    with the status ``unreadable``.
+    target. ``live`` also runs the real delegates that exist for this host; a real delegate that differs from the prediction or
+    cannot be run counts as a finding.
+    Raises ConfigurationError or BaselineError, which names the file and the problem. A model that cannot be read gets the status
+    ``unreadable``.
     """
     from ..bundles.model_files import files_for
     from ..gate.check import check_models
@@ -415,13 +416,13 @@ def reconcile(
     defaults: str | None = None,
     run: int | None = None,
 ) -> Reconciliation:
-    """Compare what a device did to a model, according to a log, with the simulation, and explain the differences.
+    """Compare the delegation that a device log shows with the simulation of the model, and explain the differences.
 
     ``log`` is the path of a log (the output of benchmark_model, logcat or an application), a list of paths of logs of one run,
     or a log that is already read. If a log holds several runs, ``run`` selects one, counted from 1; by default the last. The
     delegate, its options, the runtime and the defaults are taken from the log if it shows them; arguments override the log.
     Raises the same errors as ``analyze``, LogError for a log that cannot be read, and ReconcileError for a log of another model
-    and for a log that does not show which delegate was applied.
+    or without a sign of the applied delegate.
     """
     from ..device.compare.reconcile import reconcile
     from ..device.parse.applied_target import setting_of

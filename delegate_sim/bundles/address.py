@@ -19,7 +19,7 @@ def join_address(*parts: str) -> str:
 
 
 def split_address(path: str) -> tuple[str, ...]:
-    """Return the file and the names of the nested members in an address; for any other path, return only the path.
+    """Split an address into the file and the names of the nested members; return any other path unchanged, as the only part.
 
     The file part of a path ends at the first separator that follows the name of an existing file, since a file name may itself
     contain the separator. The file part of a URL ends at the first separator.

@@ -9,9 +9,9 @@ from ..foundation.files import open_input
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 
 MODEL_SUFFIXES = (".tflite", ".lite")
-"""File suffixes of models. In a folder, only files with a suffix of a model or a bundle are read."""
+"""File suffixes of models. A search of a folder reads only files with one of these suffixes or a bundle's suffix."""
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-"""File suffixes that mark bundles when a folder is searched. In all other cases, the content of a file decides."""
+"""File suffixes of bundles, used to search folders. Everywhere else, a file's content shows whether it is a bundle."""
 
 _MODEL_IDENTIFIER = b"TFL3"
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")

@@ -13,7 +13,7 @@ from .ranged import Content
 _GREATEST = 1 << 30
 """The most bytes to decompress from one member, whatever its compressed size."""
 _ALWAYS = 256 << 20
-"""The number of bytes that may always be decompressed, whatever the ratio. Models made for tests have equal weights, which
+"""The number of bytes that may always be decompressed, even at a high ratio. Models for tests often have equal weights, which
 compress extremely well.
 """
 _RATIO = 100

@@ -88,7 +88,7 @@ def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
 
 
 def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the given positions, plus the position after each ``**`` at a given position, since ``**`` may match no folder."""
+    """Add to the positions the position after each reached ``**``, since ``**`` may match no folder."""
     positions = set(reached)
     for position, part in enumerate(pattern):
         if position in positions and part == "**":
@@ -97,9 +97,10 @@ def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
 
 
 def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each file in a folder, as a tuple of at most ``depth`` parts. A folder inside itself is not entered.
+    """Yield the path of each file in a folder, as a tuple of at most ``depth`` parts.
 
-    A folder that many links point to is entered only a few times. An unreadable folder is skipped.
+    A link from a folder to one of its parents is not followed. A folder that many links point to is entered only a few times. An
+    unreadable folder is skipped.
     """
     entered: Counter[tuple[int, int]] = Counter()
     waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), _above(folder))]
@@ -144,9 +145,9 @@ def stands_for_many(path: str) -> bool:
 
 
 def files_for(path: str) -> list[str]:
-    """Return the models in a folder, matching a pattern, or in a bundle; the path itself if there are none.
+    """Return the models in a folder or bundle, or those that match a pattern; for any other path, the path.
 
-    A bundle that cannot be read, or that holds no model, is returned as its own path, so that the fault can be reported.
+    The path of a bundle that cannot be read or holds no model is also returned, so that the caller can report the fault.
     """
     if is_url(path):
         if SEPARATOR in path:

@@ -177,7 +177,7 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.RELEASE: "other-release",
     }
 )
-"""The code of the change for each kind of problem; a version that a feature raised has ``change-converter-setting`` instead."""
+"""The code of the change for each kind of problem. If a feature raised a version, the change is ``change-converter-setting``."""
 
 OF_RUNTIME = "runtime"
-"""The ``kind`` of reasons that describe a failure of the whole graph, not a verdict on one node."""
+"""The ``kind`` of a reason that applies to the whole graph rather than to one node."""

@@ -33,7 +33,7 @@ class ConverterSetting(Enum):
     FIXED_SHAPES = "fixed-shapes"
     """Inputs of known sizes."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
-    """One FULLY_CONNECTED for each matrix of a BATCH_MATMUL."""
+    """Each BATCH_MATMUL is written as one FULLY_CONNECTED per matrix."""
 
 
 SettingsTogether = frozenset[ConverterSetting]
@@ -57,7 +57,7 @@ OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
         "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
     }
 )
-"""Settings for each hypothetical conversion of a diagnosis."""
+"""The settings that perform each hypothetical conversion that a diagnosis tries."""
 
 OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
@@ -84,12 +84,12 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "integer": (_FLOAT,),
     }
 )
-"""For each form (``conversion_causes.form``), alternative sets of settings if the delegate refuses a type of the data."""
+"""For each form of a model (``conversion_causes.form``), alternative sets of settings that avoid refused tensor types."""
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Problems that can be fixed by writing the layer with other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
-"""Problems that weights with a scale for each channel may have, but weights with one scale do not have."""
+"""Problems that weights with one scale per channel may cause, and weights with a single scale do not."""
 
 
 def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:
@@ -122,6 +122,6 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Return whether a node works on real numbers, so that the type of its data depends on the quantization."""
+    """Return whether a node computes with real numbers, whose tensor types depend on the quantization."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

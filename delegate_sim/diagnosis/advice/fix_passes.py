@@ -29,7 +29,7 @@ class PassFinder:
     def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
         """Return the most exact pass that improves the model when applied to these nodes; None if there is no such pass.
 
-        The number of tries is limited, and when they are used up, the result is always None.
+        The number of tries is limited; without tries left, the result is None.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)

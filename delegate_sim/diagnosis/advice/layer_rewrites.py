@@ -1,4 +1,4 @@
-"""Ways to write layers with other operators, for operators that delegates often lack.
+"""Rewrites of layers, for operators that delegates often do not support.
 
 ``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. It checks that the converter does not restore the original
 operator, and that the results are the same unless the description says otherwise.
@@ -93,7 +93,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
     }
 )  # fmt: skip
-"""Rewrites of each operator; the first rewrite whose operators the delegate has is suggested."""
+"""Rewrites of each operator. The first rewrite that uses only operators of the delegate is suggested."""
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:

@@ -1,4 +1,4 @@
-"""Advice for the CPU nodes of one run, as precise as a diagnosis but without simulating each fix."""
+"""Advice for the CPU nodes of one run, taken from a diagnosis that does not simulate each fix."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..examiner import Examiner
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The changes that fix the causes of a run, by node and code; ``refusal`` is the change for a refusal of the whole graph."""
+    """The changes that fix the causes of a run: ``by_reason`` for single nodes, ``refusal`` for a refusal of the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str
 
     def changes(self, subgraph: int, nodes: Iterable[int], code: str) -> tuple[str, ...]:
-        """Return the distinct changes that fix a refusal of some nodes."""
+        """Return the distinct changes that fix a refusal with this code of these nodes."""
         changes = [change for node in nodes for change in self.by_reason.get((NodeKey(subgraph, node), code), ())]
         return tuple(dict.fromkeys(changes))
 

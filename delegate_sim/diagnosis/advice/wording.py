@@ -66,7 +66,7 @@ _REGISTER = "register-operator"
 
 @dataclass(frozen=True, slots=True)
 class RefusedCase:
-    """A refused node of the file and one of the reasons."""
+    """A refused node of the file, with one of the reasons for the refusal."""
 
     key: NodeKey
     op: str
@@ -75,19 +75,19 @@ class RefusedCase:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Wording for one cause, derived from its identity, its nodes' operators, its cases and its fix."""
+    """The wording for one cause, derived from the cause's identity, refused nodes and fix."""
 
     model: Model
     first: Examined
     """The run of the original model."""
     last: Examined
-    """The run in which no conversion, version or level prevents delegation."""
+    """The run with every conversion, version and level changed so that none of them prevents delegation."""
     identity: Identity
     operators: Sequence[tuple[str, int]]
     cases: Sequence[RefusedCase]
     remedy: Remedy
     others: Others | None = None
-    """The judge that finds other delegates that take the nodes; None if no other delegates should be named."""
+    """Finds other delegates that take the nodes; None if the wording should not name other delegates."""
 
     @property
     def _ops(self) -> str:
@@ -153,7 +153,7 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the operators that a special cause is about; the cause may keep other operators on the CPU too."""
+        """Return the operators that a special cause is about, without other operators that the cause also keeps on the CPU."""
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
@@ -223,7 +223,7 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator that makes a size unknown, if the operator selects elements by value; empty otherwise."""
+        """Return the operator whose result has an unknown size because it selects elements by value; empty if there is none."""
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():
@@ -240,13 +240,13 @@ class Wording:
         )
 
     def _not_loaded(self) -> str:
-        """Return the first operator or type that the release does not load, and the number of further operators or types."""
+        """Return text that names the first operator or type that the release does not load, and counts the others."""
         first, _, _ = self.cases[0].reason.message.partition("; ")
         more = len(load_on(self.model, self.first.run.release).reasons) - 1
         return f"{first}, and {more:,} more" if more > 0 else first
 
     def _release(self) -> str:
-        """Return the ways to load the model: other releases, registration, and converting without some features."""
+        """Return instructions for loading the model: other releases, registration, or a conversion without some features."""
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
         ways = [f"use {releases} (delegate-sim releases shows all of them)"] if releases else []
@@ -305,7 +305,7 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Return whether the nodes are at the start or the end: no delegated node comes before them, or none comes after them.
+        """Return whether the nodes are at the model's start or end: no delegated node precedes the nodes, or none follows them.
 
         Delegated nodes that are independent of these nodes may still run in a separate partition.
         """

@@ -22,8 +22,8 @@ class Identity(NamedTuple):
 class Remedy:
     """The hypothetical changes that fix a cause in a simulation.
 
-    With ``accepts``, the simulation simply assumes that the delegate takes the nodes. The other fields are changes that make
-    this assumption unnecessary: versions of nodes, options of the delegate, and fields of ``Supposition``.
+    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields are changes that
+    make this assumption unnecessary: versions of nodes, options of the delegate, and fields of ``Supposition``.
     """
 
     accepts: bool = False
@@ -59,7 +59,7 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """The cause's name on the command line, which joins its problem and subject."""
+        """The cause's name on the command line: the problem and the subject."""
         return ":".join([self.identity.problem.value, *self.identity.subject])
 
     @property
@@ -70,7 +70,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """All causes, and the causes of each node."""
+    """All causes of a run, and the causes of each node."""
 
     causes: tuple[Cause, ...]
     causes_of: Mapping[NodeKey, frozenset[Identity]]

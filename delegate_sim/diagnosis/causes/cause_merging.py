@@ -8,14 +8,15 @@ from ...rules.kinds import Problem
 from .cause import Blockers, Cause
 
 _TYPE_FEATURE = "-type"
-"""Suffix of the codes of features that consist in the type of a tensor."""
+"""Suffix of the codes of features that are tensor types."""
 
 
 def joined(blockers: Blockers) -> Blockers:
-    """Merge each cause of a refused version into the cause of the rank or type that raised the version.
+    """If a rank or type raised a refused version, merge the version's cause into the cause of that rank or type.
 
-    The merged cause keeps its identity, and also gets the codes and versions of the other cause. Causes are merged only if all
-    nodes of the version are also refused for that rank or type. A conversion of the whole model stays a separate change.
+    The cause of the rank or type keeps its identity, and gets the codes and versions of the version's cause. Causes are merged
+    only if all nodes with the refused version are also refused for that rank or type. A cause whose fix converts the whole model
+    is not merged.
     """
     causes = {cause.identity: cause for cause in blockers.causes}
     for version in blockers.causes:
@@ -36,7 +37,8 @@ def joined(blockers: Blockers) -> Blockers:
 def _change(host: Cause, version: Cause) -> str:
     """Return the instructions of a merged cause.
 
-    The instructions of ``version`` are more specific than those of ``host``, but apply only to the nodes of ``version``.
+    The instructions for the cause ``version`` are more specific than those for the cause ``host``, but do not cover all nodes of
+    ``host``.
     """
     if version.identity.subject[-1].isdecimal() or version.change == host.change:
         return host.change
@@ -46,10 +48,10 @@ def _change(host: Cause, version: Cause) -> str:
 
 
 def _raised_by(cause: Cause) -> Problem | None:
-    """Return the problem of the only feature that raised a version; None unless the feature is a rank or a type.
+    """Return the problem that matches the only feature that raised a version; None unless that feature is a rank or a type.
 
-    A version that is too low counts as a problem of the type: converters write no higher version than needed, so only another
-    type could need the newer version.
+    A version that is too low counts as raised by a type: converters write the lowest possible version, so only another type would
+    lead to a higher version.
     """
     if cause.identity.problem is not Problem.OPERATOR_VERSION or not cause.node_versions:
         return None

@@ -21,7 +21,7 @@ OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSI
 _SUBSTANTIAL = 0.01
 """The smallest share of multiply-adds that counts as substantial."""
 _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
-"""Problems that depend on other nodes."""
+"""Problems of a node that are due to other nodes."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 
@@ -34,7 +34,7 @@ class Simulate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A change to the conversion: the hypothetical change, and the refusals that it removes."""
+    """A change to the conversion, and the refusals that the change removes."""
 
     supposition: Supposition
     ended: tuple[RefusedNode, ...]
@@ -46,15 +46,15 @@ def is_dynamic(run: Run) -> bool:
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether ``now`` is refused for a tensor of unknown size, and ``then`` is not refused for the same tensor."""
+    """Return whether a tensor of unknown size makes the runtime refuse the graph in the run ``now``, but not in ``then``."""
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
 def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Root | None:
     """Return the effect of converting with known input sizes; None if that removes no refusal.
 
-    If the file already gives all input sizes, the change affects only the sizes computed from them. ``assumed`` holds the
-    hypothetical changes so far.
+    If the file already gives all input sizes, only sizes that the model computes from the inputs become known. ``assumed`` holds
+    the hypothetical changes so far.
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None
@@ -67,9 +67,9 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Ro
 
 
 def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> Root | None:
-    """Return the conversion to other types that adds the largest gain to ``supposition``; None if there is no gain.
+    """Return the conversion to other types that gains most when added to ``supposition``; None if no conversion gains anything.
 
-    Refusals that concern only versions are not considered, because they are explained by the features that raised the versions.
+    Refusals of versions alone do not count as removed, because the features that raised the versions explain these refusals.
     """
     now = simulate(supposition, {})
     if now.run.refusal is not None and now.run.refusal.behind is not None:
@@ -125,7 +125,7 @@ def _form_of(tensor: Tensor) -> str:
 
 
 def _conversions(model: Model) -> Sequence[str]:
-    """Return the other forms that a model can be converted to, the mildest change first."""
+    """Return the other forms to which a model can be converted, smallest change first."""
     own = form(model)
     if own == "float":
         return ("int8",)
@@ -133,7 +133,7 @@ def _conversions(model: Model) -> Sequence[str]:
 
 
 def _takes_more(now: Examined, then: Examined) -> bool:
-    """Return whether any original node is newly delegated; nodes that the conversion adds do not count."""
+    """Return whether ``then`` delegates any node that ``now`` leaves to the CPU, without nodes that a conversion adds."""
     left = {refused.key for refused in then.on_cpu()}
     return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
 
@@ -159,7 +159,7 @@ def _has_problem(examined: Examined, problem: Problem) -> bool:
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
-    """Return the gain in the share of multiply-adds, in the share of nodes, and in partitions."""
+    """Return the gain from ``now`` to ``then`` in the share of multiply-adds, the share of nodes, and the partitions."""
     share = then.multiply_add_share - now.multiply_add_share
     nodes = then.measures.delegated_share - now.measures.delegated_share
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)
@@ -171,7 +171,7 @@ def _blamed(examined: Examined) -> tuple[int, int | None] | None:
 
 
 def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
-    """Return the refusals for any of ``problems`` that occur in the run ``now`` but no longer in ``then``."""
+    """Return the refusals of the run ``now`` for any of ``problems`` that do not occur in the run ``then``."""
     kinds = now.run.delegate.kinds
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
     removed = []

@@ -15,11 +15,11 @@ _TRIED = 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, tried: int = _TRIED
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Return, for each cause, the CPU nodes without a cause that become delegated or disappear once the cause is fixed.
+    """Return, for each cause, the CPU nodes without a cause of their own that fixing the cause delegates or removes.
 
-    Such nodes widen float16 weights, lie in partitions over a limit, or depend on nodes around them. Each node belongs to one
-    cause: the first cause whose fix alone frees the node, or else the last cause that must be fixed, in order. At most ``tried``
-    causes are fixed one by one.
+    Such nodes widen float16 weights, lie in partitions that a limit drops, or depend on nodes around them. Each node is assigned
+    to the first cause whose fix alone frees the node. If no single fix is enough, causes are fixed in order, and the node is
+    assigned to the cause whose fix finally frees it. At most ``tried`` causes are fixed one by one.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     followers: dict[Identity, list[NodeKey]] = {}

@@ -27,21 +27,21 @@ from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
-"""Problems that disappear once other nodes are delegated, or that keep the whole graph on the CPU."""
+"""Problems that form no cause, because they disappear once other nodes are delegated, or keep the whole graph on the CPU."""
 
 _MOST_REPAIRS = 16
-"""Largest number of nodes to repair, one after another, because their CPU kernels refuse them."""
+"""Largest number of repeated simulations, each of which assumes that one more CPU kernel accepts its node."""
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Problems for which another version or level is tried, once for each node."""
+"""Problems that are solved by trying other versions or levels, once for each node."""
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
-"""Features that disappear in a float model; converting to float is a larger change than choosing another operator version."""
+"""Features that a conversion to float removes. Such a conversion is a larger change than another operator version."""
 
 
 def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
@@ -71,14 +71,14 @@ class _Finder:
         self.without_kernels: set[NodeKey] = set()
         """Nodes whose kernels cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
-        """The nodes whose features raised a version that other nodes of the operator share."""
+        """For each cause of a version, the nodes whose features raised the version. All nodes of one operator share a version."""
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
-        """Causes that keep the whole graph on the CPU. If such a cause is about single nodes, ``own`` lists these nodes."""
+        """Causes that keep the whole graph on the CPU."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
-        """The cause of an unknown size, and the nodes whose operand sizes are only guesses after that cause is fixed."""
+        """The cause of an unknown size, and the nodes whose operand sizes are guesses if that cause is assumed to be fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}
-        """The nodes that a cause in ``whole`` is about, if any."""
+        """The nodes that a cause in ``whole`` concerns, if the cause concerns single nodes."""
 
     @property
     def delegate(self) -> Any:
@@ -86,7 +86,7 @@ class _Finder:
         return self.first.run.delegate
 
     def problem_of(self, code: str) -> Problem:
-        """Return the problem that a refusal's code stands for; the delegate knows all codes."""
+        """Return the problem that a refusal's code stands for, as the delegate defines it."""
         problem: Problem = self.delegate.kinds[code].problem
         return problem
 
@@ -107,7 +107,7 @@ class _Finder:
             now = self.simulate(self.base, {})
         now = self._end_stages(now)
         self.last = now
-        # A delegate that stops at a node's first failed check reports the next one only once the version or level is right.
+        # A delegate that stops at a node's first failed check reports the next one only once the version or level is accepted.
         while self._look_at(self.last):
             remedies = [self._remedy(identity) for identity in self.versions]
             versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}
@@ -120,7 +120,7 @@ class _Finder:
         self._note_rest()
 
     def _look_at_loading(self) -> None:
-        """Note loading causes first, then unregistered operators; fixing both reveals the other causes."""
+        """Add the causes that prevent loading, and unregistered operators; only their fixes reveal all other causes."""
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
             if (cause := find(self.model, now.run)) is not None:
@@ -130,7 +130,10 @@ class _Finder:
                 self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
-        """Assume, for one node after another, that the node's CPU kernel does not refuse the node."""
+        """Add the causes of CPU kernels that refuse their nodes.
+
+        After each cause, the following simulations assume that the kernel accepts its node.
+        """
         for _ in range(_MOST_REPAIRS):
             now = self.simulate(self.base, {})
             cause = preparation_cause(now)
@@ -143,10 +146,10 @@ class _Finder:
             self.base = replace(self.base, repaired_nodes=repaired)
 
     def _repair_guesses(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate without those CPU kernel refusals that depend only on guessed sizes.
+        """Simulate hypothetical changes, and ignore refusals by CPU kernels that are due to guessed sizes.
 
-        Sizes are guesses if they depend on an unknown size that is assumed to be fixed. The assumption that CPU kernels accept
-        guessed sizes becomes part of the fix of the unknown size.
+        A size is guessed if it depends on an unknown size that the simulation assumes to be known. The fix of the unknown size
+        then includes the assumption that CPU kernels accept the guessed sizes.
         """
         now = self.simulate(supposition, options)
         if self.guessed is None:
@@ -172,7 +175,7 @@ class _Finder:
             self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_text(self) -> None:
-        """Note text nodes, which have no known size and may be the only reason why a delegate does not take the model."""
+        """Add the cause of text nodes. Their results have no known size, which may alone keep the model from the delegate."""
         nodes = text_nodes(self.model)
         if not nodes:
             return
@@ -223,7 +226,7 @@ class _Finder:
                     self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at(self, now: Examined) -> bool:
-        """Note new refusals; return whether fixing one of them may reveal further refusals."""
+        """Add causes for new refusals in ``now``; return whether fixing these causes may reveal further refusals."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[RefusedCase] = []
         levels: list[RefusedCase] = []
@@ -284,7 +287,7 @@ class _Finder:
         return identity
 
     def _end_stages(self, now: Examined) -> Examined:
-        """Note each refusal of the whole model by LiteRT or a plugin; return the run without these refusals."""
+        """Add a cause for each refusal of the whole model by LiteRT or a plugin; return the run without these refusals."""
         options: dict[str, Any] = {}
         known: set[str] = set()
         while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
@@ -331,9 +334,10 @@ class _Finder:
                     self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:
-        """Note a kernel that cannot be created, since its failure undoes all delegation.
+        """Add a cause for a delegate kernel that cannot be created, since this failure undoes all delegation.
 
-        The cause covers all nodes with the operator and types of the node at fault, or the whole graph if no node is known.
+        The cause covers all nodes with the same operator and types as the node at fault, or the whole graph if no node is at
+        fault.
         """
         refusal = now.run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
@@ -361,7 +365,7 @@ class _Finder:
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
     def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
-        """Return the mildest options with which the stage behind the delegate accepts the node; empty if there are none."""
+        """Return the smallest change of options with which the stage behind the delegate accepts the node; empty if none."""
         if refusal.behind is None:
             return {}
         for options in self.delegate.remedies(refusal.code, now.run.options):
@@ -383,7 +387,7 @@ class _Finder:
                 self.demanding.setdefault(find_version.identity, set()).update(find_version.demanding)
 
     def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
-        """Find the mildest options with which each node is no longer refused because of its target."""
+        """Find, for each node, the smallest change of options after which the target's level no longer excludes the node."""
         left = {case.key: case for case in cases}
         for options in self._remedies(cases):
             if not left:
@@ -397,7 +401,7 @@ class _Finder:
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
     def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
-        """Yield, without duplicates, the options that the delegate suggests against these refusals, the mildest options first."""
+        """Yield the options that the delegate suggests against these refusals, without duplicates, smallest change first."""
         tried: list[Mapping[str, Any]] = []
         for code in dict.fromkeys([case.reason.code for case in cases]):
             for options in self.delegate.remedies(code, self.first.run.options):
@@ -413,13 +417,13 @@ class _Finder:
         }
 
     def _view(self, key: NodeKey, examined: Examined) -> NodeView:
-        """Return a node of the file as it is in the simulated run's model."""
+        """Return a node of the file, as the changed model of a simulated run has it."""
         now = examined.change.now[key]
         graph = file_graphs(examined.change.model)[now.subgraph]
         return graph.view(graph.nodes[now.node])
 
     def blockers(self) -> Blockers:
-        """Return the causes."""
+        """Return all causes, and the causes of each node."""
         causes_of: dict[NodeKey, set[Identity]] = {}
         for identity, cases in self.cases.items():
             keys = {case.key for case in cases.values()} if identity not in self.whole else self.own.get(identity, ())

@@ -14,7 +14,7 @@ from ..advice.wording import RefusedCase
 
 
 def reason_of(refusal: Refusal) -> Reason:
-    """Return the failure of a kernel, or of a stage behind the delegate, as a reason for refusing the node at fault."""
+    """Return the reason that a failed kernel, or a failed stage behind the delegate, gives for the node at fault."""
     stage = refusal.behind
     if stage is None:
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
@@ -34,7 +34,7 @@ def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
     if problem is Problem.DRIVER:
         return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
     if problem is Problem.RANK:
-        # Nodes pass on tensors of too many dimensions, and one reshape fixes all of these nodes.
+        # Nodes in a row share tensors of too many dimensions, and one reshape fixes all of these nodes.
         return (case.reason.code,)
     return (case.op, case.reason.code, case.reason.needed)
 

@@ -1,4 +1,4 @@
-"""Nodes that no delegate takes by nature, whatever code refuses them."""
+"""Nodes that by nature no delegate takes, whatever the refusal's code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPILED: Mapping[str, str] = MappingProxyType(
 """Custom operators that hold a program for another accelerator, and the tool that creates each of them."""
 
 _LISTS = ("FlexTensorList", "TensorList")
-"""Prefixes of TensorFlow's and the runtime's operators that keep the steps of a loop in a list."""
+"""Prefixes of the operators, TensorFlow's and the runtime's own, that keep the results of a loop's steps in a list."""
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
 """Operators of lookup tables; the runtime's tables map text to numbers or numbers to text."""
@@ -40,7 +40,7 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
         "end the model before",
     }
 )
-"""Operators whose result size depends on the values of elements, whatever the input shapes; each with instructions."""
+"""Operators whose result size depends on the values of elements, not only on input shapes, each with instructions."""
 
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
@@ -54,7 +54,7 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
 
 
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
-    """Return the subject of this node's cause; None if the node is not special and the refusal's code decides the subject."""
+    """Return the subject of the cause if no delegate takes this node; None if the refusal's code decides the subject."""
     tensors = (*node.inputs, *node.outputs)
     if node.node.is_custom and node.op in COMPILED:
         return ("compiled", node.op)

@@ -1,4 +1,4 @@
-"""Find the features that raised a refused version, or the versions that would be accepted."""
+"""Find the features that raised a refused version, or the versions that the delegate would accept."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..effort import Tries
 from .cause import Identity
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
-"""A function that returns the nodes refused for their version, given other versions of some nodes."""
+"""A function that returns the nodes refused for their version after changing the versions of some nodes."""
 
 _Entry = tuple[str, int]
-"""An operator and a version, which together identify an entry that nodes share in a file."""
+"""An operator and a version. In a file, the nodes with the same operator and version share one entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundVersion:
-    """The reason for a node's refused version: features, or the operator and version.
+    """The reason why a node has a refused version: features, or only the operator and version if no feature is known.
 
-    ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes whose features raised the version
-    that other nodes of the operator share.
+    ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes with these features. Other nodes of
+    the operator have the version only because they share the entry.
     """
 
     identity: Identity
@@ -39,10 +39,10 @@ class FoundVersion:
 def find_versions(
     cases: Sequence[RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Find the features without which each node's version is accepted, and yield the result for each node.
+    """Yield, for each node, the features that raised the version, and a lower version that the delegate accepts.
 
     Lower versions are tried until no version can be lowered further, or until the tries run out. The nodes of one operator and
-    version share an entry of the file, and therefore also the features that raised the version.
+    version share an entry of the file, so one set of features raised the version of all of these nodes.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}

@@ -81,8 +81,8 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
     """Return the cause of unregistered custom operators; None if the refusal has another reason.
 
-    If all unregistered operators are of one kind that no delegate takes, such as TensorFlow's own operators, that kind is the
-    cause.
+    If all unregistered operators belong to one kind that no delegate takes, such as TensorFlow's own operators, the cause names
+    that kind.
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
@@ -121,9 +121,9 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
-    """Return the nodes whose operand sizes depend, or may depend, on the tensor of unknown size.
+    """Return the nodes whose operand sizes may depend on the tensor of unknown size.
 
-    The result includes nodes that run subgraphs, and all nodes of other subgraphs, because callers set the sizes there.
+    The result includes nodes that run subgraphs, and all nodes of the other subgraphs, because callers set the sizes there.
     """
     refusal = examined.run.refusal
     if refusal is None or refusal.tensor is None:
