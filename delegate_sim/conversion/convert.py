@@ -84,7 +84,7 @@ class Conversion:
     memory: int = 0
     """Peak memory in bytes; 0 if memory was not watched."""
     printed: str = ""
-    """The end of the converter's output, safe to print line by line."""
+    """The last part of the converter's output, safe to print line by line."""
     is_kept: bool = False
     """True if the conversion came from the cache, so that nothing ran."""
 

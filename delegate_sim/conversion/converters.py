@@ -122,7 +122,7 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
-    """Return each known converter for every interpreter that has it, then the missing converters. Import none of them.
+    """Return each known converter for every interpreter that has it, then the missing converters, without importing any.
 
     ``pythons`` are paths of interpreters; the default is the current interpreter. Raise OptionError for an interpreter that
     cannot be run.

@@ -35,7 +35,7 @@ class Ended:
     The value is ``start`` if the command did not start, and ``left`` if the current process interrupted the command or ended.
     """
     printed: str
-    """The end of the command's output."""
+    """The last part of the command's output."""
     seconds: float
     memory: int
     """Peak memory in bytes; 0 if memory cannot be watched."""

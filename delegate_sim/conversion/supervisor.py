@@ -27,7 +27,7 @@ _ENDING_SECONDS = 10.0
 
 
 class _Printed:
-    """The command's output; all of it is read, but only its end is kept."""
+    """The command's output. All output is read, but only the last part is kept."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.size = 0

@@ -47,7 +47,7 @@ class Delegate:
     summary: str = ""
     """A description of the delegate and of where users meet it; empty if the name is enough."""
     semantics: int = 1
-    """A version number to raise by hand when verdicts change without a change in the rules' data."""
+    """A version number, raised by hand whenever verdicts change although the rules' data does not."""
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()
@@ -63,11 +63,11 @@ class Delegate:
     accelerator: Accelerator = Accelerator()
     """The delegate's behavior under LiteRT's CompiledModel, where it differs from the interpreter."""
     live: LiveTraits | None = None
-    """A declaration of how to run the delegate on this host; None if the host cannot run it."""
+    """A declaration of how to run the delegate on this host; None if the host cannot run the delegate."""
     is_live_only: bool = False
-    """Whether closed code decides about nodes, so that the delegate can be run but not simulated."""
+    """Whether closed-source code decides about nodes. Such a delegate can be run, but not simulated."""
     is_plugin: bool = False
-    """Whether the delegate is a ``CompilerPlugin``, or would be a ``CompilerPlugin`` if it could be simulated."""
+    """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
@@ -90,7 +90,7 @@ class Delegate:
         return self.rules
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Yield a note if the rules of a release are not known, naming the release whose rules are used instead."""
+        """If the rules of ``release`` are not known, yield a note that names the release whose rules are used instead."""
         history = self.history
         return release_notes(self.name, release, history.known_since, is_unchanged=history.is_unchanged_since)
 
@@ -106,7 +106,7 @@ class Delegate:
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
-        The runtime then shows the delegate each graph as it is in the file.
+        If so, the runtime shows the delegate each graph as it is in the file.
         """
         return False
 
@@ -118,7 +118,7 @@ class Delegate:
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
-        """Return the oldest release that is known to make the same decision about a graph as the given release."""
+        """Return the oldest release in which the delegate's decision about a graph is known to be the same as in ``release``."""
         if self.history.changed_in is None:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
@@ -135,7 +135,7 @@ class Delegate:
         return None
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield changes to the options, mildest first, each of which may end refusals with this code."""
+        """Yield changes to the options, mildest first. Each change may avoid refusals with this code."""
         limits = self.limits
         if code == PARTITION_LIMIT.name and limits.option:
             yield {limits.option: limits.unlimited}

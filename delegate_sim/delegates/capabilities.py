@@ -44,8 +44,8 @@ class StageBehind:
         """Return the reason why the stage refuses a partition; None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. A refusal has the effect of a kernel that cannot be created: it undoes the
-        delegation. A refusal whose ``is_known`` is False is only a warning.
+        subgraph's partitions in running order. A refusal undoes the delegation, as does a kernel that cannot be created. A
+        refusal whose ``is_known`` is False is only a warning.
         """
         return None
 
@@ -66,7 +66,7 @@ class Accelerator:
     registered_operators: frozenset[str] = frozenset()
     """Custom operators that LiteRT registers itself if the accelerator is requested."""
     fails_with_model: bool = False
-    """Whether a failure fails the whole model; if not, the runtime restores the original plan."""
+    """Whether a failure of the delegate makes the whole model fail. Otherwise, the runtime restores the original plan."""
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
         """Return the index of the first subgraph that LiteRT's loader refuses, and the failure; None if the model loads."""

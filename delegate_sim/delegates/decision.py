@@ -95,8 +95,7 @@ class Decision:
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
     calls: tuple[ReplacingCall, ...] = ()
-    """The runtime's reports, if the delegate replaces nodes in several calls; ``subsets`` are the partitions after the last call.
-    """
+    """The runtime's report on each call, if the delegate replaces nodes in several calls. ``subsets`` then has the end result."""
     origins: Mapping[int, int] = field(default_factory=dict)
     """For each node that the delegate added to the end of ``graph``, the original node that the added node comes from.
 
@@ -107,7 +106,7 @@ class Decision:
     """Subgraphs that no delegate is asked about, because this delegate runs the nodes that call them."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
-    """The nodes of the file that a compiler receives together, by group; None if no compiler is involved.
+    """Groups of nodes of the file, each of which a compiler receives as a whole; None if no compiler is involved.
 
     Unlike ``subsets``, groups contain the nodes of inlined bodies, but no nodes that are compiled outside a group.
     """

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver is known to reject at least one operation of some group, and it is not known which operation."""
+        """Whether the driver is known to reject at least one operation of a group, but it is not known which operation."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
@@ -141,4 +141,4 @@ class DevicesInterface:
     The function yields nothing if a partition cannot be built.
     """
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
-    """A function that returns the text of a profile file for the options used when the log was taken."""
+    """A function that returns the text of a profile file, given the devices and the options with which the log was recorded."""

@@ -82,7 +82,7 @@ class DriverProfile(Driver):
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether ``one_of`` contains any groups."""
+        """Whether ``one_of`` has at least one group."""
         return bool(self.one_of)
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:

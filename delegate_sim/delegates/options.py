@@ -22,7 +22,7 @@ DEFAULT_SETS = ("api", "benchmark")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a delegate, under the delegate's own name for it.
+    """One option of a delegate. ``name`` is the name that the delegate itself uses.
 
     ``parse`` converts a value (from Python, or a string from the command line) and raises ValueError saying what the option
     accepts. ``flag`` is the name of benchmark_model's flag without dashes.

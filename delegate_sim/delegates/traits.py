@@ -15,12 +15,11 @@ class ReleaseHistory:
     known_since: str = ""
     """The oldest release whose rules are known; empty if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether tables leave out earlier releases, which lack the delegate or have unknown rules."""
+    """Whether tables leave out releases before ``known_since``, which lack the delegate or have unknown rules."""
     is_unchanged_since: bool = False
-    """Whether the rules are the same in all releases after ``known_since``; no note is then needed about the source of the rules.
-    """
+    """Whether the rules are the same in all releases after ``known_since``, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
-    """The releases that changed ``decide`` other than by adding or removing checks; None if these releases are not known."""
+    """The releases in which ``decide`` changed, apart from added or removed checks; None if these releases are not known."""
 
 
 @dataclass(frozen=True, slots=True)

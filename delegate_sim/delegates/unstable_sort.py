@@ -161,7 +161,7 @@ def _sort_three(run: list[tuple[int, Element]], *places: int) -> None:
 
 
 def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -> tuple[int, bool]:
-    """Move elements less than the first element to its left.
+    """Move elements less than the first element to the left of the first element.
 
     Return the first element's new position, and whether the elements to move were already at the front of the rest of the run.
     """

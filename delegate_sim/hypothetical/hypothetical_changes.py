@@ -39,7 +39,7 @@ class Supposition:
     ``op_versions`` and ``node_versions`` set the versions of operators and of single nodes. ``batch`` is the first dimension of
     every input. With ``fixed_inputs``, the sizes in the file replace the unknown sizes of the inputs, and the model is converted
     again. With ``fixed_shapes``, every tensor also keeps its shape from the file at run time. ``conversion`` is a key of
-    ``CONVERSIONS``, or empty to keep the types of the model. Nodes have their indices in the file.
+    ``CONVERSIONS``, or empty to keep the types of the model. Nodes are given by their indices in the file.
     """
 
     accepted_ops: frozenset[str] = frozenset()
@@ -51,7 +51,7 @@ class Supposition:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """The codes of errors to ignore, with which a compiler plugin or its loader refuses the whole model."""
+    """The codes of errors to ignore; these errors make a compiler plugin or LiteRT's loader refuse the whole model."""
     assume_ops_registered: bool = False
     """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
     release: Release | None = None
@@ -63,7 +63,7 @@ class Supposition:
 
     @property
     def changes(self) -> Hashable:
-        """The assumptions that change the model; if these are equal, and the release too, the changed models are equal."""
+        """The assumptions that change the model. If these assumptions and the release are equal, the changed models are equal."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
         return self.removed_nodes, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 

@@ -36,5 +36,5 @@ def _results(editor: Editor, nodes: Collection[int]) -> set[int]:
 
 
 def _read(editor: Editor, without: Collection[int]) -> set[int]:
-    """Return the tensors that nodes read; the nodes ``without`` do not count."""
+    """Return the tensors that are read by at least one node that is not in ``without``."""
     return {index for origin, node in editor.nodes if origin not in without for index in node.inputs}

@@ -16,7 +16,9 @@ _SHAPING = ("BROADCAST_TO", "RESHAPE")
 
 
 def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -> None:
-    """Remove, merge and replace nodes. ``constants`` became constant, and ``zeros`` are the constants that are all 0.
+    """Remove, merge and replace nodes.
+
+    ``constants`` are tensors that became constant, and ``zeros`` are constants whose elements are all 0.
 
     Except for additions of zeros, only nodes with shapes that were unknown are simplified: the converter that wrote the file has
     already simplified the rest.
@@ -132,7 +134,7 @@ class _Neighbors:
 
 
 def _add_in_layers(editor: Editor) -> None:
-    """Turn the constant of an ADD into the bias of the preceding FULLY_CONNECTED, if it has one value for each unit.
+    """If the constant of an ADD has one value for each unit of the preceding FULLY_CONNECTED, turn it into the layer's bias.
 
     There may be a RESHAPE between the FULLY_CONNECTED and the ADD.
     """
@@ -239,9 +241,9 @@ _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
 def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors: _Neighbors) -> int | None:
-    """Return the tensor to read instead if a layer itself keeps the dimensions that the following RESHAPE restores.
+    """Return the tensor that a layer must read to replace the RESHAPE after it by the layer's option to keep dimensions.
 
-    Return None if the option of the layer cannot replace the RESHAPE.
+    Return None if the option cannot replace the RESHAPE.
     """
     layer = editor.nodes[place][1]
     shape = editor.tensor(reshape.output(0)).shape

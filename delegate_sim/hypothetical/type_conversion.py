@@ -154,9 +154,9 @@ class _Quantizer:
         self.editor = editor
         self.has_scale_for_each_channel = has_scale_for_each_channel
         self.quantized: dict[int, int] = {}
-        """The quantized copy of a float tensor that is also kept as float, by the index of the float tensor."""
+        """The quantized copies of tensors that also stay float, by the index of the float tensor."""
         self.floating: dict[int, int] = {}
-        """The float copy of a quantized tensor, by the index of the quantized tensor."""
+        """The float copies of quantized tensors, by the index of the quantized tensor."""
         self.parameters: dict[tuple[float, int], Quantization] = {}
         """Quantization parameters by scale and zero point, shared because most results have equal parameters."""
 

@@ -27,7 +27,7 @@ from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
-"""Largest number of repeated runs of the first model if its outputs differ from the second's."""
+"""The largest number of repeated runs of the first model if its outputs differ from the second model's outputs."""
 _PACKAGE = "ai_edge_litert"
 
 
@@ -79,7 +79,7 @@ class Difference:
 
     @property
     def unsteady(self) -> str:
-        """An output that the first model computes differently from run to run; empty if there is none."""
+        """The name of an output that the first model computes differently from run to run; empty if there is no such output."""
         return next((output.name for output in self.outputs if output.unsteady), "")
 
     @property
@@ -110,11 +110,11 @@ class Continuation:
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
-    """For each input, whether it comes from the first model's outputs, or else from the single model's inputs; and its index."""
+    """For each input: whether it is an output of the first model or an input of the single model (False), and its index there."""
     outputs: tuple[tuple[int, int], ...]
     """For each output of the single model: the model that computes the output (0 or 1), and the output's index in that model."""
     tensors: Mapping[int, int]
-    """The tensors of the single model that are in the second model: their indices there, by their indices in the single model."""
+    """For tensors in both the single model and the second model: the index in the second, by the index in the single model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Facing:
     order: Mapping[str, Sequence[int]]
     """Under ``inputs`` and ``outputs``: for each input or output of the first model, its position in the second model."""
     in_real_numbers: Mapping[str, Sequence[bool]]
-    """Under ``inputs`` and ``outputs``: for each input or output of the first model, true if the second model's type differs."""
+    """Under ``inputs`` and ``outputs``: for each input or output of the first model, true if the two models' types differ."""
 
 
 def check_installed() -> None:
@@ -148,10 +148,10 @@ def compare(
 ) -> Difference:
     """Run two models on the same inputs in a separate process, and compare their results.
 
-    ``tensors`` are intermediate tensors of the first subgraph, with their names, that both models have at the same index;
-    ``then`` is a model that continues the second one; ``facing`` gives the correspondence if the second model's inputs and
-    outputs are in another order or type. If something differs, the first model is run repeatedly, unless ``looks_for_unsteady``
-    is false. Raises FixError with the runtime's message if a model does not run.
+    ``tensors`` names intermediate tensors of the first subgraph by index; both models have these tensors at the same index.
+    ``then`` is a model that continues the second model. ``facing`` gives the correspondence if the second model's inputs and
+    outputs have another order or other types. If something differs, the first model is run repeatedly, unless
+    ``looks_for_unsteady`` is false. Raises FixError with the runtime's message if a model does not run.
     """
     check_installed()
     with tempfile.TemporaryDirectory() as name:

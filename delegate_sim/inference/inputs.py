@@ -81,7 +81,7 @@ def _values(tensor: Tensor, kind: np.dtype[Any], count: int, limit: int, generat
 
 
 def _limit(graph: Graph, index: int) -> int:
-    """Return the exclusive upper bound of an integer input, from the operands that it indexes."""
+    """Return the exclusive upper bound for an integer input, derived from the operands that the input indexes."""
     waiting, seen, limits = [index], {index}, []
     while waiting:
         tensor = waiting.pop()

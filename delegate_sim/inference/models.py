@@ -76,7 +76,10 @@ def _ends(model: Model) -> tuple[list[_End], list[_End]]:
 
 
 def _order(mine: Sequence[_End], theirs: Sequence[_End]) -> list[int]:
-    """Return the second model's position of each input or output of the first: by signature names, else by position."""
+    """Return, for each input or output of the first model, its position in the second model.
+
+    Inputs and outputs correspond by signature name if both models have the same names, and otherwise by position.
+    """
     names = [end.name for end in theirs]
     if all(end.name for end in mine) and sorted(end.name for end in mine) == sorted(names) and len(set(names)) == len(names):
         return [names.index(end.name) for end in mine]

@@ -66,7 +66,7 @@ KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"li
 
 OLDEST = Release(*_MINOR_RELEASES[0])
 NEWEST = Release(*_MINOR_RELEASES[-1])
-"""The newest release. Rules that have not been withdrawn apply to it."""
+"""The newest release. All rules apply to this release, except for withdrawn rules."""
 DEFAULT_RELEASE = str(NEWEST)
 
 
@@ -90,7 +90,7 @@ def is_release_name(text: str) -> bool:
 
 
 def release_note(release: Release) -> str | None:
-    """Return a note on the release whose rules are used in place of an unknown release; None for a known release."""
+    """Return a note that names the known release whose rules are used for ``release``; None if ``release`` itself is known."""
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
         return None
     known = [parse_release(name) for name in KNOWN_RELEASES]

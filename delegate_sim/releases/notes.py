@@ -8,10 +8,10 @@ from .catalogue import Release, parse_release, release_note
 
 
 def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
-    """Yield notes on the release whose rules are used, if the delegate's rules in ``release`` are not known.
+    """If the delegate's rules in ``release`` are not known, yield a note that names the release whose rules are used.
 
     ``known_since`` is the oldest release in which the rules are known, and empty if the delegate is not part of the runtime.
-    ``is_unchanged`` means that the delegate's rules are the same in all releases since then.
+    ``is_unchanged`` means that the delegate's rules are the same in all releases since ``known_since``.
     """
     note = release_note(release)
     if note is not None:
@@ -27,5 +27,5 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
 
 
 def predicted_build(release: Release) -> str:
-    """Return a note which says that the creation of delegate kernels is only predicted for a release, from the newest sources."""
+    """Return a note that, for this release, the creation of delegate kernels is only predicted from the newest sources."""
     return f"whether {release} can create the delegate's kernels is predicted from the newest sources"

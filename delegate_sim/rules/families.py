@@ -66,6 +66,6 @@ def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_ru
 
 
 def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:
-    """Return rules with a change that is applied when they are loaded. The change must not add operators."""
+    """Return rules to which ``change`` is applied when they are loaded. ``change`` must not add operators."""
     possible = rules.possible if isinstance(rules, LazyRules) else frozenset(rules)
     return LazyRules(possible, lambda: change(rules))

@@ -54,13 +54,14 @@ _FEWEST: Mapping[tuple[int, int], str] = {
 The CPU kernels require these numbers (``kernels/*.cc: Prepare``), which was verified for each operator with ai-edge-litert 2.3.0.
 PAD and PADV2 share one kernel, which takes two or three operands.
 
-Some operators need fewer here than in their kernels. VX takes nodes before Prepare: ADD_N with 1 operand and
-UNIDIRECTIONAL_SEQUENCE_RNN with 4 were observed, and VX's ``Rnn`` passes on all operands that the node has. The kernels of SPLIT,
-SPLIT_V and UNPACK take the number of results from the options, which may be 0, but a node without results does nothing.
+Exceptions: ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before
+Prepare, was observed to take ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands; VX's ``Rnn`` passes on all
+operands that the node has. SPLIT, SPLIT_V and UNPACK need a result here. Their kernels take the number of results from the
+options, which may be 0, but a node without results does nothing.
 """
 
 _MOST_GIVEN = 3
-"""An operator that needs more operands than this number may omit any operand except the first."""
+"""If an operator needs more operands than this number, a node may omit any operand except the first."""
 
 FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
     {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
@@ -80,7 +81,7 @@ def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
 
 
 def is_whole(node: Node) -> bool:
-    """Return whether a node has inputs and outputs, including all that its operator cannot do without."""
+    """Return whether a node has inputs and outputs, omits no output, and has all operands and results that its operator needs."""
     return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and _lacking(node, is_counted=False) is None
 
 

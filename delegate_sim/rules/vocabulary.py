@@ -3,9 +3,9 @@
 Each function is named after its demand. Its argument is the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
 option that the demand is about. A demand that only one delegate makes is a ``check`` with its own function.
 
-Each function sets ``Check.data``, which represents the check in the version of a rule set, so the wording of the check may
-change. A check with its own function is represented by its wording, unless its limits are given as ``data``. ``where`` is always
-represented by the wording of its condition. Change such wording only together with the demand.
+Each function sets ``Check.data``, from which the version of a rule set is computed, so the wording of the check may change. For a
+check with its own function, the version is computed from the wording, unless ``data`` gives the check's limits. For ``where``,
+the version is always computed from the wording of the condition. Change such wording only together with the demand.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def search(
 
 
 def changes_something(row: SweepRow, parent: SweepRow) -> bool:
-    """Return whether the outcome, delegated share, or number of nodes or kernels differs from the parent on any target.
+    """Return whether the outcome, the delegated share, or a number of nodes or kernels differs from the parent's on any target.
 
     The parent is the row whose diagnosis suggested this row.
     """
@@ -102,7 +102,7 @@ def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everythin
 
 
 def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
-    """Combine every setting with the trial's option.
+    """Combine the trial's option with all settings that the routes support.
 
     Yield nothing unless the trial is float with exactly one option, and this option works with every quantization.
     """

@@ -72,7 +72,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return one demand for each of several types that an operand may have, given as (version, type)."""
+    """Return one demand for each pair of a version, and an operand type that needs this version."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 
@@ -129,8 +129,8 @@ _INT16_THROUGHOUT = (Demand(3, "int16-type", both_are("INT16")), *_INT8_DATA)
 _BROADCAST = Demand(3, "broadcast-rank", broadcasts_above_rank_4)
 _HYBRID_RECURRENT = _hybrid_pair(3, 2, hybrid_recurrent)
 
-# The conditions on INT8 weights also list the narrower types that earlier demands test. Without the feature of such a demand,
-# the weights would be INT8, and these conditions then give the version.
+# The conditions on INT8 weights also list narrower types, although earlier demands test these types. If a node lost the feature
+# of such an earlier demand, its weights would be INT8, and these conditions would set the version.
 _FULLY_CONNECTED = (
     Demand(14, "int2-weights", input_is("INT2", at=1)),
     Demand(13, "int4-weights", integer_weights("INT16", "INT4"), given=("int16-type",)),
@@ -312,7 +312,7 @@ _DEQUANTIZE = (
     *_INT8_DATA,
 )
 
-# The two quantizers named above give version 2 to INT8 as well, so that older INT8 models have it.
+# The two quantizers named above give version 2 to INT8 as well, so older INT8 models also have version 2.
 _QUANTIZE = (
     Demand(5, "uint4-type", either_is("UINT4")),
     Demand(4, "int4-type", either_is("INT4")),

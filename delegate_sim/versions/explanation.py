@@ -66,7 +66,7 @@ def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
 
 
 def version_cause(node: NodeView, version: int) -> VersionCause:
-    """Return why the operator of a node has a version above ``version``, considering all nodes that share its entry.
+    """Return the reason why the operator of a node has a version above ``version``, considering all nodes that share the entry.
 
     If the operator's version is not above ``version``, the result counts as explained, but has no features and nodes.
     """

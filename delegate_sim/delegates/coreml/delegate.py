@@ -43,7 +43,7 @@ _DEVICES = {
 
 
 def devices(value: Any) -> str:
-    """Parse the devices on which the delegate is created: our name, upstream's name or upstream's number."""
+    """Parse the option for the devices on which the delegate is created. Values are our names, or upstream's names or numbers."""
     name = str(value).strip().lower()
     if isinstance(value, bool) or name not in _DEVICES:
         raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")

@@ -153,7 +153,7 @@ class GpuDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the failure to build the delegate's own model of one partition; None if the build succeeds.
 
-        The build follows the newest sources. For older releases, the rules were measured but not the builds, so a failure is only
+        The build follows the newest sources. In older releases, only the rules were measured, not the build, so a failure is only
         a prediction.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
@@ -162,7 +162,7 @@ class GpuDelegate(Delegate):
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield option values that avoid refusals with this code because they lift the limit on partitions or on node indices."""
+        """Yield option values that avoid refusals with this code by lifting the limit on partitions or on node indices."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}

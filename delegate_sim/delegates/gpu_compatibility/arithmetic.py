@@ -22,7 +22,7 @@ ADD_OPERANDS, ADD_N, MUL_OPERANDS = case(
 
 
 def is_broadcastable(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Return whether each pair of sizes, paired from the last dimension on, is equal or contains 1 (``CheckIsBroadcastable``)."""
+    """Return whether two shapes broadcast: aligned at the end, their sizes are equal, or one is 1 (``CheckIsBroadcastable``)."""
     pairs = zip(reversed(first), reversed(second), strict=False)
     return all(one == other or 1 in (one, other) for one, other in pairs)
 

@@ -136,7 +136,7 @@ def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[obje
 
 
 def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
-    """Return a check of operand counts with the source and message of a presence check (``CheckTensorIsAvailable``)."""
+    """Return a check of operand counts that fails with the message for a missing operand (``CheckTensorIsAvailable``)."""
 
     def say(node: NodeView) -> str:
         return f"Requested index goes beyond array size: {position} vs {len(node.node.inputs)}"

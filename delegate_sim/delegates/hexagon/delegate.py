@@ -1,8 +1,8 @@
 """The Hexagon delegate's handling of a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
-As a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), it accepts dynamic tensors only with an
-experimental option for varying batch sizes. Neither this option nor the graphs that the delegate's kernels build for the DSP are
-simulated.
+The delegate is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), and accepts dynamic tensors only
+with an experimental option for varying batch sizes. Neither this option nor the graphs that the delegate's kernels build for the
+DSP are simulated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Problems of a node that stop ML Drift from building its model although the rules accepted the node.
+"""Problems in nodes that the rules accepted, but that stop ML Drift from building its model.
 
 Each family module may define ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, which are known only on
 WebGPU. The WebGPU problems were found with the binary of LiteRT 2.3.

@@ -154,7 +154,7 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph that is not one kernel, although the hint promises one; ``left`` are the CPU nodes."""
+    """Return the failure of a subgraph with the CPU nodes ``left``, although the hint promises a single GPU kernel."""
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 

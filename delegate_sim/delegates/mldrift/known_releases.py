@@ -34,7 +34,7 @@ def release_notes(release: Release) -> Iterator[str]:
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return the checks that apply in at least one measured release, with ranges changed to start and end at measured releases.
+    """Return the checks that apply in a measured release, with release ranges changed to start and end at measured releases.
 
     Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If such a check
     changed between two measured releases, the change is dated to the later of the two.

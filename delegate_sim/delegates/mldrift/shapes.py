@@ -43,5 +43,5 @@ def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
 
 
 def is_linear(shape: tuple[int, ...]) -> bool:
-    """Return whether only the last dimension may have more than one element (``IsLinearConvertible``)."""
+    """Return whether all dimensions before the last have size 1 (``IsLinearConvertible``); False for a scalar."""
     return bool(shape) and all(size == 1 for size in shape[:-1])

@@ -18,7 +18,7 @@ NodeGroup = tuple[int, ...]
 
 
 def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[NodeGroup, ...]:
-    """Return the groups that a strategy makes of the selected nodes; the nodes in each group are in running order."""
+    """Return the selected nodes, grouped by a strategy; the nodes in each group are in running order."""
     return weakly_connected(graph, selected) if strategy == WEAKLY_CONNECTED else runs(graph, selected)
 
 
@@ -62,8 +62,8 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
     """Return the groups and the other nodes, sorted so that they can run in this order, and whether such an order exists.
 
-    Each group runs as a whole. If groups wait for each other, no order can run, and each group gets the place of its last node.
-    The result is cached for plugins that select the same nodes.
+    Each group runs as a whole. If groups wait for each other's results, no such order exists, and each group is placed at its
+    last node. The result is cached for plugins that select the same nodes.
     """
     return graph.results.get("running order", (groups,), lambda: _in_running_order(graph, groups))
 

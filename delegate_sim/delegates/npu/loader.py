@@ -27,7 +27,7 @@ _BEFORE = (
     ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
     ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
 )
-"""Types that LiteRT did not support before a release, with that release."""
+"""Pairs of a release, and the types that LiteRT supports only since this release."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,13 @@ class FileFacts:
     """Unusual properties of a file, with the places of the nodes or tensors that have them."""
 
     variants: frozenset[FilePlace]
-    """Tensors that list variant tensors."""
+    """Tensors with a list of ``variant_tensors``."""
     mutating: frozenset[FilePlace]
-    """Nodes with a list of the variable inputs that they change, even if no entry of the list is set."""
+    """Nodes that have the list ``mutating_variable_inputs``, even if no entry of the list is true."""
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel whose numbers of scales and of zero points differ."""
     kinds: Mapping[FilePlace, str]
-    """The kinds of quantization that ``quantization_kind`` cannot derive from the scales, by tensor."""
+    """The kinds of quantization, by tensor, for tensors whose kind ``quantization_kind`` cannot derive from the scales."""
 
 
 @functools.lru_cache(maxsize=2)

@@ -73,7 +73,7 @@ class _FilterFault(Exception):
 
 
 def parsed(text: str) -> OpFilters:
-    """Return the filters in the text of a file; with the fault ``UNPARSABLE`` if the text is not an ``OpFilters`` message."""
+    """Parse the text of a file. If the text is not an ``OpFilters`` message, the result has the fault ``UNPARSABLE``."""
     try:
         tokens = _Tokens(text)
         filters = _message(tokens)

@@ -33,7 +33,7 @@ class NxpVxDelegate(VxDelegate):
     rules = NXP_RULES[NEWEST_RELEASE]
     rule_options = ("release",)
     log = LogTraits()
-    """Empty, because logs cannot tell this variant from VeriSilicon's delegate. Logs are read as VeriSilicon's by default."""
+    """Empty, because both variants print the same lines. By default, the lines are attributed to VeriSilicon's delegate."""
 
     @property
     def rule_books(self) -> tuple[RuleBook[VxTarget], ...]:

@@ -105,7 +105,7 @@ class XnnpackDelegate(Delegate):
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Visit every node, and delegate the supported nodes. The decision keeps the visit for creating the kernels."""
+        """Visit every node, and delegate the supported nodes. The decision stores the visit, which kernel creation needs."""
         visit = Visit(XnnpackTarget(_flags(options, release), release))
         verdicts = _verdicts(graph, visit)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)

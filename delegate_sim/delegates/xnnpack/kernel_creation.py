@@ -27,7 +27,7 @@ from .shapes import attention_of_other_shapes, missing_axis, overflowing_constan
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
 )
-"""Operators whose first operand alone becomes an XNNPACK value; the delegate reads the other operands as parameters."""
+"""Operators for which only the first operand becomes an XNNPACK value; the delegate reads the other operands as parameters."""
 
 _WEIGHTED_FLOAT = {
     "fp32": {("fp32", "fp32", "fp32"), ("fp16", "fp32", "fp16")},

@@ -1,4 +1,4 @@
-"""The kinds of problem that the XNNPACK delegate's rules report; some kinds have another wording than in other delegates."""
+"""The kinds of problem that the XNNPACK delegate's rules report, with the delegate's own wording where needed."""
 
 from __future__ import annotations
 
@@ -68,4 +68,4 @@ KINDS = (
         advice="Look at the reasons of the nodes that read the result, or at the other nodes of the variable.",
     ),
 )
-"""Every kind of problem that the rules report; some kinds have another wording for XNNPACK."""
+"""Every kind of problem in the rules, with the delegate's wording."""

@@ -1,4 +1,4 @@
-"""Kernel failures due to shapes, to constants of another size than their unpacked tensor, and to variables read twice.
+"""Kernel failures caused by shapes, by constants that do not fit their unpacked tensor, and by variables read twice.
 
 Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, ``reshape_reduce_operator``
 (``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
@@ -76,7 +76,7 @@ def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None
 
 
 def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> KernelFailure | None:
-    """Return the failure of a constant that a node unpacks into a tensor of another size."""
+    """Return the failure of a constant that does not fit into the tensor to which a node unpacks it."""
     unpacking = visit.unpacking
     for tensor_index, producer in unpacking.producers.items():
         if producer not in nodes or tensor_index in unpacking.elided_float16:

@@ -45,7 +45,7 @@ class Variables:
             known.value = VALUES[node.op].tensor(node)
 
     def conflict(self, resource: Tensor, value: Tensor) -> str | None:
-        """Return why a node cannot read this value from a variable, or assign it; None if it can (``AddProxyValue``)."""
+        """Return the reason why a variable cannot hold this value; None if the variable can hold it (``AddProxyValue``)."""
         known = self._resources.get(resource.index)
         if known is None:
             return "no VAR_HANDLE before this node"

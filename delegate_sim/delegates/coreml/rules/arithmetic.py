@@ -28,7 +28,7 @@ def _not_broadcast(node: NodeView) -> str | None:
     """Return the shapes if Core ML does not broadcast them.
 
     Before LiteRT 2.1.6, the delegate reads past the end of shapes with more than four dimensions. Because the result of such a
-    read is unknown, these shapes count as shapes that are not broadcast.
+    read is unknown, these shapes are treated as not broadcastable.
     """
     first, second = node.input(0), node.input(1)
     description = f"shapes {list(first.shape)} and {list(second.shape)}"

@@ -95,7 +95,7 @@ def _remove_keeping_input(operation: Operation) -> None:
 
 
 def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> None:
-    """Check that zeros joined to a value have no consumer other than the CONCAT (``MakePaddingFromZerosConcat``)."""
+    """Check that zeros that a CONCAT joins to a value have no consumer except this CONCAT (``MakePaddingFromZerosConcat``)."""
     if len(operation.inputs) != 2:
         return
     for value in operation.inputs:
@@ -117,7 +117,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
 
 
 def _merge_densify(operation: Operation) -> None:
-    """Check that unpacked weights have no consumer other than the convolution (``MergeDensify``)."""
+    """Check that weights that a DENSIFY unpacks for a convolution have no other consumer (``MergeDensify``)."""
     if len(operation.inputs) != 2:
         return
     producer = operation.input(1).producer

@@ -185,7 +185,7 @@ def parse_two_operands(reader: NodeReader) -> None:
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
-    """Return whether the numbers of operands match; an omitted operand counts as constant (``VerifyInputsConstsOutputs``)."""
+    """Return whether the numbers of operands match; omitted operands count as constant (``VerifyInputsConstsOutputs``)."""
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
 

@@ -25,7 +25,7 @@ _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
 
 _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
-"""The first release in which the last size of the basic form's fourth result must be a multiple of 4."""
+"""Since this release, the last dimension of the fourth result of a basic LSTM must be a multiple of 4."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ _AXIS_NAMES = ("batch", "height", "width", "channels")
 def parse_slice(reader: NodeReader) -> None:
     """Parse SLICE (``SliceOperationParser``).
 
-    Three starts stand for height, width and channels if the input has rank 4, and for batch, width and channels if it has rank 3.
+    Three starts apply to height, width and channels if the input has rank 4, and to batch, width and channels if the input has
+    rank 3.
     """
     operation, shape = _add_slice(reader)
     starts, sizes = reader.integers(1), reader.integers(2)
@@ -54,7 +55,7 @@ def parse_slice(reader: NodeReader) -> None:
 def parse_strided_slice(reader: NodeReader) -> None:
     """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
 
-    Three values stand for height, width and channels, whatever the rank of the input.
+    If there are three starts, they apply to height, width and channels, whatever the rank of the input.
     """
     operation, shape = _add_slice(reader)
     count = len(reader.integers(1))

@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to releases before ``release``, dropping checks that none of these releases has."""
+    """Return the checks, limited to releases before ``release``, without the checks that apply to none of these releases."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
     return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Restrict checks to ``release`` and later releases, dropping checks that none of these releases has."""
+    """Return the checks, limited to ``release`` and later releases, without the checks that apply to none of these releases."""
     start = parse_release(release)
     counting = [check for check in checks if not _ends_by(check, start)]
     return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])

@@ -1,6 +1,7 @@
 """Operators that read or write slices.
 
-For a slice that is read, ML Drift computes the bounds, and compares the size between the bounds with the output's size.
+For SLICE and STRIDED_SLICE, ML Drift computes the size of the slice from its start and end, and compares this size with the shape
+of the output.
 """
 
 from __future__ import annotations
@@ -138,12 +139,12 @@ def _masked(mask: int, rank: int) -> tuple[bool, ...]:
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes that ``count`` values stand for if the values include the batch (``ReadBhwc``)."""
+    """Return the axes to which ``count`` values apply if one of the values is for the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes that ``count`` values stand for if the values leave out the batch (``ReadHwc``)."""
+    """Return the axes to which ``count`` values apply if no value is for the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 

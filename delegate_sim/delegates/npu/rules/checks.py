@@ -85,7 +85,7 @@ REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), 
 # Types that MediaTek's plugin maps
 
 _WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
-"""Types that the plugin maps with any quantization."""
+"""Types that the plugin maps whatever the quantization of the tensor."""
 _QUANTIZED = {
     "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
     "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),
@@ -113,7 +113,7 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""For INT32 quantized per channel: the first release that requires zero points of 0, and the next one that does not."""
+"""The first release that requires zero points of 0 for INT32 tensors quantized per channel, and the next that does not."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 

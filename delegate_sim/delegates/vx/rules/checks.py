@@ -131,7 +131,7 @@ _COMMON_BUT_INT64 = tuple(one.from_source(SOURCE) for one in (*of_inputs(not_of_
 
 
 def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -> OpRule[VxTarget]:
-    """Return the rule of an operator: the checks of all operators, then the own checks of its mapper.
+    """Return the rule of an operator: the checks of every operator, then the checks of the operator's own mapper.
 
     ``mapper`` is the name of the mapper's ``IsOpSupported``, or of the mapper's class if the mapper has no checks of its own.
     """

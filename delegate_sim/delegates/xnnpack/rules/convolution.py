@@ -104,7 +104,7 @@ def _other_input_channels(node: NodeView) -> str | None:
 
 
 def _unusable_transpose_paddings(node: NodeView) -> str | None:
-    """Return why the padding of TRANSPOSE_CONV cannot be computed, or None (``CalculateTransposeConvPaddings``)."""
+    """Return the reason why the padding of TRANSPOSE_CONV cannot be computed, or None (``CalculateTransposeConvPaddings``)."""
     strides = node.options.stride_h, node.options.stride_w
     output = _output_size(node, _HEIGHT), _output_size(node, _WIDTH)
     return transpose_padding_problem(padding_mode(node), node.input(2).shape, node.input(1).shape, output, strides)
@@ -113,7 +113,7 @@ def _unusable_transpose_paddings(node: NodeView) -> str | None:
 def transpose_padding_problem(
     mode: str | None, source: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, int], strides: tuple[int, int]
 ) -> str | None:
-    """Return why the padding of a transposed convolution cannot be computed, or None.
+    """Return the reason why the padding of a transposed convolution cannot be computed, or None.
 
     Upstream: ``CalculateTransposeConvPaddings``, without dilation. ``output`` and ``strides`` are (height, width).
     """
@@ -131,7 +131,7 @@ def transpose_padding_problem(
 
 
 def _size_before_same_padding(output: int, stride: int) -> int:
-    """Return the output size of a forward convolution with padding SAME over an input of this size (``ComputeOutSize``)."""
+    """Return the output size of a convolution with padding SAME whose input has the size ``output`` (``ComputeOutSize``)."""
     return (output + stride - 1) // stride if stride else 0
 
 

@@ -136,7 +136,7 @@ def unlike_channels(node: NodeView) -> Found | None:
 
 
 def unlike_parameters(node: NodeView) -> Found | None:
-    """Return a refusal if the shape parameters are not as expected."""
+    """Return a refusal if the third operand does not have the shape [1, 1, 1, 7]."""
     parameters = _sizes(node, 2)
     message = "Param tensor shape expected to be [1, 1, 1, 7]."
     return None if parameters == _PARAMETERS else Found(f"parameters of shape {list(parameters)}", message)

@@ -124,7 +124,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """Return the expected axes: with a ``sub_type``, all axes except the batch; without it, as in old files, the last axis."""
+    """Return the expected axes: all axes except the batch or, without a ``sub_type`` (as in old files), the last axis."""
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 
