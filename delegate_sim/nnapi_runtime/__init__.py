@@ -1,8 +1,8 @@
-"""Android's NNAPI runtime around the drivers, as of Android 13 (feature level 8).
+"""Simulation of Android's NNAPI runtime, without the drivers, as of Android 13 (feature level 8).
 
-Without a device, this package checks operands, operations and whole models (``builder.ModelBuilder``), computes the feature level
-that they need, and compiles models for a set of devices (``compilation.compile_model``). ``rules`` lists all checks.
-The functions here take test cases as plain data, and return plain data.
+This package checks operands, operations and whole models (``builder.ModelBuilder``), computes the feature level that a model
+needs, and compiles a model for a set of devices (``compilation.compile_model``). No device is needed. ``rules`` lists all checks.
+The functions in this module take test cases as plain data and return plain data.
 
 Upstream: packages/modules/NeuralNetworks of Android 13.
 """
@@ -12,25 +12,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Callers that build models need neither cases nor the planner that cases import.
+# Imported on demand: code that builds models needs neither the cases nor the planner that they import.
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a case as ``cases.validate_operand`` does."""
+    """Check the operand of a test case; see ``cases.validate_operand``."""
     from .cases import validate_operand
 
     return validate_operand(case)
 
 
 def validate_operation(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a case as ``cases.validate_operation`` does for Android 13."""
+    """Check the operation of a test case for Android 13; see ``cases.validate_operation``."""
     from .cases import validate_operation
 
     return validate_operation(case)
 
 
 def compile(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a case as ``cases.compile`` does."""
+    """Compile the model of a test case; see ``cases.compile``."""
     from .cases import compile
 
     return compile(case)

@@ -1,4 +1,4 @@
-"""Builder with the NNAPI calls that build a model; each raises NnRefused if the runtime returns an error.
+"""Builder with the NNAPI calls that build a model; a call raises NnRefused if the runtime returns an error for it.
 
 Upstream: runtime/ModelBuilder.cpp.
 """
@@ -31,10 +31,11 @@ BOUNDARY_OPERAND = Rule(
 
 
 class ModelBuilder:
-    """A model under construction. As in the runtime, further calls may follow a refused call.
+    """A model under construction.
 
-    With ``on_refusal``, refusals are passed to this function instead of being raised, and the refused call still takes effect.
-    So all refusals of a model are reported. ``finish`` always raises.
+    As in the runtime, the caller may continue after a refused call. With ``on_refusal``, a refusal is passed to this function
+    instead of being raised, and the refused call still takes effect, so that all refusals of a model are reported. ``finish``
+    always raises its refusal.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class ModelBuilder:
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
         self._verdicts: list[Version | NnRefusal] = []
-        """Verdicts on the operations with their operands; outdated if an operand changes afterwards."""
+        """The verdict on each operation together with its operands; outdated if an operand changes later."""
         self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []
@@ -57,12 +58,12 @@ class ModelBuilder:
 
     @property
     def operands(self) -> Sequence[NnOperand]:
-        """The operands so far."""
+        """The operands added so far."""
         return self._operands
 
     @property
     def operations(self) -> Sequence[NnOperation]:
-        """The operations so far, in the order of the calls."""
+        """The operations added so far, in the order of the calls."""
         return self._operations
 
     @property
@@ -78,7 +79,10 @@ class ModelBuilder:
     def add_operand(
         self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
     ) -> int:
-        """Add an operand and return its index. With ``has_pointer``, the pointer to dimensions is never null."""
+        """Add an operand and return its index.
+
+        With ``has_pointer``, the pointer to the dimensions is not null even if there are no dimensions.
+        """
         shape = tuple(dimensions)
         scale = float32(scale) if scale else 0.0
         key = operand_key(code, shape, scale, zero_point)
@@ -87,7 +91,7 @@ class ModelBuilder:
         return len(self._operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
-        """Give a TENSOR_QUANT8_SYMM_PER_CHANNEL its scales."""
+        """Set the scale of each channel for an operand of type TENSOR_QUANT8_SYMM_PER_CHANNEL."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
         if operand is None:
             return
@@ -100,7 +104,10 @@ class ModelBuilder:
         self._has_changed |= bool(self._operations)
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
-        """Make an operand a constant of ``length`` bytes; ``value`` matters for scalars that can hold a default."""
+        """Make an operand a constant of ``length`` bytes.
+
+        ``value`` only matters for scalars, which may hold the default of an optional input.
+        """
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
             return
@@ -110,7 +117,7 @@ class ModelBuilder:
         operand.value = value if is_copied else None
 
     def omit(self, index: int, length: int = 0) -> None:
-        """Omit an operand by giving it a null pointer."""
+        """Mark an operand as omitted by setting its value to a null pointer."""
         operand = self._operand(index, Call.SET_VALUE)
         check_no_value(length)
         if operand is None:
@@ -118,7 +125,7 @@ class ModelBuilder:
         operand.lifetime, operand.value = Lifetime.OMITTED, None
 
     def set_value_from_memory(self, index: int, length: int) -> None:
-        """Make an operand a constant whose value is in a memory object."""
+        """Make an operand a constant whose value is in a memory object of the caller."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
         if operand is None:
             return
@@ -134,7 +141,7 @@ class ModelBuilder:
         self._has_changed |= bool(self._operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
-        """Add an operation; ``tag`` is any number by which the caller recognizes the operation."""
+        """Add an operation; ``tag`` is any number by which the caller can recognize the operation later."""
         try:
             self._check_indices(inputs, Call.ADD_OPERATION)
             self._check_indices(outputs, Call.ADD_OPERATION)
@@ -151,24 +158,27 @@ class ModelBuilder:
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
     ) -> None:
-        """Name the model's inputs and outputs; ``pointers``: whether each list has a pointer even if it is empty."""
+        """Set the model's inputs and outputs.
+
+        ``pointers`` tells, for each of the two lists, whether its pointer is not null even if the list is empty.
+        """
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
                 refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
-        # Operands listed before a refusal stay listed.
+        # A refusal does not undo what the call has changed before.
         self._inputs = list(inputs)
         self._list(inputs, Lifetime.MODEL_INPUT)
         self._outputs = list(outputs)
         self._list(outputs, Lifetime.MODEL_OUTPUT)
 
     def relax_to_float16(self, allow: bool = True) -> None:
-        """Allow computing FLOAT32 in half precision."""
+        """Set whether devices may compute FLOAT32 in half precision."""
         self._relaxed = allow
 
     def check(self) -> Version:
-        """Check the model as a whole, as ``finish`` does, and return its version."""
+        """Check the model as a whole, as ``finish`` does, and return the version that it needs."""
         return self._check(None)
 
     def finish(self) -> NnModel:
@@ -183,7 +193,10 @@ class ModelBuilder:
         )
 
     def _check(self, operations: Sequence[NnOperation] | None) -> Version:
-        """Check the model; operations are sorted into run order if that matters and they are not sorted yet."""
+        """Check the model as a whole and return the version that it needs.
+
+        If ``operations`` is None, the operations are sorted into run order where the checks depend on it.
+        """
         if operations is None:
             is_ordered = writes_before_reads(self._operands, self._operations)
             operations = (
@@ -205,7 +218,7 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return an operand; if there is none, report it and return None."""
+        """Return the operand with an index; if there is none, report a refusal of the call and return None."""
         try:
             self._check_indices((index,), call)
         except NnRefused as refused:

@@ -1,4 +1,4 @@
-"""Test cases and answers as plain data, in the form of the records of the real runtime."""
+"""Test cases and their results as plain data, in the format of the records of real runtimes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
 def read_operand(case: Mapping[str, Any]) -> NnOperand:
-    """Return the operand of a case, as addOperand gets it."""
-    # Infinity and NaN, which JSON lacks, are written as text.
+    """Return the operand of a case, with the properties that addOperand receives."""
+    # Infinity and NaN are written as strings, since JSON lacks them.
     return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a case with ``type dims scale zero_point per_channel value``.
+    """Return the verdict on a case with the keys ``type dims scale zero_point per_channel value``.
 
-    ``per_channel`` is the channel dimension and the scales, ``value`` the length and how it is given: "null" for an omitted
-    operand, "mem" for memory, anything else for a pointer.
+    ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair of the length and the kind of value:
+    "null" for an omitted operand, "mem" for a memory object, anything else for a pointer.
     """
     operand = read_operand(case)
     try:
@@ -60,7 +60,7 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
     operand = read_operand(case)
     check_operand_type(operand)
     if "scales" in case:
-        # Only the number of scales is given; their values do not matter here.
+        # The case has only the number of scales; the values of the scales do not matter here.
         operand.channels = ChannelQuantization(case["channel_dim"], (1.0,) * case["scales"])
         check_channels(operand, operand.channels)
     if is_omitted:
@@ -69,7 +69,10 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
 
 
 def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.ANDROID_13) -> dict[str, Any]:
-    """Answer a case with ``op inputs outputs omitted``: the name of the operation, its operands, which inputs are omitted."""
+    """Return the verdict on a case with the keys ``op inputs outputs omitted``.
+
+    ``op`` is the name of the operation; ``omitted`` lists the omitted inputs.
+    """
     release = AndroidRelease(android)
     omitted = case.get("omitted", ())
     code = OperationType.__members__.get(case["op"], -1)
@@ -89,7 +92,7 @@ def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.AN
 
 
 def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] = (), relaxed: bool = False) -> NnModel:
-    """Return the finished model of a case with ``operands operations inputs outputs`` and constants by operand."""
+    """Return the finished model of a case with the keys ``operands operations inputs outputs`` and the constants by operand."""
     builder = ModelBuilder()
     for operand in case["operands"]:
         builder.add_operand(operand["type"], operand["dims"], float(operand["scale"]), operand["zero_point"])
@@ -110,7 +113,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 def read_device(case: Mapping[str, Any]) -> DriverDevice:
-    """Return the driver of a case; operations are identified by their ids."""
+    """Return the device of a case; its operations are identified by their tags."""
     supported = frozenset(case["supports"])
     broken = case["fail_prepare_id"]
 
@@ -132,7 +135,10 @@ def read_device(case: Mapping[str, Any]) -> DriverDevice:
 
 
 def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> CompilationOptions:
-    """Return the options; the property replaces the mode of compilations for which no devices were given."""
+    """Return the options of a case.
+
+    If the case leaves the devices to the runtime, the property debug.nn.partition decides the partitioning mode.
+    """
     partitioning = options["partitioning"]
     if partitioning is None:
         is_free = options["devices"] == "all"
@@ -142,7 +148,7 @@ def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> 
 
 
 def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
-    """Return the devices in the order of the compilation, the CPU last."""
+    """Return the devices of a case in the order in which compilation receives them, with the CPU last."""
     devices: list[Device] = [read_device(one) for one in case["devices"]]
     how = case["options"]["devices"]
     if how == "all" and properties.get("debug.nn.cpuonly") == "1":
@@ -151,7 +157,10 @@ def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> lis
 
 
 def compile(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a case with ``main subgraphs devices options``, and ``properties`` (debug.nn.*) of an engineering build."""
+    """Return the result of compiling a case with the keys ``main subgraphs devices options``.
+
+    ``properties`` holds the debug.nn.* properties of an engineering build of Android.
+    """
     properties = case.get("properties", {})
     try:
         model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])

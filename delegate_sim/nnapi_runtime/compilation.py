@@ -1,4 +1,6 @@
-"""Compilation of a model on devices: planning, compiling the steps, falling back to the CPU.
+"""Compilation of a model for devices: the operations are assigned to devices, and the steps are compiled.
+
+If compilation fails, the CPU may take over.
 
 Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp CompoundBody::finish, finishStepModel.
 """
@@ -33,12 +35,15 @@ SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/C
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
-"""The first release in which a step may read a result of unknown size from another step."""
+"""The first release in which a step may read a result of unknown size that another step writes."""
 _OUTPUTS_FOUND_SINCE = AndroidRelease.ANDROID_12
 
 
 class Partitioning(IntEnum):
-    """The values of ``debug.nn.partition``; if the application lists devices, WITHOUT_FALLBACK applies."""
+    """The values of the property ``debug.nn.partition``.
+
+    If the application chooses the devices itself, WITHOUT_FALLBACK always applies.
+    """
 
     CPU_ONLY = 0
     WITH_FALLBACK = 1
@@ -56,7 +61,10 @@ class PlanKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CompilationOptions:
-    """Options of a compilation. ``simulated_failure`` is the code that the runtime's own tests make a plan fail with."""
+    """Options of a compilation.
+
+    ``simulated_failure`` is an error code with which the plan fails on purpose, as in the runtime's own tests; 0 for none.
+    """
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
     partitioning: Partitioning = Partitioning.WITH_FALLBACK
@@ -65,7 +73,10 @@ class CompilationOptions:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """The result of compiling. ``refusal`` is the failure, even if the CPU took over and ``code`` reports success."""
+    """The result of a compilation.
+
+    ``refusal`` is the first failure, even if the CPU took over and ``code`` therefore reports success.
+    """
 
     code: int
     kind: PlanKind
@@ -75,9 +86,12 @@ class Compilation:
 
 
 def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
-    """Compile a finished model for a list of devices. Raises ProcessAborted if the runtime would abort the process.
+    """Compile a finished model for a list of devices.
 
-    Differences before Android 13 are read from the sources. Upstream: CompilationBuilder.cpp finish.
+    Raises ProcessAborted if the runtime would abort the process. The differences of releases before Android 13 were read from the
+    runtime's sources, not measured.
+
+    Upstream: CompilationBuilder.cpp finish.
     """
     refusal = None
     if options.partitioning != Partitioning.CPU_ONLY:
@@ -97,14 +111,17 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 
 
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
-    """Return whether the CPU may take over. It may not after an error in the caller's request, or if it lacks an operation."""
+    """Return whether the CPU may take over after a failure.
+
+    It may not if the caller's request has an error, if the options forbid it, or if the CPU lacks an operation.
+    """
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
         return False
     return not any(one.type == OperationType.OEM_OPERATION or is_extension(one.type) for one in model.operations)
 
 
 def _finish(plan: Plan, options: CompilationOptions) -> None:
-    """Compile a plan's steps in order; the first failure ends it."""
+    """Compile the steps of a plan in order and raise NnRefused at the first failure."""
     if plan.device is not None:
         model = plan.models[0]
         _check_prepared(plan.device.prepare(model, model.operations), plan.device)
@@ -123,9 +140,11 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Make a result an output of its step if another step, or an interpreted IF or WHILE, reads the result.
+    """Mark a temporary result as an output of its step if another step, or an interpreted IF or WHILE, reads the result.
 
-    Upstream: findTempsAsStepModelOutputs. Model outputs are outputs of their step anyway.
+    The model's own outputs are outputs of their steps already.
+
+    Upstream: findTempsAsStepModelOutputs.
     """
     writers = {
         (step.source, index): step
@@ -141,7 +160,10 @@ def _find_temporary_outputs(plan: Plan) -> None:
 
 
 def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
-    """Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish."""
+    """Check that a step has inputs and outputs, and compile it.
+
+    Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish.
+    """
     if android >= STEP_BOUNDARY.since and not (step.has_inputs and step.has_outputs):
         lacking = "outputs" if step.has_inputs else "inputs"
         refuse(
@@ -165,9 +187,9 @@ def _check_prepared(code: ResultCode, device: Device) -> None:
 
 
 def _check_outputs_read_later(plan: Plan) -> None:
-    """Check the runtime's assertion: if a step reads a model output, it is an output of the main model that a step writes.
+    """Raise ProcessAborted if a step reads a model output that no step of the main model writes.
 
-    Upstream: findModelOutputsThatAreDownstreamInputs.
+    This is an assertion of the runtime. Upstream: findModelOutputsThatAreDownstreamInputs.
     """
     written = {(step.source, index) for step in plan.execution_steps for index in step.model_outputs}
     for step in plan.execution_steps:

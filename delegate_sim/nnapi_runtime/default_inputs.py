@@ -1,4 +1,4 @@
-"""Dropping of trailing optional inputs that hold their default values, as ``finish`` does it.
+"""Removal of trailing optional inputs that hold their default values, as ``finish`` does it.
 
 Without these inputs, the operation may need a lower feature level.
 
@@ -16,11 +16,11 @@ from .operations import OPERATIONS
 from .types import AndroidRelease
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
-"""The first release whose ``finish`` drops such inputs."""
+"""The first release whose ``finish`` removes trailing inputs that hold their defaults."""
 
 
 def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]) -> NnOperation:
-    """Return the operation without trailing inputs that hold their defaults."""
+    """Return the operation without the trailing optional inputs that hold their default values."""
     rule = OPERATIONS.get(operation.type)
     if rule is None or not rule.optional:
         return operation

@@ -1,4 +1,4 @@
-"""Devices as the runtime sees them: supported operations, costs, and success of compilation.
+"""Devices as the runtime sees them: the operations that they support, their costs, and whether they can compile a model.
 
 Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp getPerformance.
 """
@@ -17,19 +17,19 @@ from .visible_operations import visible_operations
 
 CPU_NAME = "nnapi-reference"
 
-# Cost of a type that is missing from a driver's table.
+# The cost of a type that the driver's table of costs lacks.
 MAX_COST = 3.4028234663852886e38
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceCost:
-    """Execution time and power of an operation, relative to the CPU's."""
+    """Execution time and power of an operation, as multiples of the CPU's."""
 
     execution: float
     power: float
 
     def by(self, preference: Preference) -> float:
-        """Return the power for the preference LOW_POWER, and the execution time otherwise."""
+        """Return the power if the preference is LOW_POWER, otherwise the execution time."""
         return float32(self.power if preference == Preference.LOW_POWER else self.execution)
 
 
@@ -39,7 +39,7 @@ _CPU_COST = DeviceCost(1.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """A device's performance table; ``default`` is for types that are not listed."""
+    """The costs of a device's operations by type of the first operand; ``default`` applies to types that are not listed."""
 
     by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
     default: DeviceCost = _UNKNOWN_COST
@@ -49,7 +49,7 @@ class Costs:
     while_overhead: DeviceCost = _UNKNOWN_COST
 
     def of_type(self, code: int, is_relaxed: bool) -> DeviceCost:
-        """Return the cost of an operation whose first operand has this type."""
+        """Return the cost of an operation whose first operand has the type ``code``."""
         if is_relaxed and code == OperandType.FLOAT32:
             return self.relaxed_scalar
         if is_relaxed and code == OperandType.TENSOR_FLOAT32:
@@ -58,7 +58,7 @@ class Costs:
 
 
 class Device(Protocol):
-    """The interface of devices that compilation uses."""
+    """The interface of a device, as compilation uses it."""
 
     @property
     def name(self) -> str:
@@ -81,10 +81,10 @@ class Device(Protocol):
         """Whether the driver is updated separately from Android."""
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Return, for each operation in run order, whether the device supports the operation."""
+        """Return, for each operation of a model in run order, whether the device supports the operation."""
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Compile these operations of a model."""
+        """Compile these operations of a model and return the device's result code."""
 
 
 _CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
@@ -92,7 +92,10 @@ _CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
 
 @dataclass(frozen=True, slots=True)
 class CpuDevice:
-    """The runtime's own reference device. It sees whole models and takes everything but OEM operations and extensions."""
+    """The runtime's own CPU device.
+
+    It sees whole models and supports all operations except OEM operations and extensions.
+    """
 
     android: AndroidRelease = AndroidRelease.ANDROID_13
     name: str = CPU_NAME
@@ -102,21 +105,21 @@ class CpuDevice:
 
     @property
     def version(self) -> Version:
-        """The runtime's feature level; operations that only the runtime may execute are included."""
+        """The runtime's feature level, including operations that no driver may execute."""
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Take everything but OEM operations and extensions."""
+        """Return, for each operation, whether it is neither an OEM operation nor an extension."""
         return [one.type != OperationType.OEM_OPERATION and not is_extension(one.type) for one in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Return NO_ERROR: the CPU compiles every model."""
+        """Return NO_ERROR, since the CPU compiles every model."""
         return ResultCode.NO_ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class DriverDevice:
-    """A driver, described by the operations that it accepts and the models that it compiles."""
+    """A driver, described by functions that tell which operations it accepts and which models it compiles."""
 
     name: str
     feature_level: int
@@ -133,7 +136,10 @@ class DriverDevice:
         return Version(self.feature_level)
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Ask the driver about the visible part of the model. A driver that fails takes nothing."""
+        """Return, for each operation, whether the driver accepts it.
+
+        The driver sees only the visible part of the model. If the call to the driver fails, no operation is accepted.
+        """
         visible = visible_operations(model, self.version)
         if visible is None or not self.answers:
             return [False] * len(model.operations)
@@ -141,12 +147,15 @@ class DriverDevice:
         return [operation.index in taken for operation in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Compile; a driver's general failure is passed on as OP_FAILED."""
+        """Return NO_ERROR if the driver compiles these operations, otherwise OP_FAILED."""
         return ResultCode.NO_ERROR if self.compiles(model, operations) else ResultCode.OP_FAILED
 
 
 def operation_cost(model: NnModel, operation: NnOperation, device: Device, preference: Preference) -> float:
-    """Return the cost of an operation, in single precision. Upstream: ExecutionPlan.cpp getPerformance."""
+    """Return the cost of an operation on a device, in single precision.
+
+    Upstream: ExecutionPlan.cpp getPerformance.
+    """
     costs = device.costs
     if operation.type == OperationType.IF:
         branches = [_model_cost(_submodel(model, operation, one), device, preference) for one in (IF_THEN, IF_ELSE)]

@@ -1,4 +1,4 @@
-"""Finished models: operations in run order, the version that each needs, and the rules of ``finish``.
+"""Finished models: their operations in run order, the version that each operation needs, and the rules of ``finish``.
 
 Upstream: runtime/ModelBuilder.cpp sortIntoRunOrder, finish; common/types/src/Validation.cpp validateModelSubgraph;
 common/ModelUtils.cpp removeDeadOperands.
@@ -56,7 +56,10 @@ _PLAIN = Version(1)
 
 @dataclass(frozen=True, slots=True)
 class NnOperation:
-    """One operation; ``index`` is its place in the order of addOperation, ``tag`` the caller's own label."""
+    """One operation of a model.
+
+    ``index`` counts the calls of addOperation before it; ``tag`` is the caller's own label.
+    """
 
     type: int
     inputs: tuple[int, ...]
@@ -67,7 +70,10 @@ class NnOperation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NnModel:
-    """A finished model. ``operations`` are in run order and without trailing inputs that hold their defaults."""
+    """A finished model.
+
+    ``operations`` are in run order and have no trailing inputs that hold their defaults.
+    """
 
     operands: tuple[NnOperand, ...]
     operations: tuple[NnOperation, ...]
@@ -75,32 +81,32 @@ class NnModel:
     outputs: tuple[int, ...]
     relaxed: bool = False
     android: AndroidRelease = AndroidRelease.ANDROID_13
-    # The version needed before trailing inputs were dropped, which finish compares with the runtime's.
+    # The version that the model needed before trailing inputs were removed; ``finish`` compares it with the runtime's version.
     required: Version = _PLAIN
 
     @property
     def order(self) -> list[int]:
-        """Indices of addOperation in run order."""
+        """The indices of the operations, as counted by addOperation, in run order."""
         return [operation.index for operation in self.operations]
 
     @property
     def input_operands(self) -> list[NnOperand]:
-        """Operands that are inputs of the model."""
+        """The operands that are inputs of the model."""
         return [self.operands[index] for index in self.inputs]
 
     @property
     def output_operands(self) -> list[NnOperand]:
-        """Operands that are outputs of the model."""
+        """The operands that are outputs of the model."""
         return [self.operands[index] for index in self.outputs]
 
     @cached_property
     def operation_versions(self) -> tuple[Version, ...]:
-        """The version that each operation needs, including the needs of its operands."""
+        """The version that each operation needs, including what its operands need."""
         return tuple(operation_version(one, self.operands, self.android) for one in self.operations)
 
     @cached_property
     def version(self) -> Version:
-        """The version that the model needs of a device; unused operands do not count."""
+        """The version that a device needs to run the model; unused operands do not count."""
         used = {*self.inputs, *self.outputs}
         for operation in self.operations:
             used.update(operation.inputs, operation.outputs)
@@ -108,7 +114,7 @@ class NnModel:
 
     @cached_property
     def version_as_submodel(self) -> Version:
-        """The version that this model needs when another model refers to it as a submodel, where unused operands count too."""
+        """The version that a device needs to run the model as a submodel of another model; unused operands count as well."""
         return combine([*self.operation_versions, *map(operand_version, self.operands)])
 
 
@@ -118,7 +124,7 @@ def combine(versions: Iterable[Version]) -> Version:
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
-    """Return the version that an operation needs, including the needs of its operands.
+    """Return the version that an operation needs, including what its operands need.
 
     Upstream: validateOperationIncludingOperandVersions.
     """
@@ -128,10 +134,10 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
-    """Return the operations in run order, without those whose inputs are never written.
+    """Return the operations in run order, leaving out operations that read an operand which is never written.
 
-    The operation that became ready last runs next. ``is_produced`` takes the index of an operand, and returns whether an
-    operation has to write this operand.
+    Of the operations that are ready, the one that became ready last runs next. ``is_produced`` tells, for the index of an
+    operand, whether an operation has to write the operand.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder.
     """
@@ -151,7 +157,7 @@ def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
 
 
 def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
-    """Return whether the operations are in run order: none reads an operand before another writes it."""
+    """Return whether the operations are in run order: every operand that an operation reads is written before."""
     known = _known_from_start(operands)
     for operation in operations:
         for index in operation.inputs:
@@ -163,9 +169,11 @@ def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOp
 
 
 class ReadyTracker:
-    """Tracks the operations that are ready: all their inputs are written.
+    """Tracks which operations are ready, that is, have all their inputs written.
 
-    Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker. An input that is used twice counts twice.
+    An operand that an operation reads twice counts as two inputs.
+
+    Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker.
     """
 
     def __init__(self, operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> None:
@@ -179,11 +187,11 @@ class ReadyTracker:
                 self._readers[index].append(place)
 
     def initially_ready(self) -> list[int]:
-        """Return the operations that do not read the result of another operation."""
+        """Return the operations that are ready before any operation has run."""
         return [place for place, count in enumerate(self._missing) if count == 0]
 
     def finish(self, place: int) -> list[int]:
-        """Mark an operation as done and return those that became ready."""
+        """Mark an operation as done and return the operations that became ready."""
         ready = []
         for index in self._operations[place].outputs:
             for reader in self._readers[index]:
@@ -201,9 +209,11 @@ def check_model(
     android: AndroidRelease,
     verdicts: Iterable[Version | NnRefusal] | None = None,
 ) -> Version:
-    """Check a model whose operations are in run order and return its version. Upstream: validateModelSubgraph.
+    """Check a model whose operations are in run order and return the version that it needs.
 
-    ``verdicts`` are the known verdicts on the operations with their operands, in the same order.
+    ``verdicts`` holds the verdict on each operation with its operands, if they are known already.
+
+    Upstream: validateModelSubgraph.
     """
     for subject, present in (("operands", operands), ("operations", operations)):
         if not present:
@@ -212,7 +222,7 @@ def check_model(
     for index, operand in enumerate(operands):
         if operand.type == _MODEL or operand.lifetime is Lifetime.SUBMODEL:
             _check_lifetime(index, operand)
-        # Most operands have a type that every level has; nothing else is checked for them.
+        # Every level has FLOAT32 tensors, the most frequent operands; their other properties need no check.
         if operand.type != _TENSOR_FLOAT32 or not operand.dimensions:
             versions.add(operand_version(operand, f"operand {index}"))
     if verdicts is None:
@@ -261,6 +271,6 @@ def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperati
 
 
 def check_level(version: Version, level: int) -> None:
-    """Check a model's version against the feature level of the runtime."""
+    """Raise NnRefused if the runtime's feature level is too low for the version that a model needs."""
     if not version.fits(Version(level, runtime_only=True)):
         refuse(MODEL_LEVEL, Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")

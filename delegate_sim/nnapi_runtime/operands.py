@@ -15,14 +15,14 @@ from ..foundation.float32 import float32
 from .refusal import Call, Rule, refuse
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_name
 
-# Constants up to this size are copied when they are set, larger ones are referenced.
+# Larger constants are referenced instead of copied when they are set.
 MAX_COPIED_BYTES = 128
 
 _MAX_BYTES = 0xFFFFFFFF
 
 
 class Lifetime(Enum):
-    """The source of an operand's value."""
+    """The origin of an operand's value."""
 
     TEMPORARY = "temporary"
     MODEL_INPUT = "model input"
@@ -32,43 +32,46 @@ class Lifetime(Enum):
     OMITTED = "omitted"
     SUBMODEL = "submodel"
 
-    __hash__ = object.__hash__  # that of enumerations is computed in Python, and there are as many lifetimes as operands
+    __hash__ = object.__hash__  # computing an enum's own hash is slow, and every operand has a lifetime
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelQuantization:
-    """Scales along one dimension."""
+    """The channel dimension of an operand, and a scale for each of its channels."""
 
     dimension: int
     scales: tuple[float, ...]
 
 
 class Submodel(Protocol):
-    """A finished model that an operand refers to, as the checks of operands and operations see it."""
+    """The interface of a finished model that an operand refers to, as the checks use it."""
 
     @property
     def inputs(self) -> tuple[int, ...]:
-        """Indices of the model's inputs."""
+        """The indices of the operands that are the model's inputs."""
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """Indices of the model's outputs."""
+        """The indices of the operands that are the model's outputs."""
 
     @property
     def input_operands(self) -> list[NnOperand]:
-        """Operands that are inputs of the model."""
+        """The operands that are inputs of the model."""
 
     @property
     def output_operands(self) -> list[NnOperand]:
-        """Operands that are outputs of the model."""
+        """The operands that are outputs of the model."""
 
     @property
     def version_as_submodel(self) -> Version:
-        """The version that the model needs of a device."""
+        """The version that a device needs to run the model as a submodel."""
 
 
 class OperandKey:
-    """The properties that validators read, shared by operands of equal type, shape and quantization; compared by identity."""
+    """The properties of an operand that the checks read.
+
+    Operands of equal type, shape and quantization share one key, and keys are compared by identity.
+    """
 
     __slots__ = ("channel", "dimensions", "scale", "type", "zero_point")
 
@@ -81,7 +84,7 @@ class OperandKey:
 
 
 class NnOperand:
-    """One operand of a model; ``value`` holds the bytes of a copied constant where they are known."""
+    """One operand of a model; ``value`` holds the bytes of a copied constant if they are known."""
 
     __slots__ = ("channels", "dimensions", "key", "lifetime", "scale", "submodel", "type", "value", "zero_point")
 
@@ -114,17 +117,17 @@ class NnOperand:
 
     @property
     def has_unknown_size(self) -> bool:
-        """Return whether a tensor's rank or one of its dimensions is not known."""
+        """Whether the tensor's rank or one of its dimensions is unknown."""
         return is_tensor(self.type) and (not self.dimensions or 0 in self.dimensions)
 
     @property
     def is_produced(self) -> bool:
-        """Return whether an operation has to write the operand before another may read it."""
+        """Whether an operation has to write the operand before another operation may read it."""
         return self.lifetime is Lifetime.TEMPORARY or self.lifetime is Lifetime.MODEL_OUTPUT
 
     @property
     def byte_size(self) -> int:
-        """Size of the value; 0 where it is not known."""
+        """The number of bytes of the value; 0 if it is unknown."""
         if not is_tensor(self.type):
             return element_size(self.type)
         if not self.dimensions:
@@ -173,7 +176,7 @@ VALUE_LENGTH = _rule(
 
 _T = OperandType
 
-# Zero points by type; listed types need a positive scale, other types none.
+# The lowest and the highest zero point by type. These types need a positive scale; all other types need the scale 0.
 _ZERO_POINTS: dict[int, tuple[int, int]] = {
     _T.TENSOR_QUANT8_ASYMM: (0, 255),
     _T.TENSOR_QUANT8_ASYMM_SIGNED: (-128, 127),
@@ -181,14 +184,16 @@ _ZERO_POINTS: dict[int, tuple[int, int]] = {
     _T.TENSOR_QUANT8_SYMM: (0, 0),
     _T.TENSOR_QUANT16_SYMM: (0, 0),
 }
-# Quantization of TENSOR_INT32 is checked when the model is finished, that of OEM types never.
+# Quantization of TENSOR_INT32 is checked when the model is finished; quantization of OEM types is never checked.
 _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
-    """Make the checks of addOperand. Upstream: Validation.cpp validateOperandTypeImpl.
+    """Check an operand as addOperand does.
 
-    ``has_pointer``: there is a pointer to dimensions, even if there are none.
+    ``has_pointer`` tells whether the pointer to the dimensions is not null even if there are no dimensions.
+
+    Upstream: Validation.cpp validateOperandTypeImpl.
     """
     call = Call.ADD_OPERAND
     if has_pointer and not operand.dimensions:
@@ -218,7 +223,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
         needed = f"{lowest} to {highest} for {name}" if highest else f"0 for {name}"
         refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
     if operand.type in _ZERO_POINTS:
-        # The source compares with 0 only, but in records of the runtime an infinite scale is refused too.
+        # The source only compares the scale with 0, but real runtimes were recorded refusing infinite scales too.
         if not 0 < operand.scale < float("inf"):
             refuse(OPERAND_SCALE, call, "scale", operand.scale, f"more than 0 and finite for {name}")
     elif operand.scale != 0:
@@ -226,7 +231,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
 
 
 def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
-    """Make the checks of setOperandSymmPerChannelQuantParams.
+    """Check the scales of a per-channel operand as setOperandSymmPerChannelQuantParams does.
 
     Upstream: Validation.cpp validateOperandSymmPerChannelQuantParamsImpl.
     """
@@ -245,7 +250,7 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
 
 
 def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) -> None:
-    """Make the checks of setOperandValue or setOperandValueFromMemory for a value that is not omitted.
+    """Check the length of a value as setOperandValue or setOperandValueFromMemory does; the value's pointer is not null.
 
     Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
     """
@@ -261,13 +266,16 @@ def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) ->
 
 
 def check_no_value(length: int) -> None:
-    """Check a null pointer as value, which means that the operand is omitted."""
+    """Check the length of a value whose pointer is null, which means that the operand is omitted."""
     if length:
         refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 
 
 def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
-    """Check an operand of a finished model and return its version. Upstream: Validation.cpp validateOperand."""
+    """Check an operand of a finished model and return the version that it needs.
+
+    Upstream: Validation.cpp validateOperand.
+    """
     call = Call.FINISH_MODEL
     level = type_level(operand.type)
     if is_tensor(operand.type) and operand.rank == 0:
@@ -284,5 +292,5 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
 
 
 def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> NnOperand:
-    """Return an operand as addOperand makes it, with the scale in single precision."""
+    """Return a new operand as addOperand creates it, with the scale rounded to single precision."""
     return NnOperand(code, tuple(dimensions), float32(scale), zero_point)

@@ -1,4 +1,4 @@
-"""Assign operations to devices, and plan the execution steps.
+"""Assignment of operations to devices, and planning of the execution steps.
 
 Upstream: runtime/ExecutionPlan.cpp findBestDeviceForEachOperation, partitionTheWorkInternal, ExecutionStep.
 """
@@ -27,7 +27,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 class ControlStep(Enum):
-    """A step that the runtime interprets itself."""
+    """The kind of a step that the runtime itself interprets instead of a device."""
 
     IF = "if"
     WHILE = "while"
@@ -36,7 +36,10 @@ class ControlStep(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Interpreted:
-    """An IF, a WHILE or a jump in the plan; IF and WHILE have an ``operation`` in the model with the number ``source``."""
+    """A step that the runtime interprets: an IF, a WHILE, or a jump.
+
+    IF and WHILE have an ``operation``, and ``source`` is the number of the model that contains it.
+    """
 
     kind: ControlStep
     source: int = 0
@@ -44,19 +47,22 @@ class Interpreted:
 
     @property
     def inputs(self) -> tuple[int, ...]:
-        """Indices of the operands that the step reads."""
+        """The indices of the operands that the step reads."""
         return () if self.operation is None else self.operation.inputs
 
 
 @dataclass
 class PlanStep:
-    """Operations of one model that one device runs together. ``source`` numbers the model in the plan, 0 is the main one."""
+    """Operations of one model that one device runs together.
+
+    ``source`` is the number of the model in the plan; the main model has the number 0.
+    """
 
     device: Device
     model: NnModel
     source: int
     operations: list[NnOperation] = field(default_factory=list)
-    # Indices of the step's operands, by the source or the use of their values.
+    # The indices of the step's operands, grouped by the source or the use of their values.
     model_inputs: list[int] = field(default_factory=list)
     temporary_inputs: list[int] = field(default_factory=list)
     output_inputs: list[int] = field(default_factory=list)
@@ -66,7 +72,7 @@ class PlanStep:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, operation: NnOperation) -> None:
-        """Add an operation after those that it depends on."""
+        """Add an operation; the operations whose results it reads must have been added before."""
         self.operations.append(operation)
         for index in operation.inputs:
             if index not in self._seen:
@@ -89,23 +95,26 @@ class PlanStep:
 
     @property
     def has_inputs(self) -> bool:
-        """Return whether the step reads anything but constants."""
+        """Whether the step reads anything other than constants."""
         return bool(self.model_inputs or self.temporary_inputs or self.output_inputs)
 
     @property
     def has_outputs(self) -> bool:
-        """Return whether the step writes a model output or something that is used later."""
+        """Whether the step writes a model output or a result that another step reads."""
         return bool(self.model_outputs or self.temporary_outputs)
 
     @property
     def in_run_order(self) -> list[NnOperation]:
-        """The operations in the order in which the step's own model runs them."""
+        """The operations in the order in which the compiled step runs them."""
         return run_order(self.operations, self.written.__contains__)
 
 
 @dataclass
 class Plan:
-    """The plan to run a model: ``device`` if one device runs the whole model, otherwise ``steps``; both are empty at first."""
+    """The plan for running a model.
+
+    ``device`` is set if one device runs the whole model; otherwise ``steps`` lists the steps. Both are empty at first.
+    """
 
     device: Device | None = None
     steps: list[PlanStep | Interpreted] = field(default_factory=list)
@@ -113,12 +122,15 @@ class Plan:
 
     @property
     def execution_steps(self) -> list[PlanStep]:
-        """The steps that a device runs."""
+        """The steps that devices run, without interpreted steps."""
         return [step for step in self.steps if isinstance(step, PlanStep)]
 
 
 def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
-    """Fill a plan for a model; after a refusal the steps planned so far remain. Upstream: partitionTheWork."""
+    """Fill an empty plan for a model; if a call is refused, the steps planned so far stay in the plan.
+
+    Upstream: partitionTheWork.
+    """
     _StepPartitioner(plan, devices, preference).partition(model)
 
 
@@ -127,11 +139,11 @@ class _StepPartitioner:
         self._plan = plan
         self._devices = devices
         self._preference = preference
-        # The queue of interpreted control flow comes after those of all devices.
+        # The queue for interpreted control flow follows the queues of all devices.
         self._interpreter = len(devices)
 
     def partition(self, model: NnModel) -> None:
-        """Split a model, and the models of interpreted IF and WHILE, into steps."""
+        """Split a model, and the models that an interpreted IF or WHILE runs, into steps."""
         source = len(self._plan.models)
         self._plan.models.append(model)
         best = self._best_devices(model)
@@ -146,7 +158,7 @@ class _StepPartitioner:
                 queues[best[place]].append(place)
 
         enqueue(tracker.initially_ready())
-        # Devices late in the list go first: the early ones may then find more inputs ready.
+        # Devices late in the list go first, because the devices before them may then have more inputs ready.
         while (chosen := next((i for i in reversed(range(len(queues))) if queues[i]), None)) is not None:
             step = None if chosen == self._interpreter else PlanStep(self._devices[chosen], model, source)
             if step is not None:
@@ -175,10 +187,10 @@ class _StepPartitioner:
         return [self._best_device(model, place, supported) for place in range(len(model.operations))]
 
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
-        """Return the cheapest device that supports an operation; of equally cheap devices, the CPU, otherwise the first.
+        """Return the device with the lowest cost among the devices that support an operation.
 
-        Only in Android 12, a driver that is updated separately from Android also wins over an equally cheap earlier device that
-        is not.
+        If several devices have the lowest cost, the CPU wins, otherwise the device listed first. In Android 12, there is an
+        exception: a device that is updated separately from Android wins over a device that is not, even if it is listed later.
         """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
@@ -206,7 +218,10 @@ def _is_updated_over(device: Device, best: Device) -> bool:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether an IF or WHILE, or a model that it runs, has operands of unknown size, which only the CPU supports."""
+    """Return whether an IF or WHILE, or a model that it runs, has operands of unknown size.
+
+    Only the CPU supports such operations.
+    """
     operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
     inside = [
         operand

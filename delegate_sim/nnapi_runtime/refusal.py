@@ -11,7 +11,7 @@ from .types import AndroidRelease, ResultCode
 
 
 class Call(str, Enum):
-    """The NNAPI function that returns the error."""
+    """The NNAPI function whose call is refused."""
 
     ADD_OPERAND = "ANeuralNetworksModel_addOperand"
     SET_CHANNEL_QUANTIZATION = "ANeuralNetworksModel_setOperandSymmPerChannelQuantParams"
@@ -25,7 +25,7 @@ class Call(str, Enum):
 
 
 class Concern(Enum):
-    """The property of an operation's operands that a rule is about."""
+    """The property of an operation's operands that a rule checks."""
 
     TYPES = "types"
     RANK = "rank"
@@ -40,8 +40,8 @@ RULES: dict[str, Rule] = {}
 class Rule:
     """One check of the runtime.
 
-    ``source`` names the upstream file and function, ``since`` the Android release whose runtime was the first to demand it
-    (10 means "10 or earlier": older runtimes are not simulated).
+    ``source`` names the upstream file and function. ``since`` is the first Android release whose runtime makes the check; 10
+    means "10 or earlier", since older runtimes are not simulated.
     """
 
     __slots__ = ("code", "concern", "since", "source", "summary")
@@ -66,7 +66,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Violation of a rule: the part that breaks it, its value, and the needed value."""
+    """The violation of a rule: the part of the model that breaks it, the value of this part, and the needed value."""
 
     subject: str
     found: str
@@ -75,7 +75,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class NnRefusal:
-    """One refusal by the runtime, which stops at the first broken rule."""
+    """One refusal by the runtime, which reports only the first broken rule of a call."""
 
     rule: Rule
     call: Call
@@ -84,7 +84,7 @@ class NnRefusal:
 
     @property
     def code(self) -> str:
-        """The stable code of the rule."""
+        """The stable code of the broken rule."""
         return self.rule.code
 
     @property
@@ -106,7 +106,7 @@ class NnRefusal:
 
 
 class NnRefused(DelegateSimError):
-    """The runtime returns an error from a call; ``refusal`` names the call and the reason."""
+    """Raised when the runtime returns an error from a call; ``refusal`` holds the call and the reason."""
 
     def __init__(self, refusal: NnRefusal) -> None:
         super().__init__(f"{refusal.call.value} refuses: {refusal.text}")
@@ -114,11 +114,11 @@ class NnRefused(DelegateSimError):
 
 
 class ProcessAborted(DelegateSimError):
-    """The runtime would end the process: one of its own assertions fails."""
+    """Raised when the runtime would abort the process because one of its own assertions fails."""
 
 
 def refuse(
     rule: Rule, call: Call, subject: str, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
 ) -> NoReturn:
-    """Raise the refusal of a call."""
+    """Raise NnRefused for a call."""
     raise NnRefused(NnRefusal(rule, call, Violation(subject, str(found), str(needed)), result))

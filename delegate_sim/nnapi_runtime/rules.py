@@ -1,4 +1,4 @@
-"""All rules by code, collected from the modules that check them."""
+"""All rules of the runtime by code, collected from the modules that check them."""
 
 from __future__ import annotations
 

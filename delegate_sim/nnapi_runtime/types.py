@@ -1,4 +1,4 @@
-"""Numbers of the Neural Networks API: operand types, operations, result codes, feature levels.
+"""Constants of the Neural Networks API: operand types, operations, result codes, feature levels.
 
 Upstream: NeuralNetworksTypes.h; common/types/src/TypeUtils.cpp.
 """
@@ -155,7 +155,7 @@ class ResultCode(IntEnum):
 
 
 class Preference(IntEnum):
-    """Execution preference of a compilation."""
+    """The execution preference of a compilation."""
 
     LOW_POWER = 0
     FAST_SINGLE_ANSWER = 1
@@ -163,7 +163,10 @@ class Preference(IntEnum):
 
 
 class AndroidRelease(IntEnum):
-    """An Android release whose NNAPI runtime this package knows; since 11 the runtime is updated apart from Android."""
+    """An Android release whose NNAPI runtime this package simulates.
+
+    From Android 11 on, the runtime is updated separately from Android.
+    """
 
     ANDROID_10 = 10
     ANDROID_11 = 11
@@ -171,7 +174,7 @@ class AndroidRelease(IntEnum):
     ANDROID_13 = 13
 
 
-# Highest feature level of the runtime that a release came with; updates of the module can raise it.
+# The feature level of the runtime that a release shipped with; later updates of the runtime can raise it.
 MAX_FEATURE_LEVEL = {
     AndroidRelease.ANDROID_10: 3,
     AndroidRelease.ANDROID_11: 4,
@@ -179,17 +182,20 @@ MAX_FEATURE_LEVEL = {
     AndroidRelease.ANDROID_13: 8,
 }
 
-# The number of each feature level in NNAPI and its delegate.
+# The numbers that NNAPI and the delegate use for the feature levels.
 API_LEVELS = {1: 27, 2: 28, 3: 29, 4: 30, 5: 31, 6: 1000006, 7: 1000007, 8: 1000008}
 
 
 def feature_level(api_level: int) -> int:
-    """Return the feature level of a number such as 29 or 1000006, rounded down to a known one; 0 below 27."""
+    """Return the feature level for NNAPI's number of it, such as 29 or 1000006.
+
+    A number between two feature levels means the lower level; a number below 27 means 0.
+    """
     return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
 
 class Version(NamedTuple):
-    """The version of NNAPI that a model or an operation needs: a feature level, and whether only the runtime has it.
+    """The version of NNAPI that a model or an operation needs: a feature level, and whether only the runtime supports it.
 
     Upstream: common/types/include/nnapi/Types.h, Version.
     """
@@ -235,22 +241,22 @@ _SCALARS = frozenset({_T.FLOAT32, _T.INT32, _T.UINT32, _T.BOOL, _T.FLOAT16, _T.M
 
 
 def is_known_type(code: int) -> bool:
-    """Return whether the code is an operand type of the NNAPI itself, not of an extension."""
+    """Return whether the code is an operand type of NNAPI itself, not of an extension."""
     return code in _TYPES
 
 
 def is_tensor(code: int) -> bool:
-    """Return whether the code is the type of a tensor, not of a scalar."""
+    """Return whether the code is the operand type of a tensor."""
     return code not in _SCALARS
 
 
 def is_extension(code: int) -> bool:
-    """Return whether the code of an operand type or an operation has the prefix of an extension."""
+    """Return whether an operand type or an operation belongs to an extension, by the prefix of its code."""
     return (code & 0xFFFFFFFF) >> 16 != 0
 
 
 def element_size(code: int) -> int:
-    """Return the bytes of one element."""
+    """Return the number of bytes of one element."""
     return _TYPES[code][0]
 
 
@@ -260,12 +266,12 @@ def type_level(code: int) -> int:
 
 
 def type_name(code: int) -> str:
-    """Return the type's name, or its number when it has none."""
+    """Return the type's name, or its number if it has no name."""
     return OperandType(code).name if code in _TYPES else str(code)
 
 
 def element_count(dimensions: tuple[int, ...]) -> int:
-    """Return the product of the dimensions in unsigned 32-bit arithmetic, as the runtime computes it."""
+    """Return the product of the dimensions, computed like the runtime in unsigned 32-bit arithmetic."""
     count = 1
     for dimension in dimensions:
         count = count * dimension & 0xFFFFFFFF

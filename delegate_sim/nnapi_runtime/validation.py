@@ -1,4 +1,4 @@
-"""Cached verdicts on operands and operations, since models contain many equal operands and operations."""
+"""Cached checks of operands and operations, since models contain many equal operands and operations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 @functools.lru_cache(_KEPT)
 def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None) -> OperandKey:
-    """Return the key that all operands of a type, shape and quantization share."""
+    """Return the key that all operands with the same type, shape and quantization share."""
     return OperandKey(code, dimensions, scale, zero_point, channel)
 
 
@@ -33,7 +33,7 @@ def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
 
 @functools.lru_cache(_KEPT)
 def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
-    """Return why an operand cannot have a value of ``length`` bytes; None if it can."""
+    """Return why ``call`` refuses to set an operand's value of ``length`` bytes; None if it accepts the value."""
     try:
         check_value(NnOperand(key.type, key.dimensions), length, call)
     except NnRefused as refused:
@@ -52,7 +52,10 @@ def key_of(operand: NnOperand) -> OperandKey:
 
 @dataclass(frozen=True, slots=True)
 class OperationVerdict:
-    """The verdicts on an operation alone (``own``) and with its operands (``whole``): a needed version, or a refusal."""
+    """The verdicts on an operation alone (``own``) and together with its operands (``whole``).
+
+    A verdict is the version that is needed, or the refusal.
+    """
 
     own: Version | NnRefusal
     whole: Version | NnRefusal
@@ -61,15 +64,15 @@ class OperationVerdict:
 def validate_with_operands(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease
 ) -> OperationVerdict:
-    """Validate an operation with its operands."""
+    """Return the verdicts on an operation, alone and together with its operands."""
     if code in _CONTROL_FLOW:
-        # Their verdict depends on the models that their operands refer to, which a key does not hold.
+        # The verdict on control flow depends on the models that its operands refer to, which a key does not hold.
         return _verdict(code, inputs, outputs, android)
     return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
 
 
 def version_or_raise(verdict: Version | NnRefusal) -> Version:
-    """Return the version, or raise the refusal."""
+    """Return the version of a verdict; raise NnRefused if the verdict is a refusal."""
     if isinstance(verdict, NnRefusal):
         raise NnRefused(verdict)
     return verdict
@@ -96,6 +99,6 @@ def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand
 
 
 def operand_of(key: OperandKey) -> NnOperand:
-    """Return an operand with this key."""
+    """Return a new operand that has the properties of this key."""
     channels = None if key.channel is None else ChannelQuantization(key.channel, ())
     return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels, key=key)

@@ -1,4 +1,4 @@
-"""The part of a model that a device of a lower feature level sees.
+"""The part of a model that the runtime shows to a device with a lower feature level.
 
 Upstream: common/MetaModel.cpp getSlice, makeSlice, invalid.
 """
@@ -13,10 +13,10 @@ from .types import Version
 
 
 def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
-    """Return the operations that a device is asked about, in run order; None when the slice is not valid.
+    """Return the operations that the runtime asks a device about, in run order; None if there is no valid slice.
 
-    A device whose version suffices sees the whole model. Otherwise, operations that need a higher version are removed. A slice
-    with a reference to another model is not valid, since the runtime cannot slice the other model.
+    A device whose version suffices sees the whole model. Other devices see a slice of the model without the operations that need
+    a higher version. A slice that refers to another model is not valid, since the runtime cannot slice the other model.
     """
     if model.version.fits(available):
         return list(model.operations)
@@ -28,7 +28,7 @@ def visible_operations(model: NnModel, available: Version) -> list[NnOperation] 
 
 
 def _has_output(model: NnModel, kept: list[NnOperation]) -> bool:
-    """Return whether a slice has an output: one of the model, or a result that only operations outside the slice read."""
+    """Return whether a slice has an output: a model output, or a result that only operations outside the slice read."""
     readers = Counter(index for operation in model.operations for index in operation.inputs)
     read_inside = {index for operation in kept for index in operation.inputs}
     return any(

@@ -1,7 +1,7 @@
-"""Rules of NNAPI's operations, one module for each family of ``model/operator_families.py``.
+"""Rules on NNAPI's operations, in one module for each family of ``model/operator_families.py``.
 
-Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl, which leads to one validator for each operation
-under common/types/operations/src.
+Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl, which calls a validator for each operation in
+common/types/operations/src.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ _CODES = frozenset(OperationType)
 def validate_operation(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
-    """Return the version that an operation needs, not counting its operands' types; raise NnRefused if addOperation fails.
+    """Return the version that an operation needs, not counting the types of its operands.
+
+    Raises NnRefused if addOperation fails.
 
     Upstream: runtime/ModelBuilder.cpp addOperation; Validation.cpp validateOperationButNotOperandsImpl.
     """

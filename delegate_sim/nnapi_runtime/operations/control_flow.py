@@ -1,4 +1,4 @@
-"""IF and WHILE, whose operands must fit those of the models they refer to.
+"""Rules on IF and WHILE, which refer to other models: the operands have to fit the inputs and outputs of these models.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """
@@ -12,7 +12,7 @@ from ..refusal import Call, Rule, refuse
 from ..types import OperandType, Version, type_name
 from .signature import OperationView
 
-# Inputs of IF before those of its branches: condition, then-model, else-model. Of WHILE: condition model, body model.
+# The inputs of IF: condition, then-model, else-model, inputs of the branches. Of WHILE: condition model, body model, inputs.
 IF_THEN, IF_ELSE, IF_FIRST_INPUT = 1, 2, 3
 WHILE_CONDITION, WHILE_BODY, WHILE_FIRST_INPUT = 0, 1, 2
 
@@ -31,7 +31,7 @@ COMPATIBLE = _rule("compatible", "An operand and its counterpart in the referenc
 
 
 def validate_if(view: OperationView) -> Version:
-    """Check an IF."""
+    """Check an IF and return the version that it needs."""
     _check_operand_count(view)
     _check_condition(view.inputs[0], "input 0")
     for index in (IF_THEN, IF_ELSE):
@@ -44,7 +44,10 @@ def validate_if(view: OperationView) -> Version:
 
 
 def validate_while(view: OperationView) -> Version:
-    """Check a WHILE; operands of unknown size leave it to the runtime itself."""
+    """Check a WHILE and return the version that it needs.
+
+    If an operand has an unknown size, only the runtime itself can run the WHILE.
+    """
     _check_operand_count(view)
     outer = view.inputs[WHILE_FIRST_INPUT:]
     condition = _model(view, WHILE_CONDITION)
@@ -54,7 +57,7 @@ def validate_while(view: OperationView) -> Version:
     _check_condition(condition.output_operands[0], "output of the condition model")
     body = _model(view, WHILE_BODY)
     _check_count("inputs of the body model", len(body.inputs), len(outer))
-    # The body writes what the loop returns, then its own state; what it only reads comes last.
+    # The body's outputs are the values that the loop returns, then the loop's own state; inputs that it only reads come last.
     if not len(view.outputs) <= len(body.outputs) <= len(body.inputs):
         needed = f"{len(view.outputs)} to {len(body.inputs)}"
         refuse(MODEL_COUNT, Call.ADD_OPERATION, "outputs of the body model", len(body.outputs), needed)
@@ -102,7 +105,10 @@ def _check_all_compatible(inner: Sequence[NnOperand], outer: Sequence[NnOperand]
 
 
 def _check_compatible(one: NnOperand, other: NnOperand, subject: str) -> None:
-    """Upstream: Validation.cpp compatible. Unknown ranks and dimensions go with any."""
+    """Check that two operands have compatible types, shapes and quantization.
+
+    An unknown rank or dimension is compatible with any other. Upstream: Validation.cpp compatible.
+    """
     if one.type != other.type:
         refuse(COMPATIBLE, Call.ADD_OPERATION, f"type of {subject}", type_name(one.type), type_name(other.type))
     shapes = one.dimensions, other.dimensions

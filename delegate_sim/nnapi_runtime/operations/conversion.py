@@ -1,4 +1,4 @@
-"""Changes of type and encoding."""
+"""Type conversion and quantization."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CAST_SHAPE = operation_rule(
 
 
 def _cast_shape(view: OperationView) -> Violation | None:
-    """Find different shapes of input and output; an unknown output dimension switches the check off."""
+    """Return the violation if input and output shapes differ; if the output has an unknown dimension, nothing is checked."""
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None
@@ -46,7 +46,7 @@ RULES: dict[int, OperationRule] = {
         (form(_CAST_OUTPUT),),
         checks=(SignatureCheck(CAST_SHAPE, _cast_shape),),
     ),
-    # The quantized types have higher levels themselves.
+    # The type of the output may need a higher level, which is checked with the operand.
     _O.QUANTIZE: OperationRule(
         "Quantize.cpp: quantize::validate",
         FLOAT_3,

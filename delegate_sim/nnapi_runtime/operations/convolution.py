@@ -52,9 +52,9 @@ _TENSORS = (SAME, FILTER, BIAS)
 
 
 def _padded_forms(implicit: int) -> tuple[Form, ...]:
-    """Return the forms of a convolution: its tensors, numbers, and from level 3 a layout flag and two dilation factors.
+    """Return the forms of a convolution's inputs; from level 3 on, a layout flag and two dilation factors may follow the numbers.
 
-    ``implicit`` is the number of integers with a padding scheme; explicit padding has four sizes instead of the scheme.
+    ``implicit`` is the number of integers if padding is given as a scheme; explicit padding has four sizes instead of the scheme.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
@@ -64,7 +64,10 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Return the optional layout and dilation inputs; ``place`` is the position of the layout if padding is implicit."""
+    """Return the optional layout and dilation inputs.
+
+    ``place`` is the position of the layout if padding is given as a scheme.
+    """
     defaults = (FALSE, ONE, ONE)
     return (
         OptionalInputs(place + 3, defaults, (place, _T.INT32), place + 5),
@@ -95,12 +98,12 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Return the level for the output's scale, for which the runtime mistakenly reads the input's scale."""
+    """Return the feature level that the output's scale needs; the runtime mistakenly uses the input's scale instead."""
     return product_level(view, view.inputs[0].scale)
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Like ``_scale_level``, but Android 10 reads the output's scale correctly."""
+    """Like ``_scale_level``, but Android 10 correctly uses the output's scale."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

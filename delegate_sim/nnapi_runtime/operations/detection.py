@@ -1,4 +1,4 @@
-"""Operations of object detection: boxes, regions, key points."""
+"""Object detection: boxes, regions, and key points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gathering, lookups and searches."""
+"""Gathering, lookup, and search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _O = OperationType
 
 
 def _embedding_level(view: OperationView) -> int:
-    """Android 10 took these types at any level."""
+    """Return the feature level that the type of the table needs; in Android 10, these types need no higher level."""
     is_newer = view.inputs[1].type in {_T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM} and view.android >= 11
     return 3 if is_newer else 1
 

@@ -18,7 +18,7 @@ PACK_RANK = operation_rule(
 
 
 def _pack_rank(view: OperationView) -> Violation | None:
-    """Unknown ranks are skipped."""
+    """Return the violation if the ranks of inputs and output do not fit; unknown ranks are not checked."""
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
@@ -32,7 +32,10 @@ def _pack_quantization(view: OperationView) -> Violation | None:
 
 
 def _concatenation_level(view: OperationView) -> int:
-    """Before level 3 quantized inputs had to have the output's scale and zero point."""
+    """Return the feature level that the quantization needs.
+
+    Below level 3, quantized inputs have to have the output's scale and zero point.
+    """
     if view.inputs[0].type != _T.TENSOR_QUANT8_ASYMM:
         return 1
     output = view.outputs[0]

@@ -1,4 +1,4 @@
-"""Tables of the lowest feature level by the type of the deciding tensor, shared by several operations."""
+"""Tables that several operations share: the lowest feature level for each type of the deciding tensor."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ..types import OperandType
 
 
 def levels(**by_type: int) -> dict[int, int]:
-    """Return a table of levels by type; types are named without TENSOR_."""
+    """Return a table of feature levels by type; the types are named without the prefix TENSOR_."""
     return {OperandType[f"TENSOR_{name}"]: level for name, level in by_type.items()}
 
 
-# TENSOR_FLOAT16 came with level 3, TENSOR_QUANT8_ASYMM_SIGNED with level 4; the number in a name is the level of the other types.
+# A number in a name is the level of its types, except that FLOAT16 is new in level 3 and QUANT8_ASYMM_SIGNED in level 4.
 FLOAT_1 = levels(FLOAT32=1, FLOAT16=3)
 FLOAT_2 = levels(FLOAT32=2, FLOAT16=3)
 FLOAT_3 = levels(FLOAT32=3, FLOAT16=3)

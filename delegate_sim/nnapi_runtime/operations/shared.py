@@ -1,4 +1,4 @@
-"""Checks that several families of operations share."""
+"""Checks that several families of operations have in common."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_RANK = 4
 
 
 def max_rank(*inputs: int) -> SignatureCheck:
-    """Return the check that the rank of each of these inputs is at most 4."""
+    """Return a check that the inputs at these positions have at most 4 dimensions."""
 
     def find(view: OperationView) -> Violation | None:
         for index in inputs:
@@ -38,7 +38,7 @@ def max_rank(*inputs: int) -> SignatureCheck:
 
 
 def unequal_quantization(view: OperationView, index: int) -> Violation | None:
-    """Compare scale and zero point of an input with the first output's, if they are quantized."""
+    """Return the violation if a quantized input differs from the first output in scale or zero point."""
     operand, output = view.inputs[index], view.outputs[0]
     if output.type not in {T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED}:
         return None
@@ -55,29 +55,29 @@ EQUAL_QUANTIZATION = SignatureCheck(QUANTIZATION_EQUAL, lambda view: unequal_qua
 
 
 def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> OperationRule:
-    """Return the rule of an operation with one operand, whose result has the same type."""
+    """Return the rule for an operation with one input, whose output has the same type."""
     return OperationRule(source, table, (form(SAME),), checks=checks)
 
 
 def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
-    """Return the rule of an operation with two operands of one type."""
+    """Return the rule for an operation with two inputs of the same type."""
     return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
 
 
 def integers(count: int) -> tuple[Slot, ...]:
-    """Return slots for this many INT32 scalars."""
+    """Return slots for ``count`` INT32 scalars."""
     return (INT32,) * count
 
 
 def product_level(view: OperationView, scale: float) -> int:
-    """Return the level for an output scale: before level 3 it had to exceed input scale x filter scale."""
+    """Return the feature level that an output scale needs: below level 3, it has to exceed input scale x filter scale."""
     if view.inputs[0].type != T.TENSOR_QUANT8_ASYMM:
         return 1
     return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
 
 
 def unequal_rank(view: OperationView) -> Violation | None:
-    """Compare the output's rank with the input's, if both are known."""
+    """Return the violation if the ranks of input and output differ; unknown ranks are not checked."""
     rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
     if rank and output_rank and rank != output_rank:
         return Violation("rank of output 0", str(output_rank), f"the input's, {rank}")
@@ -85,5 +85,8 @@ def unequal_rank(view: OperationView) -> Violation | None:
 
 
 def zero_point_level(view: OperationView) -> int:
-    """Return the level for a zero point: before level 3 the padding was the number 0, which had to stand for 0."""
+    """Return the feature level that the input's zero point needs.
+
+    Below level 3, the padding is the stored number 0, so the zero point has to be 0.
+    """
     return 3 if view.inputs[0].type == T.TENSOR_QUANT8_ASYMM and view.inputs[0].zero_point != 0 else 1

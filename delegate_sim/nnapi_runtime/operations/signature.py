@@ -1,8 +1,9 @@
-"""Parts of an operation's rule: the forms that its operands may take, by the type of the deciding tensor.
+"""Building blocks of the rule on an operation.
 
-In most operations, the type of one tensor decides the types of all other operands. ``OperationRule.levels`` lists the possible
-types of this tensor, with the feature level that each type needs. ``inputs`` and ``outputs`` list the forms of the operands.
-Other checks are ``SignatureCheck`` objects; functions in ``raises`` return levels that depend on more than type and form.
+In most operations, the type of one tensor, the deciding tensor, determines the types of all other operands.
+``OperationRule.levels`` lists the possible types of this tensor, with the feature level that each type needs. ``inputs`` and
+``outputs`` list the forms that the operands may take. Further checks are ``SignatureCheck`` objects. The functions in ``raises``
+return the feature levels that other properties of the operands need.
 
 Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
 """
@@ -24,7 +25,7 @@ QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM
 
 @dataclass(frozen=True, slots=True)
 class OperationView:
-    """An operation with its operands, as a rule sees it."""
+    """An operation with its operands, as the rules receive it."""
 
     type: int
     inputs: Sequence[NnOperand]
@@ -39,19 +40,22 @@ class OperationView:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The types that an operand may have, given the type of the deciding tensor."""
+    """The types that one operand may have, depending on the type of the deciding tensor."""
 
     allowed: Callable[[int], frozenset[int]]
 
 
 def one_of(*types: int) -> Slot:
-    """Return a slot that accepts any of these types, whatever the deciding type."""
+    """Return a slot that accepts any of these types, whatever the type of the deciding tensor."""
     allowed = frozenset(types)
     return Slot(lambda _: allowed)
 
 
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
-    """Return a slot with one type for each deciding type; without ``otherwise``, the deciding type itself is the default."""
+    """Return a slot that accepts one type for each type of the deciding tensor.
+
+    If ``types`` does not list the deciding tensor's type, the slot accepts ``otherwise``, or by default that type itself.
+    """
     return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
 
 
@@ -61,20 +65,20 @@ BOOL = one_of(T.BOOL)
 FLOAT32 = one_of(T.FLOAT32)
 TENSOR_INT32 = one_of(T.TENSOR_INT32)
 TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
-# A scalar of the tensor's own kind: half precision beside half precision, an integer beside integers.
+# A scalar of the tensor's kind: half precision for half precision, an integer for integers.
 SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
-# Accumulators of quantized operations are 32 bits wide.
+# The bias of a quantized operation is 32 bits wide.
 BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
 FILTER = Slot(
     lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}),
 )
-# Coordinates beside quantized scores have 16 bits.
+# Coordinates are 16 bits wide if the scores are quantized.
 BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to give the operands: fixed slots, or with one slot repeated between a head and a tail."""
+    """One form of an operation's operands: fixed slots, or one slot that is repeated between a head and a tail."""
 
     head: tuple[Slot, ...]
     level: int = 1
@@ -82,7 +86,7 @@ class Form:
     tail: tuple[Slot, ...] = ()
 
     def slots(self, count: int) -> tuple[Slot, ...] | None:
-        """Return the slots for ``count`` operands; None if the form has another number of operands."""
+        """Return the slots for ``count`` operands; None if the form does not allow this number of operands."""
         spare = count - len(self.head) - len(self.tail)
         if self.repeated is None:
             return self.head if spare == 0 else None
@@ -90,18 +94,18 @@ class Form:
 
     @property
     def number(self) -> str:
-        """The number of operands, as text."""
+        """The number of operands in words."""
         return str(len(self.head)) if self.repeated is None else f"{len(self.head) + len(self.tail) + 1} or more"
 
 
 def form(*slots: Slot, level: int = 1) -> Form:
-    """Return a form with exactly these operands."""
+    """Return a form whose operands fit exactly these slots."""
     return Form(slots, level)
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureCheck:
-    """A check beyond counts and types; ``find`` returns the violation."""
+    """A check of an operation beyond the number and the types of its operands; ``find`` returns the violation or None."""
 
     rule: Rule
     find: Callable[[OperationView], Violation | None]
@@ -109,7 +113,7 @@ class SignatureCheck:
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """The operand whose type decides."""
+    """The position of the operand whose type decides the types of the others."""
 
     index: int = 0
     is_output: bool = False
@@ -120,14 +124,14 @@ class Decider:
 
     @property
     def subject(self) -> str:
-        """Name of the operand in messages."""
+        """The operand's name in messages."""
         return f"{'output' if self.is_output else 'input'} {self.index}"
 
 
 def operation_rule(
     code: str, concern: Concern, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10
 ) -> Rule:
-    """Define a rule on operations; ``source`` is relative to common/types/operations/src."""
+    """Return a rule on operations; ``source`` is relative to common/types/operations/src."""
     return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since, concern)
 
 
@@ -141,7 +145,7 @@ OUTPUT_TYPE = Rule("operation-output-type", "The type of each output fits the te
 
 @dataclass(frozen=True, slots=True)
 class OperationRule:
-    """The runtime's checks of one operation."""
+    """All checks that the runtime makes for one operation."""
 
     source: str
     levels: Mapping[int, int]
@@ -153,7 +157,10 @@ class OperationRule:
     optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return the version needed, not counting the operands' types; raise NnRefused at the first broken rule."""
+        """Return the version that an operation needs, not counting the types of its operands.
+
+        Raises NnRefused at the first broken rule.
+        """
         inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
         outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
         decider = self.decider.operand(view).type
@@ -186,7 +193,10 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 
 
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
-    """Return the level of the form that the types match; if none does, refuse by the form that matches furthest."""
+    """Return the feature level of the first form that fits the operands' types.
+
+    If no form fits, raises NnRefused with the wrong operand of the form that fits the most operands in order.
+    """
     furthest, needed = -1, ""
     for slots, level in candidates:
         wrong = next((i for i, slot in enumerate(slots) if operands[i].type not in slot.allowed(decider)), None)

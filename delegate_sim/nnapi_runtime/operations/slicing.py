@@ -1,4 +1,4 @@
-"""Slices that are read or reversed."""
+"""Slicing and reversal."""
 
 from __future__ import annotations
 
