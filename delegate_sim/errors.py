@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class DelegateSimError(Exception):
-    """Base of every error that a caller's input can cause; its text is one line fit for a user."""
+    """Base of every error that a caller's input can cause. The text is one line that can be shown to a user."""
 
 
 class ModelError(DelegateSimError):
@@ -16,17 +16,17 @@ class LimitError(ModelError):
 
 
 class OptionError(DelegateSimError):
-    """A delegate, an option, a value or a release that does not exist or is out of range."""
+    """The delegate, option, value or release does not exist or is out of range."""
 
 
 class MissingPackageError(DelegateSimError):
-    """Something was asked for that needs a package which is not installed."""
+    """A function needs a package that is not installed."""
 
 
 class FixError(DelegateSimError):
-    """A model that cannot be rewritten, or whose rewritten form does not compute the same."""
+    """The model cannot be rewritten, or the rewritten model does not compute the same."""
 
 
 def fault_text(error: Exception) -> str:
-    """Return what to say of an error of the program itself, which no input should cause."""
+    """Return the message for an internal error, which no input should cause."""
     return f"internal error: {type(error).__name__}: {error}"

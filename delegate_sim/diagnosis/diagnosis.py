@@ -33,9 +33,9 @@ class RankedCause:
 
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause, and
     ``together`` the result of fixing this cause and all causes that rank before it; both are None for causes that rank too low to
-    be simulated. ``needs`` are other causes that must also be fixed before fixing this cause gains anything; None if fixing it
-    gains nothing even with all other causes fixed. ``followers`` are CPU nodes without a refusal of their own that fixing this
-    cause frees.
+    be simulated. ``needs`` lists the other causes that must also be fixed before fixing this cause gains anything; None if
+    fixing this cause gains nothing even with all other causes fixed. ``followers`` lists CPU nodes without a refusal of their
+    own that are delegated once this cause is fixed.
     """
 
     cause: Cause
@@ -50,7 +50,7 @@ class RankedCause:
 class Diagnosis(Shown):
     """The unchanged run, its causes with the largest gain first, and the result of fixing all causes.
 
-    ``limited`` is the number of nodes that the delegate accepts but that lie in partitions beyond a limit.
+    ``limited`` is the number of nodes that the delegate accepts, but that a limit on partitions keeps on the CPU.
     """
 
     model: Model
@@ -138,7 +138,7 @@ def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
 
 
 def _needs_entry(finding: RankedCause) -> list[str] | None:
-    """Return the names of the other causes that must also be fixed; None if fixing all causes is not enough."""
+    """Return the names of the other causes that must also be fixed; None if no set of other fixes is enough."""
     if finding.needs is None:
         return None
     return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]

@@ -1,4 +1,4 @@
-"""Limit the number of simulations per question, so that large models are answered in seconds."""
+"""Limit the number of simulations for one question, so that questions about large models are answered in seconds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..model.model import Model, Node, Tensor
 _MOST_NODES = 200_000
 """Largest total number of nodes in all simulations for one question."""
 _OF_A_FORM = 25
-"""Number of repeated nodes of a form that together count as much as the form's first node."""
+"""Number of further nodes of one form that together count as much as the form's first node."""
 _SMALL_CONSTANT = 64
-"""Largest size in bytes of a constant that counts as part of a form, such as a shape, axes, or a permutation."""
+"""Largest size in bytes of a constant whose values distinguish forms, such as a shape, axes, or a permutation."""
 
 
 def simulations_of(model: Model, at_least: int, at_most: int) -> int:
@@ -23,7 +23,10 @@ def simulations_of(model: Model, at_least: int, at_most: int) -> int:
 
 
 def _count_forms(graph: Graph) -> int:
-    """Count the distinct forms of nodes: operator, version, options, and the operand properties known before the model runs."""
+    """Count the distinct forms of nodes.
+
+    A form consists of the operator, version, options, and static properties of the operands.
+    """
     forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
 
     def form_of(node: Node) -> Hashable:

@@ -23,7 +23,7 @@ from .effort import simulations_of
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Smallest and largest number of cached runs; large models get fewer, since each run holds all of its nodes."""
 _CHANGES_KEPT = 8
-"""Number of the latest changed models to cache, in addition to the models of cached runs."""
+"""Number of changed models to cache (the latest), in addition to the models of cached runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Cost:
     multiply_adds: int
     """Multiply-adds of delegated nodes."""
     total_multiply_adds: int = 0
-    """Multiply-adds of all nodes; the number may differ for another conversion of the model."""
+    """Multiply-adds of all nodes, which a hypothetical conversion of the model may change."""
 
     @property
     def multiply_add_share(self) -> float:
@@ -54,13 +54,13 @@ class RefusedNode:
 
 
 class Examined(NamedTuple):
-    """A run with its changed model, and the origins of that model's nodes."""
+    """A simulated run with the changed model, whose nodes can be traced back to the file."""
 
     run: Run
     change: Edited
 
     def on_cpu(self) -> Iterator[RefusedNode]:
-        """Yield the nodes of the file that remain in the changed model and stay on the CPU, in execution order.
+        """Yield, in execution order, the nodes of the file that the changed model still has and the run leaves to the CPU.
 
         Nodes are identified by their indices in the file.
         """
@@ -85,7 +85,7 @@ class Examiner:
         self._known: dict[tuple[Any, ...], Examined] = {}
         self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
         self._most_known = simulations_of(model, _KEPT_AT_LEAST, _KEPT_AT_MOST)
-        # A default may be a value that the option would not accept.
+        # A default may be a value that the option does not accept from users.
         self._given = {
             option.name: target.options[option.name]
             for option in target.delegate.options

@@ -36,7 +36,7 @@ class Goal:
     """The largest number of partitions or kernels, or the smallest percentage of delegated multiply-adds."""
 
     def is_reached(self, cost: Cost) -> bool:
-        """Return whether a run reaches the goal. In a model without multiply-adds, the share of nodes counts instead."""
+        """Return whether a run reaches the goal. For a model without multiply-adds, the share of nodes is used instead."""
         measures = cost.measures
         if not measures.is_delegated:
             return False
@@ -65,7 +65,7 @@ def parse_goal(text: str) -> Goal:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Causes whose fixes reach the goal, and the result."""
+    """A set of causes whose fixes reach the goal, and the result of fixing them."""
 
     causes: tuple[Cause, ...]
     cost: Cost
@@ -80,8 +80,8 @@ class Way:
 class Search:
     """The smallest sets of causes to fix.
 
-    ``is_exact`` is true if there is no smaller set; otherwise ``at_least`` is the number of causes that any set must have.
-    ``without_all`` is the result of fixing all causes, which is the best possible result.
+    ``is_exact`` is true if no smaller set exists. Otherwise, every set has at least ``at_least`` causes. ``without_all`` is the
+    result of fixing all causes, which is the best possible result.
     """
 
     goal: Goal
@@ -96,9 +96,9 @@ class Search:
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     """Find the smallest sets of causes whose fixes reach a goal; a number as the goal limits the partitions.
 
-    First, all sets of one cause, of two causes, and so on are tried until there are too many sets. Then causes are fixed one by
-    one, each time the cause that comes nearest to the goal. If that also takes too long, all causes are fixed, and the fixes that
-    the goal does not need are undone. If the goal cannot be reached, ``ways`` is empty.
+    First, sets of one cause, of two causes, and so on are tried, as long as their number stays small. After that, causes are
+    fixed one by one; each step fixes the cause that brings the result nearest to the goal. If that also takes too long, all
+    causes are fixed, and fixes that the goal does not need are undone. If the goal cannot be reached, ``ways`` is empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target)

@@ -16,7 +16,7 @@ _SIMULATED = 12
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
 TRIED_AT_LEAST, TRIED_AT_MOST = 2, 60
-"""Smallest and largest number of sets of causes to try when looking for the causes that a cause needs."""
+"""Smallest and largest number of sets to try when searching for the other causes that must be fixed together with a cause."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 
@@ -31,8 +31,8 @@ Gain = tuple[float, float, float, float, float]
 class Ranking:
     """The causes in order, and the results of the causes that were simulated.
 
-    ``needs`` maps each cause whose fix alone changes nothing to the other causes that must also be fixed; None if they are
-    unknown or if fixing them is not enough.
+    ``needs`` has an entry for each cause whose fix alone gains nothing: the other causes that must also be fixed, or None if
+    these causes are unknown or fixing them is not enough.
     """
 
     order: tuple[Cause, ...]
@@ -47,8 +47,8 @@ def rank(
     """Order causes by their gain, divided by the number of causes that must be fixed for that gain.
 
     ``weights`` are the multiply-adds of each cause's nodes. ``tried`` is the number of sets of causes to try when a cause alone
-    gains nothing; if the number is small, fewer causes are simulated. A cause that prevents loading comes first, since
-    on a device it hides all other causes.
+    gains nothing; if the number is small, fewer causes are simulated. A cause that prevents loading comes first, since a device
+    shows no other cause until the model loads.
     """
     by_weight = sorted(
         causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)
@@ -97,7 +97,7 @@ def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tupl
 
 
 def gain(now: Cost, then: Cost) -> Gain:
-    """Return the gain from one result to another; negative for a loss.
+    """Return the gain from the result ``now`` to the result ``then``; losses are negative.
 
     In a model without multiply-adds, the share of nodes is compared instead.
     """
@@ -128,8 +128,8 @@ def _needed(
     """Return the smallest set of other causes that must also be fixed before fixing this cause gains anything, and the gain.
 
     Return None if fixing this cause gains nothing even with all other causes fixed. The search starts with all other causes
-    fixed, and undoes their fixes in groups, first large and then small, as long as fixing this cause still gains something. The
-    gain of the other causes alone does not count. If the tries run out, the set may be larger than necessary.
+    fixed, and undoes their fixes in groups, first large and then small, as long as fixing this cause still gains something over
+    the other fixes alone. If the tries run out, the set may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:

@@ -21,7 +21,7 @@ _LONGEST = 200
 
 
 def networkx_graph(run: Run) -> Any:
-    """Return a ``networkx.DiGraph`` of all subgraphs: a node for each plan node, and an edge from each writer to each reader.
+    """Return a ``networkx.DiGraph`` of all subgraphs, with a node for each plan node, and edges from writers to readers.
 
     Nodes are called ``SUBGRAPH:NODE``. Edges have the names and total bytes of the passed tensors. Raises MissingPackageError if
     networkx is missing.
@@ -47,7 +47,7 @@ def as_dot(run: Run) -> str:
     """Return the graph in Graphviz's DOT language, with a cluster for every partition.
 
     Netron also reads this file, but ignores the definitions in clusters. Nodes are therefore defined outside the clusters, which
-    only list the names of nodes. Node names begin with the partition, in the form from which Netron reads the operator
+    only list the names of nodes. Node names begin with the partition, written so that Netron shows it as the operator
     (``dot.js`` of lutzroeder/netron 9.3). Raises MissingPackageError if networkx or pydot is missing.
     """
     pydot = _package("pydot")

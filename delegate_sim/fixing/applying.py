@@ -41,8 +41,8 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
     """Return the model after one more pass; None if the pass changes nothing or cannot be applied.
 
     ``nodes`` are the indices, before the pass, of the nodes to rewrite; None means all nodes. Only the first subgraph and the
-    subgraphs that run with it are rewritten. None is also returned if the pass would add or remove nodes of a model whose
-    metadata gives the order of its nodes, or would need sizes that the format cannot store.
+    subgraphs that run with it are rewritten. A pass cannot be applied if it would add or remove nodes of a model whose metadata
+    gives the order of the nodes, or if it needs sizes that the format cannot store.
     """
     model = before.model
     if not _has_work(model, pass_, nodes):
@@ -80,7 +80,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
 
 
 def _has_untyped(model: Model) -> bool:
-    """Return whether any tensor has the type of a missing tensor, which no file can store."""
+    """Return whether any tensor has no type. No file can store such a tensor."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 

@@ -25,7 +25,8 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Like ``ROUNDING``, but for models with quantized activations, where a rounding error may become a whole quantization step."""
+"""Like ``ROUNDING``, but for models with quantized activations, in which a rounding error may grow to a whole quantization step.
+"""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
@@ -34,7 +35,7 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The plan, the written file, and the file's comparison with the original; ``difference`` is None if nothing was proven."""
+    """The plan, the written file, and ``difference``, its comparison with the original; None if the proof was skipped."""
 
     plan: FixPlan
     path: str | None
@@ -56,10 +57,10 @@ def fix(
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
-    Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. Write nothing unless
-    the outputs agree as the passes promise and the file is analyzed as the plan predicts. Raise FixError with the reason
-    otherwise, OSError if the file cannot be written, MissingPackageError without the runtime, and OptionError for inputs that do
-    not fit the model.
+    Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. If the outputs differ
+    more than the passes promise, or the file is not analyzed as the plan predicts, write nothing and raise FixError with the
+    reason. Also raise OSError if the file cannot be written, MissingPackageError without the runtime, and OptionError for inputs
+    that do not fit the model.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
@@ -104,7 +105,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model's path, with the correspondence of its inputs, outputs and tensors to those of the whole model."""
+    """Return the second model's path, and mappings between its inputs, outputs and tensors and those of the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -191,7 +192,7 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
 
 
 def _fault(plan: FixPlan, difference: Difference) -> str:
-    """Return the evidence that the results break a pass's promise; empty if there is no such evidence."""
+    """Return text that says how the results break a pass's promise; empty if they do not."""
     if difference.problem:
         return difference.problem
     if plan.exactness == Exactness.EXACT:

@@ -16,7 +16,7 @@ from ..prepare.preparation import fold
 from ..releases.catalogue import Release
 
 _FOLDED = frozenset({"BOOL", "INT32", "INT64"})
-"""Types that shapes, indices and conditions have; tensors of other types are still computed at run time."""
+"""Types of shapes, indices and conditions. Tensors of other types are not folded."""
 
 
 def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:
@@ -47,7 +47,7 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
 
 
 def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:
-    """Return a model whose input shapes are fixed, together with all shapes that follow from them.
+    """Return the model with fixed input shapes, and with all shapes that follow from the input shapes.
 
     ``shapes`` gives the new shapes by tensor index in the first subgraph.
     """

@@ -46,7 +46,7 @@ class Work:
         return origin >= 0 and (self._chosen is None or origin in self._chosen)
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor; ``NO_TENSOR`` for an omitted tensor."""
+        """Return the tensor with an index; ``NO_TENSOR`` if the index stands for an omitted tensor."""
         return self.editor.tensors[index] if index >= 0 else NO_TENSOR
 
     def input(self, node: Node, position: int) -> Tensor:
@@ -87,7 +87,7 @@ class Work:
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
     def later(self, tensor: Tensor) -> WorkCount:
-        """Return a function that reads the elements of a constant in the constant's shape."""
+        """Return a function that, when called, reads the elements of a constant in the constant's shape."""
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]
         model = self.model
@@ -161,7 +161,9 @@ class Work:
         return _dynamic_tensors(self.model)[self.editor.subgraph.index]
 
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
-        """Replace each chosen node of these operators with the nodes that ``rewrite`` returns, which must write the same results.
+        """Replace each chosen node of these operators with the nodes that ``rewrite`` returns.
+
+        The returned nodes must write the same results.
 
         A node stays if ``rewrite`` returns None, or if the node lacks inputs or outputs.
         """

@@ -1,4 +1,7 @@
-"""Find the subgraphs that run when the first subgraph runs; other subgraphs cannot be proven, and so are not rewritten."""
+"""Find the subgraphs that run when the first subgraph runs.
+
+Other subgraphs are not rewritten, since no run can prove the result.
+"""
 
 from __future__ import annotations
 

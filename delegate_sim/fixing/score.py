@@ -44,7 +44,7 @@ class Standing:
 
     @property
     def score(self) -> Score:
-        """The score that compares this result with others on the same target."""
+        """The score, for comparing this result with other results on the same target."""
         measures = self.measures
         return Score(
             measures.outcome in NOT_RUNNING,

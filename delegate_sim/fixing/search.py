@@ -137,9 +137,9 @@ class _Search:
         self._steps: list[FixStep] = []
         self._trials: dict[str, Trial] = {}
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
-        """The result of each pass on the current model."""
+        """The result of applying each pass to the current model."""
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
-        """The results of the last chain of passes on the current model."""
+        """The results of applying the last chain of passes to the current model, pass by pass."""
         self._tried_together: tuple[Pass, ...] = ()
         """Passes that together bring no gain on the current model."""
 
@@ -202,7 +202,7 @@ class _Search:
         return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
 
     def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
-        """Return the current model after one more pass, and its results; None if the pass changes nothing."""
+        """Apply one more pass to the current model; return the rewritten model and its results, or None if nothing changes."""
         if pass_.name not in self._next:
             rewritten = self._with_pass(pass_, self._now, self._standing)
             self._next[pass_.name] = None
@@ -239,7 +239,7 @@ class _Search:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Apply as few passes as possible that bring a gain only together; return whether there are such passes."""
+        """Apply the fewest passes that bring a gain only in combination; return whether there are such passes."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False

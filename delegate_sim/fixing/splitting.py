@@ -26,7 +26,7 @@ from .flatbuffer.new_tables import (
 from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Metadata that describes each input and output of the whole model, and so fits neither part of a split model."""
+"""Name of the metadata that describes each input and output of the whole model. It fits neither part of a split model."""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
@@ -39,7 +39,7 @@ class Split:
     nodes: tuple[Node, ...]
     """Nodes of the second model."""
     inputs: tuple[int, ...]
-    """Inputs of the second model: original inputs that it reads, and results of the first model."""
+    """Inputs of the second model: original inputs and results of the first model that the second model reads."""
     outputs: tuple[int, ...]
     """Original outputs that the second model computes, in their original order."""
     first_outputs: tuple[int, ...]
@@ -108,7 +108,7 @@ def _first(model: Model, split: Split) -> Edited:
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
-    """Return the name that both models use for each tensor: its name in the signature, or else the tensor's own name."""
+    """Return the name in both models of each tensor between them: the name in the signature, or else the tensor's name."""
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
     names_in_use = {*signature.inputs, *signature.outputs}
     for tensor in split.between:
@@ -134,7 +134,7 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the bytes of the second model, in order, and its tensor indices; the model has only the parts that its nodes need.
+    """Return the second model's bytes, in order, and its tensor indices. The model has only the parts that its nodes need.
 
     Raise FixError if the model cannot be written.
     """

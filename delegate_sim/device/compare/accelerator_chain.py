@@ -124,7 +124,7 @@ class _Trial:
         self.result = self.simulated(stack)
 
     def simulated(self, stack: Stack) -> StackResult:
-        """Return the simulation with the accelerators of ``stack``."""
+        """Simulate the model with the accelerators of ``stack``."""
         known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
         options = {key: value for key, value in self.options.items() if key in known}
         # The device loaded the model, so its resolver had all operators.
@@ -177,7 +177,7 @@ class _Trial:
         )
 
     def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
-        """Compare the log with the nodes that a compiler plugin selects, and with the kernels that run compiled partitions."""
+        """Compare the step of a compiler plugin: the selected nodes, and the kernels that run compiled partitions."""
         theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
         nothing = Tally((), None, None, None, None)
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
@@ -204,7 +204,7 @@ class _Trial:
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a difference if the device and the simulation have different kernels that run compiled partitions."""
+    """Yield a difference if the kernels that run compiled partitions differ between the device and the simulation."""
     ours = [
         replacement
         for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements
@@ -233,7 +233,7 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield smaller stacks, each with the names of the removed accelerators.
 
-    The first stacks each lack one accelerator that the log does not show as running. The last stack lacks all such accelerators.
+    Accelerators that the log does not show as running are removed: first each alone, then all of them.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
@@ -244,7 +244,7 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 
 def _took_nothing(step: StepReconciliation) -> bool:
-    """Return whether the step belongs to a compiler plugin and no log line shows a kernel that runs compiled nodes."""
+    """Return whether the step is that of a compiler plugin, and the log shows no kernel that runs compiled nodes."""
     return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 

@@ -18,7 +18,7 @@ _MOST_LIMITS = 16
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the feature levels, except the assumed level, that reproduce the log if the driver rejects nothing."""
+    """Return the feature levels, other than the one assumed first, that reproduce the log if the driver rejects nothing."""
     levels = trials.setting.delegate.levels
     if levels is None:
         return ()
@@ -49,7 +49,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if the only difference in the log is a delegate kernel that the driver failed to compile."""
+    """Yield the first simulation if it differs from the log only in a delegate kernel that the driver failed to compile."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
@@ -98,7 +98,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    """Return the nodes that the delegate's decision leaves to the CPU for the reason with this code, keyed by subgraph."""
+    """Return, for each subgraph, the nodes that the delegate leaves to the CPU for the reason with this code."""
     return {
         subgraph.graph.index: nodes
         for subgraph in run.subgraphs
@@ -107,9 +107,9 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the delegate kernel's number, counted from 1, for each node index; None if no delegate kernel can have the index.
+    """Return, for each node index, the number of the delegate kernel with that index, from 1; None if there is no such kernel.
 
-    Delegate kernels are numbered after the graph's own nodes, in the order of creation.
+    Delegate kernels get the node indices after the graph's own nodes, in the order of creation.
     """
     first = run.subgraphs[0]
     count, kernels = len(first.graph.nodes), kernel_count(run)
@@ -145,7 +145,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Yield one simulation, with the first limit on partitions that reproduces the log; nothing if no limit does."""
+    """Yield a simulation with the first limit on partitions that reproduces the log; yield nothing if no limit does."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option or option in setting.known:

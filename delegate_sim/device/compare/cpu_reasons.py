@@ -58,7 +58,7 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
 
 
 def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
-    """Return the nodes that a decision leaves to the CPU for the reason with this code."""
+    """Return the nodes that a delegate's decision leaves to the CPU for the reason with this code."""
     return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
 
 

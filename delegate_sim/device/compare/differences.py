@@ -33,7 +33,7 @@ class ListedRefusal:
     on_device: tuple[str, ...]
     """The reasons that the device printed; a reason may be empty."""
     simulated: tuple[str, ...]
-    """Requirements that nodes of this operator fail to meet in the simulation; empty if the simulation refuses no such node."""
+    """Requirements that this operator's nodes fail in the simulation; empty if the simulation refuses none of the nodes."""
     nodes: int
     """Number of nodes of this operator that the simulation refuses."""
 
@@ -41,7 +41,7 @@ class ListedRefusal:
     def is_same(self) -> bool:
         """True if the device and the simulation agree, or if the device lists the operator without any reason.
 
-        A delegate prints no reason for a node that its rules never checked.
+        A delegate prints no reason for a node that never reached its rules.
         """
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
@@ -99,7 +99,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
         for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
             node = subgraph.graph.nodes[index]
             op = "CUSTOM" if node.is_custom else node.op
-            # The delegate's rules never check a float16 DEQUANTIZE node, so they print no refusal of this node.
+            # A float16 DEQUANTIZE node never reaches the delegate's rules, so the log has no refusal of this node.
             simulated[op, node.version] += sum([reason.code != FLOAT16_DEQUANTIZE.name for reason in verdict.reasons])
     return tuple(
         RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])
@@ -209,7 +209,7 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether two lists have the same length, and each pair of lines agrees in every number that both lines give."""
+    """Return whether two lists have the same length and agree, line by line, in every number that both lines give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )

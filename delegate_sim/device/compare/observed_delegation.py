@@ -41,7 +41,7 @@ class Facts:
     application: tuple[str, int | None] | None
     """The outcome that benchmark_model reports for the delegate, and the number of kernels."""
     dynamic: int | None
-    """The dynamic-sized tensor that made the delegate refuse the graph."""
+    """The tensor of dynamic size that made the delegate refuse the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
     """Lines about errors that a driver returned, and about delegate kernels that failed to prepare or run."""
@@ -183,9 +183,9 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Return whether no line shows how many nodes the delegate replaced.
+    """Return whether the number of nodes that the delegate replaced is unknown, since no line shows it.
 
-    If all replacement lines belong to delegates that the runtime applies by default, the number is known: it is zero.
+    If all replacement lines belong to delegates that the runtime applies by default, the number is known to be zero.
     """
     if own or not log.replacements:
         return not own

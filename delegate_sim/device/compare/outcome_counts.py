@@ -1,4 +1,4 @@
-"""Lines and counts of the delegation on the device and in the simulation."""
+"""Log lines about the delegation, and its counts, on the device and in the simulation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     if facts.replacements is not None:
         delegated = sum([replacement.replaced for replacement in facts.replacements])
         partitions = sum([replacement.partitions for replacement in facts.replacements])
-        # A log of another model may count more nodes than this model has.
+        # If the log belongs to another model, the log's counts may exceed this model's number of nodes.
         rest = nodes - delegated if delegated <= nodes else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
     if facts.own_counts and on_cpu is None:

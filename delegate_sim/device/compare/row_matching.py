@@ -14,8 +14,8 @@ OTHER_MODEL = "was the log taken with this model?"
 def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
     """Return the nodes that match the rows of a table.
 
-    A row is matched by node index if possible, else by operator and outputs, else to the next unmatched node with the row's
-    operator. Raises ReconcileError for a row without a matching node.
+    A row is matched by its node index if it has one, else by operator and outputs; failing that, the row is matched to the next
+    unmatched node with the same operator. Raises ReconcileError for a row without a matching node.
     """
     matched: set[int] = set()
     plan = set(graph.execution_plan)

@@ -36,7 +36,7 @@ def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...
 
 
 def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]]]:
-    """Yield the subgraph and operations of each delegated partition; the operations are in the order of their compilation."""
+    """Yield the subgraph index of each delegated partition, and the partition's operations in the order of compilation."""
     interface = run.delegate.behind.devices
     for subgraph in run.subgraphs:
         if interface is not None and subgraph.decision is not None:
@@ -100,7 +100,7 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, ...]]] | None:
-    """Return the device and the operation names of each step; None if steps are missing or the runtime fell back to its CPU."""
+    """Return each step's device and operation names; None if steps are missing or the runtime fell back to its own CPU code."""
     names = compilation.names
     if compilation.fell_back:
         return None

@@ -100,12 +100,12 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
-    # A driver that neither took nor refused an operation was not asked, so the log shows nothing about this driver.
+    # The runtime never asked a driver that neither took nor refused an operation, so the log says nothing about this driver.
     return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
 
 
 def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether the runtime could have chosen a listed device.
+    """Return whether a device that the runtime lists took part in the runtime's choices.
 
     The answer is based on the number of devices in the runtime's compilations.
     """
@@ -125,7 +125,7 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record the devices that support each operation, and the supporting devices that the runtime did not choose."""
+    """Record which devices support each operation, and which of them the runtime passed over for the chosen device."""
     compilation = partition.compilation
     assert compilation is not None
     taking_part = _taking_part(compilation, names, interface)
@@ -156,7 +156,7 @@ def _look(
 
 
 def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interface: DevicesInterface) -> list[str]:
-    """Return the devices among which the runtime chose when it compiled a model."""
+    """Return the devices from which the runtime chose when it compiled a model."""
     count = compilation.device_count
     chosen = {choice.device for choice in compilation.choices}
     refusing = {name for choice in compilation.choices for name in choice.refused_by}
@@ -273,7 +273,7 @@ def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[St
 
 
 def _reproduces(reconciliation: Reconciliation, interface: DevicesInterface, text: str) -> bool:
-    """Return whether a simulation with the profile leads to the steps in the log."""
+    """Return whether a simulation with the profile reproduces the steps in the log."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.toml")
         write_whole(path, text)

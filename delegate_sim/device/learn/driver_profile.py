@@ -53,8 +53,8 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     """Refine a profile with a reconciled log.
 
     Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. A
-    contradiction is an operation that is rejected in the log and accepted in the profile, or the reverse, with the same types and
-    shapes.
+    contradiction is an operation that the log shows as rejected and the profile as accepted with the same types and shapes, or
+    the reverse.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -219,9 +219,8 @@ def _likeliest(
 ) -> OperationSignature:
     """Return the operation that the driver most likely rejected.
 
-    Prefer an operation that the driver rejects elsewhere with the same types. Without such an operation, choose among the
-    operations that the driver never accepts with the same types, or among all operations if there are none. In this choice,
-    prefer ``own``, the operator's main operation.
+    The first preference is an operation that the driver rejects elsewhere with the same types. The second is an operation that
+    the driver never accepts with the same types. Among equals, ``own``, the operator's main operation, is preferred.
     """
     rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
     for operation in left:
@@ -265,7 +264,7 @@ def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 
 def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
-    """Return the rules that cover no rejection seen in the profile's logs. Users wrote these rules by hand."""
+    """Return the rules that cover no rejection in the profile's logs. Users wrote these rules by hand."""
     rejected = [observation.signature for observation in profile.observations if not observation.is_accepted]
     return tuple(rejection for rejection in profile.rejections if not any(map(rejection.covers, rejected)))
 

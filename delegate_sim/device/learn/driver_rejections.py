@@ -135,7 +135,7 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
 
 
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a match from the CPU nodes in the log; nothing if the log does not show the CPU nodes.
+    """Yield matches derived from the CPU nodes in the log; yield nothing if the log does not show these nodes.
 
     The driver rejected each CPU node that the delegate accepts, unless a limit dropped the node's partition.
     """
@@ -181,13 +181,13 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return the nodes whose operations the driver never accepts with the same types. All other nodes were dropped by a limit."""
+    """Return the nodes whose operations the driver never accepts with the same types; a limit dropped all other nodes."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 
 
 def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a match from the number of CPU nodes per operator; nothing if the log does not show these numbers."""
+    """Yield matches derived from the number of CPU nodes per operator; yield nothing if the log does not show these numbers."""
     fits: list[tuple[frozenset[_Node], Run]] = []
     for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
         run = inquiry.fitting(rejected) if rejected else None
@@ -243,7 +243,7 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
 
 
 def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield a match from the runtime's lines, for a log without operator tables.
+    """Yield matches derived from the runtime's lines, for a log without operator tables.
 
     The driver is assumed to reject all nodes of one or two operators.
     """

@@ -29,7 +29,7 @@ from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
-"""Kinds of lines that the runtime behind a delegate, or one of the drivers, prints."""
+"""Kinds of lines that the runtime behind a delegate or a driver prints."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
@@ -125,7 +125,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
     """
     library = library_of(log)
     if library:
-        # benchmark_model gives all delegates from libraries one name; the library's file name or the log lines tell them apart.
+        # benchmark_model uses one name for all delegates from libraries; the file name or the log lines tell them apart.
         return delegate_of_library(library) or _most_telling(_named_delegates(log))
     kernels = [(replacement.kernel, delegate_named(replacement.kernel)) for replacement in log.replacements]
     applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
@@ -199,7 +199,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
-    """Return the first delegate that is not applied by default, else the first delegate; None if the list is empty."""
+    """Return the first delegate that the runtime does not apply by default, or else the first; None if there is none."""
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
@@ -222,7 +222,7 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that follow from the log's kernel names, chosen devices or initialized graphics interface."""
+    """Return the options that the log shows by a kernel's name, the chosen devices, or the initialized graphics interface."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):
@@ -288,7 +288,7 @@ def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[R
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)
-    # The wordings are known for minor releases; a minor release stands for its patch releases.
+    # Wordings are recorded for minor releases, each of which stands for its patch releases.
     known = [release for release in releases if release.family == since.family and release.version[:2] >= since.version[:2]]
     return tuple(known) or releases
 

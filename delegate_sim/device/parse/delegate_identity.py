@@ -66,7 +66,7 @@ def delegate_named(name: str) -> Delegate | None:
     plain = plain_name(name)
     if not plain or plain == _EXTERNAL:
         return None
-    # All compiler plugins leave the same kernel in the graph, so this kernel does not identify a plugin.
+    # All compiler plugins have the same kernel in the graph, so the kernel does not identify the plugin.
     delegates = [delegate for delegate in map(find_delegate, DELEGATE_NAMES) if not delegate.is_plugin]
     for delegate in delegates:
         if plain in map(plain_name, delegate.kernel_names):
@@ -77,10 +77,10 @@ def delegate_named(name: str) -> Delegate | None:
 
 
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
-    """Return the delegate that calls itself by a name in log lines; None if that delegate is not simulated.
+    """Return the delegate that uses this name for itself in log lines; None if that delegate is not simulated.
 
-    If two delegates use the same name, return the delegate with a kernel in the log, else the delegate whose runtime printed
-    lines.
+    If two delegates use the same name, the delegate with a kernel in the log is returned, or else the delegate whose runtime
+    printed lines.
     """
     delegate = delegate_named(name)
     plain = plain_name(name)

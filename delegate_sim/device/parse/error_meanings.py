@@ -1,4 +1,4 @@
-"""Explain the error lines in a log. The model is not needed to explain the lines."""
+"""Explain the error lines in a log, without its model."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _CALLS = (
     ("waiting for async computation", "ANeuralNetworksEvent_wait", "the model runs"),
     ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
 )
-"""API calls: words in the delegate's description of the call, the function's name, and the stage of the call."""
+"""API calls, each with words from the delegate's description of the call, the function's name, and the stage of the call."""
 _MEANINGS = {
     DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
     IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",

@@ -1,4 +1,4 @@
-"""Patterns of lines that runtimes, delegates, drivers and tools print, besides those in ``log_reader``.
+"""Patterns of lines that runtimes, delegates, drivers and tools print. ``log_reader`` has the patterns of further lines.
 
 ``PATTERNS`` has the patterns of each kind of line. Sources of the wordings: ``tflite/core``, ``tflite/delegates``,
 ``litert/runtime``, ``litert/compiler`` and ``litert/vendors``; Android's ``packages/modules/NeuralNetworks``; logs of devices.
@@ -311,13 +311,13 @@ _PROGRESS = re.compile(
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
-"""Lines that benchmark_model prints once the model has run."""
+"""Lines that benchmark_model prints only after the model has run."""
 _RUNTIME_TAGS = frozenset(
     {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
      "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
      "VersionedInterfaces", "Event"}
 )  # fmt: skip
-"""Logcat tags of Android's NNAPI runtime if ``debug.nn.vlog`` is set."""
+"""Logcat tags that Android's NNAPI runtime uses if ``debug.nn.vlog`` is set."""
 _RUNTIME_WORDS = re.compile(
     r"(?:ModelBuilder|ExecutionPlan|ExecutionBuilder|CompilationBuilder|DeviceManager|ExecutionStep|IDevice|IPreparedModel)::|"
     r"NN\w* SL driver|SL_ANeuralNetworks"

@@ -52,7 +52,7 @@ _PREFIXES = tuple(
         r"[\w-]{1,60} +\| ",
         rf"{_WEEKDAYS_AND_MONTHS} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
         r"(?:flutter|stderr|stdout): ",
-        # quoted logs, and logs of several runs side by side
+        # logs quoted in messages, and logs that show several runs side by side
         r"(?:> ?)+",
         r"\d{1,4}: (?=\D|\d{1,4}[-:])",
         # kernel clocks, ISO 8601, lists and tables of a page, a tag alone

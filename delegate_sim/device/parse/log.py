@@ -20,7 +20,7 @@ from .operator_tables import RunOrder
 from .profile_files import read_binary, read_json
 
 _LONGEST_LINE = 1 << 16
-"""Longer lines are read in pieces of this length."""
+"""Length above which a line is read in pieces."""
 _LARGEST_MESSAGE = 1 << 28
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
@@ -98,7 +98,7 @@ def _is_message(start: bytes) -> bool:
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Fields of a log whose values, where not empty, must be equal in all logs of one run."""
+"""Fields of a log that must be equal in all logs of one run, unless they are empty."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
@@ -122,7 +122,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield the parts that differ between two logs although these parts must be equal in all logs of one run."""
+    """Yield the parts of ``_PARTS`` that differ between two logs of one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):
@@ -138,7 +138,7 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged, and values of ``ours`` win."""
+    """Return ``ours``, or ``theirs`` if ``ours`` is empty. In merged mappings with string keys, values of ``ours`` win."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog):

@@ -121,7 +121,7 @@ class Reader:
         self.is_loaded = False
 
     def _start(self, *, is_same_process: bool = False) -> None:
-        """Begin a new run. If the process is the same, keep the facts that a process prints only once."""
+        """Begin a new run. In the same process, keep the facts that a process prints only once."""
         log = self._log()
         only_flags = log.is_empty
         flags, created, version, errors = self.flags, self.created, log.tensorflow_version, self.statements.of_process()
@@ -245,7 +245,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure. The reason may precede the error in the same line."""
+        """Add the reason for a kernel's failure, which may stand before the error in the same line."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
@@ -268,7 +268,7 @@ class Reader:
         if self.is_internal:
             return
         is_summary = title == "Summary by node type"
-        # All other tables repeat the rows of these two tables in another order.
+        # Other tables only repeat the rows of these two tables in another order.
         is_kept = self.is_inference and (is_summary or title == "Run Order")
         self.table = OperatorTable(self.subgraph, is_kept, is_summary)
 
@@ -322,7 +322,7 @@ class Reader:
         self.replacements.append(replacement)
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        """Return whether a replacement may be from the same run as the earlier replacements."""
+        """Return whether a replacement may belong to the same run as the earlier replacements."""
         for earlier in reversed(self.replacements):
             if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
                 continue
@@ -408,7 +408,7 @@ class Statements:
         return tuple(self.found.values())
 
     def of_process(self) -> Statements:
-        """Return the statements that also hold for later runs of the same process."""
+        """Return the statements that remain true in later runs of the same process."""
         process_wide = Statements()
         process_wide.found = {key: statement for key, statement in self.found.items() if statement.kind in _OF_PROCESS}
         return process_wide

@@ -9,7 +9,7 @@ from .log_contents import DeviceLog, LogError, Replacement
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
-    """Split each log that has more replacement lines than one run of a model with ``subgraphs`` subgraphs prints.
+    """Split each log that has more replacement lines than one run can print for a model with ``subgraphs`` subgraphs.
 
     A delegate reports at most one replacement per subgraph and run, so additional replacement lines that name no subgraph belong
     to other runs. Lines of other kinds stay with the last run.

@@ -71,7 +71,7 @@ its end without a line of any delegate. ``created``, ``requested`` and ``unknown
 
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""Words for failed actions after which no node can run. LiteRT 2 continues after all other errors, such as missing hooks."""
+"""Words of errors after which no node can run. LiteRT 2 continues after all other errors, such as missing hooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
         name = UNNAMED_KERNEL
         kernels = [name]
     known = other_name(name)
-    # The lines may use different names for the same delegate.
+    # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
     names = {plain_name(plain) for plain in (name, *same, *(["external"] if name else []))}
     counts = tuple(counts_of(log, names))
@@ -273,7 +273,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 
 def _words(line: str) -> set[str]:
-    """Return the words and word pairs of a line as plain names, since a delegate's name may be written as two words."""
+    """Return each word and each two successive words of a line as a plain name, since a delegate's name may have two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 

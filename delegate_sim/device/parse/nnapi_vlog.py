@@ -59,7 +59,7 @@ class RuntimeStep:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFailure:
-    """A device's failure to compile the step at position ``step``. ``device`` is empty if the device is unknown."""
+    """A failure to compile the step at position ``step``. ``device`` is the device that failed, empty if unknown."""
 
     device: str
     why: str
@@ -141,7 +141,7 @@ class RuntimeReader:
         self.is_choice = False
 
     def log(self) -> RuntimeLog:
-        """Return the drivers and compilations. Models that other models refer to are left out."""
+        """Return the drivers and compilations, without models that other models refer to."""
         main = [compilation.close() for compilation in self.compilations if not compilation.source]
         return RuntimeLog(tuple(self.devices.items()), tuple(main))
 
@@ -183,7 +183,7 @@ class RuntimeReader:
             current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
 
     def repeat(self, times: int) -> None:
-        """Count the last line ``times`` more times, because the logger left out that many identical lines."""
+        """Count the last line ``times`` more times, for identical lines that the logger left out."""
         if self.is_choice:
             current = self._current()
             current.choices += [current.choices[-1]] * min(times, 1_000_000)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table in running order: the operator, the outputs as listed, and the node index or None."""
+    """One row of a table in running order: the operator, the list of outputs as text, and the node index (None if missing)."""
 
     op: str
     outputs: str
@@ -114,7 +114,7 @@ def _row(op: str, text: str) -> Row:
 
 
 def _operator(text: str) -> str:
-    """Return the operator of a node type, without words that a kernel adds after a slash; empty for other events."""
+    """Return the operator of a node type, without a kernel's text after a slash; empty for an event that is not a node."""
     text = text.strip()
     kernel = text.removeprefix("Delegate/")
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]

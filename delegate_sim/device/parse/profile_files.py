@@ -110,7 +110,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
     except ImportError as error:
         raise LogError(f"{path}: a binary file: {_NEEDS_LIBRARY}") from error
     parsed = [message for name in (_PROFILE, _RUNTIME, _RESULT) if (message := parse(name, data)) is not None]
-    # Data of one message type also parses as another type, but then has more unknown fields.
+    # Data of one message type can also be parsed as another type, but then more fields are unknown.
     for content, _ in sorted(parsed, key=lambda message: message[1]):
         log = _log(content, path)
         if isinstance(log, DeviceLog) and log.run_orders:

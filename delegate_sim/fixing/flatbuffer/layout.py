@@ -17,7 +17,7 @@ from ...model import schema
 from ...model.flatbuffer import IDENTIFIER
 
 ALIGNMENT = 64
-"""The old bytes move by a multiple of this number, which preserves all alignments that the schema and the kernels require."""
+"""The old bytes are moved by a multiple of this number, to preserve all alignments that the schema and the kernels require."""
 _FILE_POSITIONS = frozenset({("Buffer", "offset"), ("Operator", "large_custom_options_offset")})
 """Fields that hold positions in the file; the values 0 and 1 mean that there is no position."""
 _GREATEST = (1 << 31) - 1
@@ -26,7 +26,7 @@ _GREATEST = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """An object in the existing file, identified by its position."""
+    """An object at a position in the existing file."""
 
     position: int
 

@@ -52,9 +52,9 @@ def keeps_nodes(original: Model, change: Edited) -> bool:
 def write(original: Model, change: Edited, weights: Weights = MappingProxyType({})) -> Iterator[bytes | memoryview]:
     """Yield the bytes of a file with the changed model, in order.
 
-    The change must have been made to ``original``. Its bytes are kept, including signatures, metadata, fields that the schema
-    does not know, buffers outside the flatbuffer, and appended files. Tensors keep their indices. Raise FixError if the file
-    cannot be written this way.
+    ``change`` must be a change of ``original``. The original's bytes are kept, including signatures, metadata, fields that the
+    schema does not know, buffers outside the flatbuffer, and appended files. Tensors keep their indices. Raise FixError if the
+    file cannot be written this way.
     """
     check_writable(original)
     if change.model is original:
@@ -133,7 +133,10 @@ class _Writer:
         return table
 
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
-        """Return a tensor's table; ``before`` is the original tensor and ``old`` its table, both None for a new tensor."""
+        """Return the table of ``tensor``.
+
+        ``before`` is the original tensor, and ``old`` its table; both are None for a new tensor.
+        """
         if old is not None and before is tensor:
             return Old(old.position)
         table = NewTable("Tensor") if old is None else copied(old)
@@ -189,7 +192,7 @@ class _Writer:
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
-        """Return a node's table; ``before`` is the original node and ``old`` its table, both None for a new node."""
+        """Return the table of ``node``. ``before`` is the original node, and ``old`` its table; both are None for a new node."""
         code = self._codes[operator_code_of(node)]
         is_same = before is not None and node._replace(index=before.index) == before
         if is_same and old is not None and old.value("opcode_index") == code:

@@ -15,7 +15,7 @@ _GREATEST_OLD_CODE = 127
 _OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
     {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
 )
-"""For each union of options tables in the schema, the field of a node that holds it."""
+"""For each union of options tables in the schema, the field of a node's table that holds the union."""
 
 
 def operator_code_of(node: Node) -> OperatorCode:

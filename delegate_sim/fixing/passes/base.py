@@ -17,7 +17,7 @@ class Exactness(IntEnum):
     ROUNDING = 1
     """Results that are equal except for rounding, because other operations compute the same function."""
     APPROXIMATE = 2
-    """Results of a similar function; such passes are applied only on request."""
+    """Results of a function that only approximates the original; such passes are applied only on request."""
 
     @property
     def words(self) -> str:
@@ -33,7 +33,7 @@ class Pass:
     does: str
     """The effect of the pass on the graph."""
     needs: str
-    """The precondition of the pass; nodes that do not meet it stay unchanged."""
+    """The precondition of the pass. Nodes that do not meet the precondition stay unchanged."""
     exactness: Exactness
     apply: Callable[[Work], None]
     ops: frozenset[str] = frozenset()

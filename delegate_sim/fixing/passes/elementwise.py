@@ -40,7 +40,7 @@ def _gelu_erf(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gelu(work: Work, node: Node) -> Sequence[Node]:
-    """Return the nodes of 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
+    """Return the nodes that compute 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
     (x,), (y,) = node.inputs, node.outputs
     like = work.output(node)
     square, cube, scaled, sum_, inner, bent, half = [
@@ -62,13 +62,13 @@ def _gelu(work: Work, node: Node) -> Sequence[Node]:
 
 _ERF_SLOPE = 0.3275911 / math.sqrt(2)
 _ERF_TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-"""The error function by Abramowitz and Stegun, 7.1.26: accurate to 1.5e-7, about the rounding error of float32 near 1."""
+"""Coefficients of an approximation of the error function (Abramowitz and Stegun, 7.1.26), which is accurate to 1.5e-7."""
 
 
 def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes of relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)).
+    """Return the nodes that compute relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)).
 
-    The factor 1 - erf is a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2).
+    The factor 1 - erf(...) is computed as a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2).
     """
     if not _is_float(work, node) or work.options(node).approximate:
         return None
@@ -122,7 +122,7 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ADD of the first operand and the negated second operand; a constant second operand is negated now."""
+    """Return an ADD of the first operand and the negated second operand. A constant second operand is negated by the pass."""
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
@@ -157,7 +157,7 @@ def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the maximum of x and slope x, for a slope from 0 to 1."""
+    """Return the nodes that compute max(x, slope * x), for a slope from 0 to 1."""
     slope = work.options(node).alpha
     if not _is_float(work, node) or not 0 <= slope <= 1:
         return None

@@ -36,7 +36,7 @@ _POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "TILE": (1,),
     }
 )
-"""Positions of the index operands of each operator. Kernels accept INT32 or INT64, but the types must agree.
+"""Positions of the index operands of each operator. Kernels accept INT32 or INT64, but all of them must have the same type.
 
 INT32 suffices, because sizes are INT32 in the runtime.
 """
@@ -132,7 +132,7 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
 
 
 def _cast_before_moves(work: Work) -> None:
-    """Place each CAST from INT64 before the nodes that only move the elements to be cast; start with the last node."""
+    """Move each CAST from INT64 in front of the nodes that only move elements; nodes are visited from last to first."""
     editor = work.editor
     readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
     moves = {index: node for _, node in editor.nodes if node.op in _MOVES and not node.is_custom for index in node.outputs}
@@ -160,7 +160,7 @@ def _narrows(work: Work, node: Node) -> bool:
 
 
 def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return the CASTs that change the type of a node's operands, and the node with ``goal`` as its result."""
+    """Return the CASTs of a node's operands, and the node, which now writes the tensor ``goal``."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -189,7 +189,7 @@ _INTEGERS = frozenset(_HOLDS)
 
 
 def _join_casts(work: Work) -> None:
-    """Let a CAST read the source of an earlier CAST that keeps all values.
+    """If a CAST reads the result of an earlier CAST that keeps all values, let it read the earlier CAST's source instead.
 
     If this source already has the type that the later CAST would produce, remove the later CAST.
     """
@@ -217,7 +217,7 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the earlier tensor from which a CAST would give the same result; None if there is none."""
+    """Return an earlier tensor that a CAST can read, or that can replace the result of the CAST; None if there is none."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)

@@ -15,8 +15,8 @@ _Axis = TypeVar("_Axis")
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
     """Join neighboring dimensions from the front until at most ``most`` are left; return None if that is impossible.
 
-    Each function in ``joins`` joins two neighbors, or returns None if it cannot join them. A function is tried only if no earlier
-    function joins any pair.
+    Each function in ``joins`` joins two neighbors, or returns None if it cannot join them. A function is tried only if none of
+    the earlier functions can join any pair.
     """
     remaining = list(axes)
     while len(remaining) > most:
@@ -37,7 +37,7 @@ class SharedAxis(NamedTuple):
     stretched: tuple[bool, ...]
 
     def joined(self, other: SharedAxis) -> SharedAxis | None:
-        """Return the join of two dimensions along which the same operands are broadcast; None for other dimensions."""
+        """Return the join of two dimensions if the same operands are broadcast along both; None otherwise."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         return SharedAxis(self.size * other.size, self.stretched) if self.stretched == other.stretched else None
@@ -67,7 +67,7 @@ class RoleAxis(NamedTuple):
         return RoleAxis(self.size * other.size, self.role) if self.role == other.role else None
 
     def joined_if_single(self, other: RoleAxis) -> RoleAxis | None:
-        """Return the join of two dimensions if one of them has a single element, whatever its role; None otherwise."""
+        """Return the join of two dimensions if one of them has size 1, in any role; None otherwise."""
         return self if other.size == 1 else other if self.size == 1 else None
 
 
@@ -93,18 +93,18 @@ class CutAxis(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """True if the slice contains all elements."""
+        """True if the slice takes all elements."""
         return self.taken == self.size
 
     def joined(self, other: CutAxis) -> CutAxis | None:
-        """Return the join of two whole dimensions, or of a single-element dimension and any other dimension; None otherwise."""
+        """Return the join of two dimensions if both are taken whole, or one has size 1; None otherwise."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         size = self.size * other.size
         return CutAxis(size, 0, size, 1) if self.is_whole and other.is_whole else None
 
     def joined_with_inner(self, inner: CutAxis) -> CutAxis | None:
-        """Return the join of a sliced dimension with a whole dimension after it; None for other dimensions."""
+        """Return the join of a sliced dimension with the next dimension, ``inner``, if ``inner`` is whole; None otherwise."""
         if self.stride != 1 or not inner.is_whole:
             return None
         return CutAxis(self.size * inner.size, self.start * inner.size, self.taken * inner.size, 1)
@@ -119,17 +119,17 @@ class PaddedAxis(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """True if there is no padding."""
+        """True if the dimension is not padded."""
         return not self.before and not self.behind
 
     def joined(self, other: PaddedAxis) -> PaddedAxis | None:
-        """Return the join of two unpadded dimensions, or of an unpadded single-element dimension and another; None otherwise."""
+        """Return the join of two dimensions if neither is padded, or one is unpadded and has size 1; None otherwise."""
         if self.is_same and other.is_same:
             return PaddedAxis(self.size * other.size, 0, 0)
         return other if self.is_same and self.size == 1 else self if other.is_same and other.size == 1 else None
 
     def joined_with_inner(self, inner: PaddedAxis) -> PaddedAxis | None:
-        """Return the join of a dimension with an unpadded dimension after it; None if the second dimension is padded."""
+        """Return the join of a dimension with the next dimension, ``inner``, if ``inner`` is not padded; None otherwise."""
         return PaddedAxis(*[number * inner.size for number in self]) if inner.is_same else None
 
 

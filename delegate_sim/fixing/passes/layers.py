@@ -31,7 +31,7 @@ def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) -> int | None:
-    """Add a zero bias for a node's operand and weights; None if their scales do not determine the bias's quantization."""
+    """Add a bias of zeros and return its index; None if the operand's and weights' scales do not give its quantization."""
     kind = _TYPES.get(source.type)
     quantization = None
     if kind is None:
@@ -52,7 +52,7 @@ def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return one FULLY_CONNECTED for all rows, since every row is multiplied by the same matrix."""
+    """Return a single FULLY_CONNECTED, since a BATCH_MATMUL with a constant matrix multiplies every row by the same matrix."""
     options, target = work.options(node), work.output(node)
     source, weights = work.input(node, 0), work.input(node, 1)
     sizes = _matrix_of(work, weights)
@@ -86,7 +86,7 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return FULLY_CONNECTED with its operand reshaped to a matrix; the kernel multiplies row by row in either shape."""
+    """Return a FULLY_CONNECTED whose operand is reshaped to a matrix. The kernel computes the same products in both shapes."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
         return None
@@ -98,12 +98,12 @@ def _rows(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 _CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
-"""The type of a convolution's weights for each operand type; with other combinations, the runtime would quantize more tensors."""
+"""The type of a convolution's weights for each operand type. With any other type, the runtime would quantize more tensors."""
 _VALID = 1
 
 
 def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return CONV_2D with a 1x1 window; the image is one pixel wide, and each row of the operand becomes one pixel."""
+    """Return a CONV_2D with a 1x1 window, on an image one pixel wide; each row of the operand becomes one pixel."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)
     if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:

@@ -27,7 +27,7 @@ _Shape = tuple[int, ...]
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Return whether a node's tensors have more dimensions than delegates support, all of known size."""
+    """Return whether a node has tensors with more dimensions than delegates support, and all sizes are known."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -42,8 +42,8 @@ def lowered(
 ) -> Sequence[Node] | None:
     """Return a node between RESHAPEs that change the shapes of its operands and results; None if that is impossible.
 
-    ``operands`` gives the new operand shapes by position, ``results`` the new result shapes, ``constants`` the new values of
-    index operands, and ``options`` the changed options.
+    ``operands`` maps operand positions to new shapes, ``results`` lists the new result shapes, ``constants`` maps the positions
+    of index operands to new values, and ``options`` are the changed options.
     """
     before: list[Node] = []
     behind: list[Node] = []
@@ -156,7 +156,7 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return the joined shape, with its axis resized so that the number of elements is the same as in ``shape``."""
+    """Return the joined shape with its axis resized so that the joined shape has as many elements as ``shape``."""
     sizes, axis = joined_shape
     others = int(np.prod([size for place, size in enumerate(sizes) if place != axis]))
     return (*sizes[:axis], int(np.prod(shape)) // max(others, 1), *sizes[axis + 1 :])
@@ -244,9 +244,9 @@ def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TRANSPOSE that joins dimensions that stay neighbors and omits dimensions with a single element.
+    """Return a TRANSPOSE in which dimensions that stay neighbors are joined, and dimensions of size 1 are left out.
 
-    If more than four dimensions are left, return several TRANSPOSEs that each bring one group of dimensions to its place.
+    If more than four dimensions are left, return several TRANSPOSEs, each of which moves one group to its place.
     """
     source, order = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
@@ -273,7 +273,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
-    """Return the order after the next TRANSPOSE towards ``goal``, as at most four groups of dimensions that are neighbors now."""
+    """Return the order after the next TRANSPOSE on the way to ``goal``, as at most four groups of neighboring dimensions."""
     following = dict(itertools.pairwise(now))
     groups: list[_Shape] = []
     for axis in goal:

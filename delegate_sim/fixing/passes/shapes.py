@@ -1,4 +1,4 @@
-"""Rewrite operators that only move elements with other operators that only move elements."""
+"""Rewrite operators that only move elements, using other such operators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _as_reshape(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _pack(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the CONCATENATION of the operands, after adding a dimension of size 1 to each operand."""
+    """Return RESHAPEs that add a dimension of size 1 to each operand, and a CONCATENATION along that dimension."""
     target = work.output(node)
     if not _is_known(work, node) or not node.inputs or not target.rank:
         return None

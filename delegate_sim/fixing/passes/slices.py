@@ -1,4 +1,4 @@
-"""Rewrite STRIDED_SLICE with fewer of its options, or as SLICE."""
+"""Rewrite STRIDED_SLICE with fewer options set, or as SLICE."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Remove pairs of nodes that cancel each other, and connect the pair's readers to the pair's input."""
+    """Remove pairs of nodes that cancel each other; readers of a pair's result then read the pair's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
@@ -116,7 +116,7 @@ def _cancel(work: Work) -> None:
 
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the input of a pair of nodes that together only keep or reshape this input; None if there is no such pair.
+    """Return the input of a pair of nodes that together only keep or reshape the input; None if there is no such pair.
 
     ``node`` is the second node of the pair.
     """
@@ -196,4 +196,4 @@ LAST: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
-"""Passes that run last: they remove pairs of nodes that other passes leave behind, or they make the file larger."""
+"""Passes that run last, because they remove pairs of nodes that other passes leave behind, or make the file larger."""
