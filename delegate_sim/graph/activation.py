@@ -9,7 +9,7 @@ from ..model.options import Options
 
 
 class HasOptions(Protocol):
-    """A node, as rules or CPU kernels see it."""
+    """The interface of a node with builtin options: ``NodeView`` for rules, and ``KernelNode`` for CPU kernels."""
 
     @property
     def options(self) -> Options:
@@ -17,7 +17,7 @@ class HasOptions(Protocol):
 
 
 def fused_activation(node: HasOptions) -> str:
-    """Return the schema's name of the fused activation. An unknown value is read as NONE.
+    """Return the schema's name of the fused activation; an unknown value counts as NONE.
 
     Source: ``ConvertActivation`` (``flatbuffer_conversions.cc``).
     """

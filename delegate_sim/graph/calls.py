@@ -1,4 +1,6 @@
-"""Simulate successive calls that replace nodes by kernels. Each call starts from the plan that the previous call left.
+"""Simulation of successive calls that replace nodes by delegate kernels.
+
+Each call starts from the execution plan that the previous call left.
 
 Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc``).
 """
@@ -13,7 +15,10 @@ from .graph import Graph
 from .partition import Subset, partition
 
 _MOST_WORK = 500_000
-"""The most nodes that all calls together may visit. Calls beyond this limit are not simulated and do not reorder the plan."""
+"""The largest number of nodes that all calls together may visit.
+
+Calls beyond this limit are not simulated, and do not reorder the plan.
+"""
 
 DELEGATE = 51
 """The builtin code of a delegate kernel in the graph."""
@@ -21,7 +26,7 @@ DELEGATE = 51
 
 @dataclass(frozen=True, slots=True)
 class ReplacingCall:
-    """The runtime's report of one call: the nodes it replaces, the nodes in the plan, and the partitions."""
+    """The runtime's report of one call: the number of nodes it replaces, of nodes in the plan, and of partitions."""
 
     replaced: int
     total: int
@@ -29,7 +34,7 @@ class ReplacingCall:
 
 
 def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Return the nodes and the execution plan of a graph after a kernel has replaced each delegated partition."""
+    """Return the nodes and the execution plan of a graph in which a kernel has replaced each delegated partition."""
     nodes = list(graph.nodes)
     plan: list[int] = []
     for subset in subsets:
@@ -43,16 +48,19 @@ def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tu
 
 @dataclass(frozen=True, slots=True)
 class InCalls:
-    """The result of several calls: the final partitions of the plan, in running order, and a report of each call."""
+    """The result of several calls: the final partitions of the plan in run order, and a report of each call."""
 
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]
     is_exact: bool
-    """Whether the order of the plan is exact. If there are very many calls, the last calls are not simulated."""
+    """Whether the order of the plan is exact; it may not be if there are so many calls that the last calls are not simulated."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
-    """Replace the nodes of each call by kernels, one call after another. Raises PartitionError if the graph has a cycle."""
+    """Return the partitions after each call has replaced its nodes by kernels, one call after another.
+
+    Raises PartitionError if the graph has a cycle.
+    """
     now, made, reports = graph, dict[int, Subset](), list[ReplacingCall]()
     followed = max(1, _MOST_WORK // max(1, len(graph.execution_plan)))
     for nodes in calls[:followed]:
@@ -75,7 +83,7 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return each group of nodes as a subset, with the tensors that cross its boundary, like the subsets of ``partition``."""
+    """Return each group of nodes as a subset with the tensors that cross its boundary, in the form that ``partition`` returns."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

@@ -18,27 +18,28 @@ from .analysis_cache import AnalysisCache
 class DynamicTensor:
     """The first tensor whose size is known only at run time, with the node and the operand that make its size unknown.
 
-    ``node`` is None for a tensor that is dynamic from the start. ``cause`` is the tensor that would have to be constant, or None
-    if making a tensor constant would not help.
+    ``node`` is None if the tensor is dynamic from the start. ``cause`` is the operand that would have to be constant for the size
+    to be known, or None if no constant would help.
     """
 
     tensor: int
     node: int | None
     cause: int | None
     named: int
-    """The tensor that the runtime names in its message, which is usually ``tensor``.
+    """The index of the tensor that the runtime names in its message, usually the index of ``tensor``.
 
-    If a kernel did not set the size of ``tensor``, this is a tensor that was already dynamic, or -1 if there is none.
+    If a kernel did not set the size of ``tensor``, the runtime instead names a tensor that was dynamic before, or -1 if there is
+    none.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class PrepareFailure:
-    """A node that the CPU runtime cannot prepare, and the runtime's messages about it.
+    """A node that the CPU runtime cannot prepare, and the runtime's messages about the node.
 
-    ``lines`` are log lines: first a line that names this node, then one line for each calling node, innermost first. A calling
-    node is a node whose subgraph call leads to this node. ``unregistered`` is the name of the custom operator if the node fails
-    because this operator is not registered.
+    ``lines`` are log lines: first the line that names this node, then one line for each calling node, innermost first. A calling
+    node is a node whose call of a subgraph leads to this node. ``unregistered`` is the name of the custom operator if the node
+    fails because this operator is not registered.
     """
 
     node: int
@@ -46,14 +47,14 @@ class PrepareFailure:
     lines: tuple[str, ...] = ()
     unregistered: str = ""
     kernel: tuple[int, int] | None = None
-    """If a delegate kernel fails: the kernel's subgraph and first node. None if a CPU kernel fails."""
+    """The subgraph and the first node of the delegate kernel that fails; None if a CPU kernel fails."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """One subgraph: its tensors and nodes in index order, and the results of preparing it.
+    """One subgraph: its tensors and nodes in index order, and the results of preparing them.
 
-    ``inputs`` and ``outputs`` are tensor indices; an input is -1 if control flow does not use it.
+    ``inputs`` and ``outputs`` are tensor indices; an input that control flow does not use is -1.
     """
 
     model: Model
@@ -64,16 +65,16 @@ class Graph:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     execution_plan: tuple[int, ...]
-    """Indices of the nodes that run, in order."""
+    """The indices of the nodes that run, in run order."""
     control_edges: ControlEdges | None = None
-    """Pairs of nodes whose order the model's metadata fixes; None if the metadata fixes no order."""
+    """Pairs of nodes whose order is fixed by the model's metadata; None if the metadata fixes no order."""
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
-    """Nodes that what-if questions treat as supported by the delegate, whatever its rules say."""
+    """The nodes that a hypothetical change treats as supported by the delegate, whatever the delegate's rules say."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor, or ``NO_TENSOR`` for the index (-1) of an omitted or missing tensor."""
+        """Return the tensor with an index, or ``NO_TENSOR`` for the index -1, which means an omitted or missing tensor."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     @functools.cached_property
@@ -83,17 +84,23 @@ class Graph:
 
     @functools.cached_property
     def readers(self) -> Mapping[int, Sequence[Node]]:
-        """The nodes of the plan that read each tensor, in order. A node that reads the tensor as two operands is listed twice."""
+        """For each tensor, the nodes of the plan that read it, in order.
+
+        A node that reads the tensor with two operands is listed twice.
+        """
         return self._by_tensor(lambda node: node.inputs)
 
     @functools.cached_property
     def writers(self) -> Mapping[int, Sequence[Node]]:
-        """The nodes of the plan that write each tensor, in order."""
+        """For each tensor, the nodes of the plan that write it, in order."""
         return self._by_tensor(lambda node: node.outputs)
 
     @functools.cached_property
     def links(self) -> Sequence[tuple[int, int, int]]:
-        """The links between nodes of the plan, as (last node to write the tensor, node that reads it, tensor)."""
+        """The links between nodes of the plan.
+
+        Each link has the last node that writes a tensor, a node that reads the tensor, and the tensor.
+        """
         links: dict[tuple[int, int, int], None] = {}
         last: dict[int, int] = {}
         for position in self.execution_plan:
@@ -115,23 +122,29 @@ class Graph:
 
     @functools.cached_property
     def results(self) -> AnalysisCache:
-        """Cached results about this graph that do not depend on ``assumed``."""
+        """Cached results about this graph; they must not depend on ``assumed``."""
         return AnalysisCache()
 
     def assuming(self, nodes: frozenset[int]) -> Graph:
-        """Return a copy of this graph with other assumed nodes. The copy shares ``results``."""
+        """Return a copy of this graph with ``nodes`` as the assumed nodes.
+
+        The copy shares ``results`` with this graph.
+        """
         graph = replace(self, assumed=nodes)
         vars(graph)["results"] = self.results
         return graph
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
-        """Return a copy of this graph with other inputs for some nodes, given by node index."""
+        """Return a copy of this graph in which some nodes have other inputs; ``inputs`` gives the inputs by node index."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
         return replace(self, nodes=nodes)
 
 
 class NodeView:
-    """A node with its operands as tensors. An omitted or missing operand reads as ``NO_TENSOR``."""
+    """A node together with its operands as tensors.
+
+    In place of an omitted or missing operand, the view has ``NO_TENSOR``.
+    """
 
     __slots__ = ("_options", "graph", "node", "op", "version")
 
@@ -170,7 +183,7 @@ class NodeView:
         return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def value(self, tensor: Tensor) -> FlatNumbers | None:
-        """Return the elements of a constant or persistent tensor, flat; None for any other tensor."""
+        """Return the elements of a constant or persistent tensor as a flat sequence; None if the tensor is neither."""
         return self.graph.model.constant(tensor)
 
     @property
@@ -187,7 +200,7 @@ CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:
-    """Return whether a node has side effects, and must keep its order relative to other nodes with side effects.
+    """Return whether a node has side effects, so that it must keep its order relative to other nodes with side effects.
 
     Source: ``OpMightHaveSideEffect`` (``core/subgraph.cc``).
     """
@@ -198,7 +211,10 @@ def has_side_effects(graph: Graph, node: Node) -> bool:
 
 
 def file_graph(model: Model, subgraph: Subgraph) -> Graph:
-    """Return the graph of a subgraph as in the file. Delegates that accept dynamic tensors see this graph."""
+    """Return the graph of a subgraph as the file describes it, before preparation.
+
+    Delegates that accept dynamic tensors see this graph.
+    """
     nodes = _added_nodes(subgraph)
     edges = control_dependencies(model)
     return Graph(
@@ -216,12 +232,15 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
 
 @functools.lru_cache(maxsize=1)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return the graphs of all subgraphs as in the file. The graphs of the last model are cached."""
+    """Return the graphs of all subgraphs as the file describes them.
+
+    The graphs of the last model are cached.
+    """
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
 
 
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Return the nodes that the runtime adds to the graph. Their indices do not count the nodes that the runtime refuses to add.
+    """Return the nodes that the runtime adds to the graph, numbered without the nodes that it refuses to add.
 
     The runtime refuses a builtin node with parameters if one tensor is both input and output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).

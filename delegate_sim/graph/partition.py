@@ -1,9 +1,10 @@
-"""The runtime's partitioner: group the nodes that a delegate accepted into partitions.
+"""The runtime's partitioner, which groups the nodes that a delegate accepted into partitions.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
-``core/subgraph.cc``. The subsets, their order, and the order of the nodes in each are the same as in the original. The original
-scans all nodes repeatedly until nothing changes. Here, one scan is enough for a plan that is in order, which means that every
-tensor is written before it is read. For any other plan, the nodes that are ready are kept in heaps.
+``core/subgraph.cc``. The subsets, their order, and the order of the nodes in each subset are the same as in the original.
+
+The original scans all nodes repeatedly until nothing changes. Here, one scan is enough if the plan is in order, that is, if every
+tensor is written before it is read. For any other plan, heaps hold the nodes that are ready.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class PartitionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Nodes that run together (counted as a partition in the log line), and the tensors that cross their boundary.
+    """Nodes that run together, and the tensors that cross their boundary; the log line counts a subset as a partition.
 
-    ``nodes`` are node indices in running order. ``inputs`` (constants included) and ``outputs`` are sorted tensor indices.
+    ``nodes`` are node indices in run order. ``inputs``, which include constants, and ``outputs`` are sorted tensor indices.
     """
 
     is_delegated: bool
@@ -38,10 +39,10 @@ class Subset:
 
 
 def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
-    """Split the graph's execution plan into subsets of delegated and other nodes, in running order.
+    """Split the graph's execution plan into subsets of delegated nodes and of other nodes, and return the subsets in run order.
 
-    Nodes with side effects are chained in plan order, unless the graph has control edges. Raises PartitionError if the graph has
-    a cycle. The result is cached, since delegates of one family often accept the same nodes.
+    Nodes with side effects run in plan order, unless the graph has control edges. Raises PartitionError if the graph has a cycle.
+    The result is cached, since delegates of one family often accept the same nodes.
     """
     chosen = tuple(delegated)
     return graph.results.get("partition", (chosen,), lambda: _partitioned(graph, chosen))
@@ -71,7 +72,7 @@ def _is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Delegated or other nodes that run together, and the tensors that cross their boundary, possibly repeated."""
+    """Nodes of one type, delegated or other, that run together, and the tensors that cross their boundary, possibly repeated."""
 
     nodes: list[int]
     inputs: list[int]
@@ -81,8 +82,8 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    Epochs alternate between the two types, delegated and other. An epoch ends when no node of its type is ready. A node therefore
-    runs in the epoch of the last node that it waits for or, if that epoch has the other type, in the next epoch.
+    The type of the epochs alternates between delegated nodes and other nodes. An epoch ends when no node of its type is ready. So
+    a node runs in the epoch of the last node that it waits for or, if that epoch has the other type, in the following epoch.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
@@ -130,7 +131,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
 
 
 def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
-    """Return, for each node of the plan, the nodes that control edges make it wait for."""
+    """Return, for each node of the plan, the nodes after which it must run because of control edges."""
     earlier: dict[int, list[int]] = {}
     for before, after in control_edges:
         if before >= 0 and after < len(plan):
@@ -139,14 +140,17 @@ def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int,
 
 
 class _Dependencies(NamedTuple):
-    """The tensors that each node of a plan waits for, delegated or not. Positions are positions in the plan."""
+    """The tensors that each node of a plan waits for, whether the node is delegated or not.
+
+    Nodes are given by their positions in the plan.
+    """
 
     epochs: Sequence[int]
-    """For each tensor, ``_NOT_READY`` if a node of the plan has yet to write it, else ``_ALWAYS_READY``."""
+    """For each tensor, ``_NOT_READY`` if a node of the plan still has to write the tensor, otherwise ``_ALWAYS_READY``."""
     waiting_for: Sequence[int]
-    """The number of tensors that the node at each position waits for."""
+    """For each position in the plan, the number of tensors that the node at this position waits for."""
     readers: Mapping[int, Sequence[int]]
-    """The positions of the nodes that wait for each tensor."""
+    """For each tensor, the positions of the nodes that wait for this tensor."""
 
 
 def _dependencies(graph: Graph) -> _Dependencies:
@@ -180,7 +184,7 @@ def _side_effect_chain(graph: Graph) -> ControlEdges:
 
 
 class _Partitioner:
-    """A run of the partitioner, which assigns the positions of the execution plan to epochs. Each epoch becomes a subset."""
+    """One run of the partitioner, which assigns the positions of the execution plan to epochs; each epoch becomes a subset."""
 
     def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
         taken = set(delegated)
@@ -192,10 +196,10 @@ class _Partitioner:
         self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
-        """Two heaps of positions whose nodes are ready to run: the first for nodes on the CPU, the second for delegated nodes."""
+        """Two heaps of the positions whose nodes are ready to run: the first for CPU nodes, the second for delegated nodes."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
-        """The number of tensors and control edges that the node at each position still waits for."""
+        """For each position, the number of tensors and control edges that the node at this position still waits for."""
         self.followers: dict[int, list[int]] = {}
         for before, after in sorted(set(control_edges)):
             if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):
@@ -206,7 +210,10 @@ class _Partitioner:
                 self.ready[self.is_delegated[position]].append(position)
 
     def gather(self) -> None:
-        """Assign all nodes to epochs: each epoch takes every node of its type that becomes ready, in passes over the plan."""
+        """Assign all nodes to epochs.
+
+        An epoch takes every node of its type that becomes ready, in repeated passes over the plan.
+        """
         is_delegated, assign = self.is_delegated, self._assign
         while self._has_ready():
             kind = self._start_epoch()
@@ -232,14 +239,14 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Open an epoch of the type of the first ready node in the execution plan; return whether that type is delegated."""
+        """Open an epoch for the type of the ready node that comes first in the plan; return whether this node is delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))
         return kind
 
     def _assign(self, position: int) -> list[int]:
-        """Put a position into the current epoch, and return the positions that become ready."""
+        """Put the node at a position into the current epoch, and return the positions of the nodes that become ready."""
         epoch_of, waiting_for = self.tensor_epoch, self.waiting_for
         epoch = len(self.subsets) - 1
         _, nodes, inputs, _ = self.subsets[epoch]
@@ -267,7 +274,7 @@ class _Partitioner:
         return released
 
     def finish(self) -> tuple[Subset, ...]:
-        """Add the graph's outputs to the subsets that write them, and return the subsets."""
+        """Add the graph's outputs to the outputs of the subsets that write them, and return the subsets."""
         if not all(self.is_done):
             raise PartitionError("some nodes wait for each other")
         for tensor in self.graph.outputs:

@@ -1,1 +1,1 @@
-"""The model file: tables of a flatbuffer as plain data (``Model``), read without the weights."""
+"""The model file: the tables of a flatbuffer as plain data (``Model``), which are read without the weights."""

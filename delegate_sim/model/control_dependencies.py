@@ -1,6 +1,6 @@
 """Control dependencies from the model's metadata.
 
-They replace the chain that otherwise orders the nodes with side effects.
+They replace the default rule, that all nodes with side effects run in the order of the execution plan.
 
 Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies`` (``remat/metadata_util.cc``).
 """
@@ -15,11 +15,14 @@ METADATA_NAME = "model_control_dependencies"
 _FORMAT_VERSION = 1
 
 ControlEdges = Sequence[tuple[int, int]]
-"""Pairs of execution plan indices: the first must run before the second."""
+"""Pairs of indices in the execution plan; the first node of a pair must run before the second."""
 
 
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
-    """Return the control edges of each subgraph, or None if the metadata has none, is malformed, or does not fit the model."""
+    """Return the control edges of each subgraph.
+
+    Returns None if the metadata has no control edges, is malformed, or does not fit the model.
+    """
     if METADATA_NAME not in model.metadata:
         return None
     offset, size = model.metadata[METADATA_NAME]

@@ -1,11 +1,11 @@
-"""Checked access to the tables of a flatbuffer, by the names of the schema.
+"""Checked access to the tables of a flatbuffer by the names in the schema.
 
 ``Tables`` reads one field of many tables at a time, so that the loops run inside Python's built-in functions. (The accessors that
-the ``tflite`` package generates take 91 microseconds per node.) ``Flatbuffer`` reads the bytes and trusts none of them:
+the ``tflite`` package generates take 91 microseconds for each node.)
 
-- Bounds: every position is checked against the size of the file before it is followed.
-- Budget: the declared sizes of all tables, vectors and strings are added up, and the sum is checked against the file size. Memory
-  and time therefore stay proportional to the file size, even if many references point to the same place.
+``Flatbuffer`` reads the bytes and trusts none of them. Every position is checked against the file size before it is followed. In
+addition, reading has a budget: the declared sizes of all tables, vectors and strings are added up, and their sum is checked
+against the file size. So memory and time stay proportional to the file size, even if many references point to the same place.
 
 Position 0 stands for an absent field, since no field of a file can be at position 0.
 """
@@ -28,16 +28,19 @@ _SMALLEST_TABLE = 8
 """The smallest size of a table in bytes: a reference to the table, and the table's reference to its vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""The largest ratio of all declared sizes to the file size. Above 1, since a writer may store equal parts only once."""
+"""The largest allowed ratio of all declared sizes to the file size.
+
+It is above 1, because a writer may store equal parts only once.
+"""
 _GREATEST_STRUCTURE = 1 << 27
-"""The most bytes that tables, names and shapes may take, whatever the file size: enough for about a million nodes."""
+"""The largest number of bytes that tables, names and shapes may take in any file: enough for about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
 _BLOCK = 1 << 12
 _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """A fault of a file. The message follows the file's name."""
+    """A fault of a file; the message is a predicate that follows the file's name."""
 
 
 def _outside(what: str) -> Malformed:
@@ -48,7 +51,7 @@ def _outside(what: str) -> Malformed:
 class Flatbuffer:
     """The bytes of a file, and a budget for reading them.
 
-    In all methods, ``what`` is the name of the data in error messages.
+    In all methods, ``what`` describes the data for error messages.
     """
 
     def __init__(self, content: memoryview) -> None:
@@ -65,7 +68,7 @@ class Flatbuffer:
         self._budget = min(_SHARING * self.size, self._most)
 
     def spend(self, amount: int, what: str) -> None:
-        """Add the declared size of tables or vectors, in bytes, to the total. Raise Malformed if the total exceeds the budget."""
+        """Add the declared size of tables or vectors in bytes to the total; raise Malformed if the total exceeds the budget."""
         self._budget -= amount
         if self._budget < 0 and _SHARING * self.size > self._most:
             raise Malformed(f"has tables, names and shapes of more than {self._most >> 20:,} MiB{how_to_raise()}")
@@ -73,14 +76,17 @@ class Flatbuffer:
             raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
-        """Read one number of the struct format ``kind`` at each position. Positions must not be negative."""
+        """Read one number at each position; ``kind`` is the struct format of the numbers.
+
+        Positions must not be negative.
+        """
         try:
             return [number for (number,) in map(_reader(kind), itertools.repeat(self.content), positions)]
         except struct.error:
             raise _outside(what) from None
 
     def numbers(self, kind: str, positions: Sequence[int], what: str, absent: Any = 0) -> list[Any]:
-        """Read a number at each position, and return ``absent`` for each position that is 0."""
+        """Read one number at each position; for a position of 0, which means an absent field, return ``absent``."""
         if 0 not in positions:
             return self.gather(kind, positions, what)
         present = list(filter(None, positions))
@@ -90,13 +96,16 @@ class Flatbuffer:
         return [next(numbers) if position else absent for position in positions]
 
     def follow(self, positions: Sequence[int], what: str) -> list[int]:
-        """Return the targets of the references at these positions; position 0 (absent) gives target 0."""
+        """Return the positions that the references at these positions point to; for the position 0 (absent), return 0."""
         if not any(positions):
             return [0] * len(positions)
         return list(map(operator.add, positions, self.numbers(_REFERENCE, positions, what)))
 
     def lengths(self, targets: Sequence[int], width: int, what: str) -> list[int]:
-        """Return the length of the vector at each position, given the bytes per element; 0 for an absent vector."""
+        """Return the length of the vector at each position; 0 for an absent vector.
+
+        ``width`` is the number of bytes of an element.
+        """
         if not any(targets):
             return [0] * len(targets)
         counts = self.numbers(_REFERENCE, targets, what)
@@ -107,19 +116,25 @@ class Flatbuffer:
         return counts
 
     def rows(self, targets: Sequence[int], counts: Sequence[int], code: str, what: str) -> list[tuple[int, ...]]:
-        """Read the vectors of numbers at these positions, given the length of each. An absent vector is empty."""
+        """Read the vectors of numbers at these positions; ``counts`` gives the length of each vector.
+
+        An absent vector is read as empty.
+        """
         total = sum(counts)
         self.spend(total * struct.calcsize(f"<{code}"), what)
         return self._vectors(code, targets, counts) if total else [()] * len(counts)
 
     def byte_rows(self, targets: Sequence[int], sizes: Sequence[int], what: str) -> list[bytes]:
-        """Read the vectors at these positions, given the size of each in bytes. An absent vector is empty."""
+        """Read the vectors of bytes at these positions; ``sizes`` gives the size of each vector.
+
+        An absent vector is read as empty.
+        """
         total = sum(sizes)
         self.spend(total, what)
         return list(itertools.chain.from_iterable(self._vectors("s", targets, sizes))) if total else [b""] * len(sizes)
 
     def strings(self, targets: Sequence[int], what: str) -> list[str]:
-        """Read the strings at these positions. An absent string is empty."""
+        """Read the strings at these positions. An absent string is read as empty."""
         encoded = self.byte_rows(targets, self.lengths(targets, 1, what), what)
         try:
             return list(map(bytes.decode, encoded))
@@ -127,7 +142,7 @@ class Flatbuffer:
             return [text.decode("utf-8", "replace") for text in encoded]
 
     def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
-        """Unpack vectors that have been checked to lie within the file."""
+        """Unpack vectors that were checked before to lie within the file."""
         content = self.content
         readers = {count: _reader(f"<4x{count}{code}") for count in set(counts)}
         return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
@@ -138,7 +153,10 @@ class Flatbuffer:
 
 
 class Tables:
-    """Tables of one type, read one field at a time. Position 0 stands for an absent table, which has no fields."""
+    """Tables of one type, which are read one field at a time.
+
+    Position 0 stands for an absent table, which has no fields.
+    """
 
     def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int], title: str = "") -> None:
         self.buffer = buffer
@@ -164,9 +182,9 @@ class Tables:
         return len(self.positions)
 
     def at(self, field: str) -> list[int]:
-        """Return the position of a field in each table, or 0 where the table lacks the field.
+        """Return the position of a field in each table, or 0 for a table that lacks the field.
 
-        Only the distinct vtables are read: writers store one vtable for all tables with the same layout.
+        Only the distinct vtables are read, because writers store one vtable for all tables with the same layout.
         """
         entry = 4 + 2 * self._fields[field].slot
         vtables = [vtable for vtable, size in self._vtable_sizes.items() if entry + 2 <= size]
@@ -178,7 +196,7 @@ class Tables:
         return [position + offset if offset else 0 for position, offset in zip(self.positions, own, strict=True)]
 
     def targets(self, field: str, what: str) -> list[int]:
-        """Return the target of a field in each table, or 0 where the table lacks the field."""
+        """Return the position that a field of each table refers to, or 0 for a table that lacks the field."""
         return self.buffer.follow(self.at(field), what)
 
     def lengths(self, field: str, what: str) -> list[int]:
@@ -186,7 +204,10 @@ class Tables:
         return self.buffer.lengths(self.targets(field, what), self._fields[field].element_size, what)
 
     def vectors(self, field: str, what: str) -> tuple[list[int], list[int]]:
-        """Return the position of the first element and the length of each table's vector; 0 and 0 for an absent vector."""
+        """Return two lists with the position of the first element and the length of each table's vector.
+
+        For an absent vector, both numbers are 0.
+        """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, self._fields[field].element_size, what)
         return [target and target + 4 for target in targets], counts
@@ -212,8 +233,8 @@ class Tables:
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table.
 
-        ``limits`` is the number of tensors in each table's subgraph. ``place`` returns the name of a table for error messages,
-        given the table's index.
+        ``limits`` gives, for each table, the number of tensors in its subgraph. ``place`` returns the name of a table for error
+        messages, given the table's index.
         """
         rows = self.rows(field)
         elements = list(itertools.chain.from_iterable(rows))
@@ -231,9 +252,10 @@ class Tables:
         return self.buffer.strings(self.targets(field, what), what)
 
     def spans(self, field: str, offset_field: str, size_field: str, what: str, first: int = 0) -> list[tuple[int, int] | None]:
-        """Return (offset, size) of the data of each table. In large models, the data may lie after the flatbuffer.
+        """Return the place of each table's data in the file, as (offset, size); None for a table without data.
 
-        ``first`` is the number of the first table, for error messages that name a table.
+        In large models, the data may come after the flatbuffer. ``first`` is the number of the first table, used in error
+        messages.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, 1, what)
@@ -257,12 +279,12 @@ class Tables:
         return Tables(self.buffer, name, self.targets(field, f"one of its {name} tables"))
 
     def child_vectors(self, field: str) -> tuple[Tables, list[int]]:
-        """Return the elements of each table's vector of tables, in one ``Tables``, and the length of each vector."""
+        """Return all elements of the tables' vectors of tables together as one ``Tables``, and the length of each vector."""
         references, counts = self._references(field)
         return self._referred(field, references), counts
 
     def child_blocks(self, field: str) -> tuple[Iterator[Tables], list[int]]:
-        """Like ``child_vectors``, but yield the tables in blocks of a few thousand, to save memory."""
+        """Like ``child_vectors``, but yield the elements in blocks of a few thousand to save memory."""
         references, counts = self._references(field)
         blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
         return (self._referred(field, block) for block in blocks), counts
@@ -273,7 +295,7 @@ class Tables:
         return name
 
     def _references(self, field: str) -> tuple[Sequence[int], list[int]]:
-        """Return the positions of all elements of each table's vector of tables, in one list, and the length of each vector."""
+        """Return the positions of all elements of the tables' vectors of tables in one list, and the length of each vector."""
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)
@@ -287,12 +309,12 @@ class Tables:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _reader(form: str) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that unpacks a struct format at a position."""
+    """Return a function that unpacks numbers of a struct format at a position."""
     return struct.Struct(form).unpack_from
 
 
 def split(items: Iterable[_Item], counts: Sequence[int]) -> list[tuple[_Item, ...]]:
-    """Split items into consecutive rows of these lengths."""
+    """Split items into consecutive rows; ``counts`` gives the length of each row."""
     joined = tuple(items)
     if not joined:
         return [()] * len(counts)

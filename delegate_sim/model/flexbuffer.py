@@ -17,7 +17,10 @@ def custom_options(model: Model, node: Node) -> FlexbufferMap:
 
 
 class FlexbufferMap:
-    """The map in a flexbuffer. A key whose value is missing, unreadable or of the wrong type reads as None or empty."""
+    """The map in a flexbuffer.
+
+    If the value of a key is missing, unreadable or of the wrong type, the key reads as None or empty.
+    """
 
     def __init__(self, content: bytes | memoryview) -> None:
         from flatbuffers import flexbuffers  # imported here because few models need it
@@ -62,7 +65,7 @@ class FlexbufferMap:
             return []
 
     def integer(self, key: str) -> int | None:
-        """Return the value of a key, truncated to an integer; None if the value is not a number."""
+        """Return the value of a key, truncated to an integer, or None if the value is not a number."""
         try:
             value: Any = self._map[key]
             if not (value.IsNumeric or value.IsBool):

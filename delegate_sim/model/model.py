@@ -20,11 +20,11 @@ from .options import Options, OptionsReader, absent_options
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
-"""Bytes that are read at once when a file is hashed."""
+"""The number of bytes that are read at once when a file is hashed."""
 
 
 class Allocation(Enum):
-    """The place of a tensor's data (``TfLiteAllocationType``)."""
+    """The storage of a tensor's data (``TfLiteAllocationType``)."""
 
     CONSTANT = "constant"
     """In the model file (kTfLiteMmapRo)."""
@@ -45,8 +45,8 @@ class Allocation(Enum):
 class Quantization(NamedTuple):
     """Quantization parameters of a tensor.
 
-    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. Affine quantization uses ``scales`` and ``zero_points``: one for the
-    whole tensor or one per slice along ``dimension``. The kinds ``blockwise`` and ``multi-axis`` keep scales and zero points in
+    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. Affine quantization uses ``scales`` and ``zero_points``, which have
+    one element for the whole tensor or one for each slice along ``dimension``. The other two kinds keep scales and zero points in
     separate tensors, ``scales_tensor`` and ``zero_points_tensor``.
     """
 
@@ -73,8 +73,8 @@ class Quantization(NamedTuple):
 class Sparsity:
     """The storage of a sparse constant.
 
-    ``traversal_order`` is the order in which the dimensions are stored, and ``block_map`` lists the dimensions that are divided
-    into blocks. ``dimensions`` has a pair (whether the dimension is dense, its dense size) for each dimension.
+    ``traversal_order`` is the order in which the dimensions are stored. ``block_map`` lists the dimensions that are divided into
+    blocks. ``dimensions`` has a pair for each dimension: whether it is dense, and its size if so.
     """
 
     traversal_order: tuple[int, ...]
@@ -86,8 +86,9 @@ class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
     ``shape`` holds sizes in elements. ``shape_signature`` has -1 for each unknown size, and is None if the file has no signature.
-    ``scale`` and ``zero_point`` are the quantization parameters of a tensor with exactly one scale, and 0 for any other tensor
-    (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is (offset, size) in bytes of a constant's data in the file.
+    ``scale`` and ``zero_point`` are the quantization parameters of a tensor with exactly one scale; for other tensors they are 0
+    (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is the place of a constant's data in the file, as (offset, size)
+    in bytes.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -115,7 +116,10 @@ class Tensor(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the data lies in the model file. A tensor that Prepare computes is not constant in this sense."""
+        """Whether the data is in the model file.
+
+        A tensor whose value is computed by Prepare does not count as constant.
+        """
         return self.allocation is Allocation.CONSTANT
 
     @property
@@ -156,11 +160,14 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""The tensor that rules see in place of an omitted or missing operand, so that rules need no test for a missing tensor."""
+"""The tensor that rules see in place of an omitted or missing operand, so that rules need not test for a missing tensor."""
 
 
 class Node(NamedTuple):
-    """One operator of a subgraph. ``options`` is (name of the options table, its position), or None if there is no table."""
+    """One operator of a subgraph.
+
+    ``options`` holds the name and the position of the options table, or is None if the node has no table.
+    """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
     op: str
@@ -220,12 +227,12 @@ class Signature:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model: its subgraphs and tables, and the bytes of its file (mapped if the file is large)."""
+    """A model: its subgraphs and tables, and the bytes of its file, which is mapped into memory if it is large."""
 
     path: str | None
     """The path of the file; None for a model given as bytes."""
     size: int
-    """Size in bytes."""
+    """The size of the file in bytes."""
     version: int
     """The version of the schema."""
     description: str
@@ -233,14 +240,17 @@ class Model:
     operator_codes: tuple[OperatorCode, ...]
     signatures: tuple[Signature, ...]
     metadata: Mapping[str, tuple[int, int]]
-    """(offset, size) in bytes of each metadata entry, by name."""
+    """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
     content: memoryview
     parts_digest: str = ""
-    """For a model in a remote store, a digest of the parts that were read (not the large weights); otherwise empty."""
+    """For a model in a remote store, a digest of the parts that were read, without the large weights; otherwise empty."""
     offset_buffers: frozenset[int] = frozenset()
-    """The buffers whose bytes lie after the flatbuffer, at the offset in ``Buffer.offset``."""
+    """The buffers whose bytes come after the flatbuffer, at the offset in ``Buffer.offset``."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Hypothetical options, by negative key. A node with such options has the key as the position in ``Node.options``."""
+    """Options of hypothetical changes, by a negative key.
+
+    A changed node has this key in place of the position in ``Node.options``.
+    """
 
     def __repr__(self) -> str:
         nodes = sum([len(subgraph.nodes) for subgraph in self.subgraphs])
@@ -249,11 +259,11 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of all bytes of the model, computed on first use. For a remote model, only the bytes that were read count.
+        """Digest of all bytes of the model, computed on first use.
 
-        Raises ModelError if the file can no longer be read.
+        For a remote model, only the bytes that were read are included. Raises ModelError if the file can no longer be read.
         """
-        import hashlib  # loads OpenSSL, which only JSON reports need
+        import hashlib  # loads OpenSSL, which only reports in JSON need
 
         if self.parts_digest:
             return self.parts_digest
@@ -269,7 +279,10 @@ class Model:
             raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 
     def options(self, node: Node) -> Options:
-        """Read the builtin options of a node. An options table that belongs to another operator counts as absent."""
+        """Return the builtin options of a node.
+
+        An options table that belongs to another operator is treated as absent.
+        """
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
             return absent_options(own_table)
@@ -283,22 +296,26 @@ class Model:
         return OptionsReader(self.content)
 
     def with_same_bytes(self, **changes: Any) -> Model:
-        """Return a copy of the model with changed fields but the same bytes. The copy shares the options read so far.
+        """Return a copy of the model that has the same bytes but other values in some fields.
 
-        A negative key of ``changed_options`` must stand for the same options in all copies.
+        The copy shares the options that were read before. In all copies, a negative key of ``changed_options`` must stand for the
+        same options.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options
         return made
 
     def has_option(self, node: Node, name: str) -> bool:
-        """Return whether the options table of a node stores a field, rather than leaving it at its default."""
+        """Return whether the options table of a node stores a field instead of leaving it at its default."""
         if node.options is None or node.options[1] < 0:
             return node.options is not None
         return self._options.has(*node.options, name)
 
     def constant(self, tensor: Tensor) -> FlatNumbers | None:
-        """Return the flat elements of a constant or persistent tensor; None if they are unknown or numpy lacks the type."""
+        """Return the elements of a constant or persistent tensor as a flat sequence.
+
+        Returns None if the elements are unknown or if numpy lacks their type.
+        """
         if tensor.value is not None:
             return flat(tensor.value)
         kind = schema.NUMPY_TYPES.get(tensor.type)

@@ -1,4 +1,4 @@
-"""Elements of a constant, read from the file on demand, without numpy where possible."""
+"""Elements of a constant, which are read from the file on demand and, where possible, without numpy."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
         "<u8": "Q",
     }
 )
-"""Struct's format characters for numpy's types, except the complex types."""
+"""The format characters of the struct module for numpy's types, without the complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""The number of elements above which numpy is faster, even with the time to import numpy."""
+"""The number of elements above which numpy is faster, even if it has to be imported first."""
 
 
 class FlatNumbers(Protocol):
@@ -55,7 +55,10 @@ class FlatNumbers(Protocol):
 
 
 class StoredNumbers:
-    """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that shares the file's bytes."""
+    """Consecutive numbers of one type in a file.
+
+    ``numpy.asarray`` returns an array that shares the file's bytes.
+    """
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
@@ -68,7 +71,10 @@ class StoredNumbers:
 
     @classmethod
     def of(cls, kind: str, numbers: Iterable[float]) -> StoredNumbers:
-        """Return numbers as elements of a type. Raises OverflowError if the type cannot hold them."""
+        """Return a sequence that holds these numbers as elements of a type.
+
+        Raises OverflowError if the type cannot hold a number.
+        """
         listed = list(numbers)
         try:
             return cls.read(kind, struct.pack(f"<{len(listed)}{_FORMATS[kind]}", *listed))
@@ -77,7 +83,7 @@ class StoredNumbers:
 
     @classmethod
     def read(cls, kind: str, content: bytes) -> StoredNumbers:
-        """Return the elements of a type that are stored in ``content``. A partial element at the end is dropped."""
+        """Return the elements of a type that are stored in ``content``; an incomplete element at the end is dropped."""
         return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
 
     @property
@@ -135,7 +141,7 @@ class StoredNumbers:
 
 
 class RepeatedNumber(StoredNumbers):
-    """One number repeated for every element of a tensor, but stored only once."""
+    """A tensor's elements that are all the same number, which is stored only once."""
 
     __slots__ = ("number",)
 
@@ -152,7 +158,7 @@ class RepeatedNumber(StoredNumbers):
         return array.copy() if copy else array
 
     def any(self) -> bool:
-        """Return whether there is an element and the number is not 0."""
+        """Return whether there are elements and the repeated number is not 0."""
         return bool(len(self) and self.number)
 
     def tolist(self) -> list[Any]:
@@ -171,7 +177,10 @@ def kind_of(values: Any) -> str:
 
 
 def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
-    """Return the same bytes as elements of another type. Raises ValueError if the last element would be incomplete."""
+    """Return the same bytes, read as elements of another type.
+
+    Raises ValueError if the last element would be incomplete.
+    """
     if isinstance(values, StoredNumbers) and values.kind == kind:
         return values
     if values.nbytes % int(kind[2:]):
@@ -180,7 +189,7 @@ def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
 
 
 def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
-    """Return the elements at these positions, bit for bit."""
+    """Return the elements at these positions, with every bit unchanged."""
     kind, places = kind_of(values), list(positions)
     width = int(kind[2:])
     if max(len(places), len(values)) > _MANY:
@@ -190,7 +199,7 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
 
 
 def bounds(values: FlatNumbers) -> tuple[Any, Any]:
-    """Return the least and the greatest element. Raises ValueError if there are no elements."""
+    """Return the smallest and the largest element. Raises ValueError if there are no elements."""
     if len(values) > _MANY:
         array = np.asarray(values)
         return array.min().item(), array.max().item()
@@ -199,6 +208,6 @@ def bounds(values: FlatNumbers) -> tuple[Any, Any]:
 
 
 def flat(values: Any) -> FlatNumbers:
-    """Return the elements of an array of any shape, flat and in C order."""
+    """Return the elements of an array of any shape as a flat sequence in C order."""
     elements: FlatNumbers = values if isinstance(values, StoredNumbers) else values.reshape(-1)
     return elements

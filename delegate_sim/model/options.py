@@ -38,22 +38,25 @@ class Options:
 
 @functools.cache
 def absent_options(table: str) -> Options:
-    """Return the options of a node without an options table."""
+    """Return the options that a node without an options table has."""
     return Options(None, {name: type(default)() for name, default in schema.default_values(table).items()})
 
 
 class OptionsReader:
-    """A reader of the options tables of a file. Nodes with equal options share one object."""
+    """A reader of the options tables of a file; nodes with equal options share one ``Options`` object."""
 
     def __init__(self, content: memoryview) -> None:
         self._content = content
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
-        """Layouts, by table name and vtable position. Many tables share one vtable."""
+        """Layouts of options tables, by table name and vtable position, since many tables share one vtable."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
         self._by_place: dict[tuple[str, int], Options] = {}
 
     def read(self, place: tuple[str, int]) -> Options:
-        """Return the options in the table with this name and position. Fields past the end of the file read as absent."""
+        """Return the options in the table with this name and position.
+
+        Fields past the end of the file are treated as absent.
+        """
         options = self._by_place.get(place)
         if options is None:
             options = self._by_place[place] = self._read(*place)
@@ -69,7 +72,7 @@ class OptionsReader:
         return options
 
     def has(self, name: str, position: int, field: str) -> bool:
-        """Return whether an options table of the file stores a field, rather than leaving it at its default."""
+        """Return whether an options table of the file stores a field instead of leaving it at its default."""
         table = FileTable(self._content, name, position)
         try:
             return field in table.fields and table.place(field) > 0
@@ -77,7 +80,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return all bytes that determine the values of a table; None if part of the table lies outside the file."""
+        """Return all bytes that determine the values in a table; None if a part of the table is outside the file."""
         content = self._content
         try:
             vtable = position - _TO_VTABLE.unpack_from(content, position)[0]
@@ -103,7 +106,8 @@ class OptionsReader:
 class _OptionsLayout:
     """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
 
-    ``elsewhere`` has a pair (offset of the reference, bytes per element) for each field that is stored outside the table.
+    ``elsewhere`` has a pair for each field that is stored outside the table: the offset of the reference to it, and the bytes per
+    element.
     """
 
     vtable: bytes
@@ -126,7 +130,10 @@ def _layout(name: str, vtable: bytes) -> _OptionsLayout:
 
 
 def _values(table: FileTable) -> Mapping[str, Any]:
-    """Read all fields in order. If a field lies outside the file, that field and all later fields read as absent."""
+    """Read all fields in order.
+
+    If a field is outside the file, this field and all later fields are treated as absent.
+    """
     values = schema.default_values(table.name)
     try:
         for name in values:

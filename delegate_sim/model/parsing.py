@@ -1,4 +1,4 @@
-"""Read a ``Model`` from the columns of its flatbuffer's tables."""
+"""Parsing of a flatbuffer into a ``Model``, one field of many tables at a time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .quantizations import read_quantizations
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
 _SIZE = 4
-"""Bytes of one dimension in a shape."""
+"""The number of bytes of one dimension in a shape."""
 _GREATEST_RANK = 256
-"""The most dimensions of a tensor: far more than any kernel accepts, and few enough to multiply and to print."""
+"""The largest number of dimensions of a tensor: far more than any kernel accepts, and few enough to multiply and to print."""
 
 
 def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
-    """Read the model in a flatbuffer. Raises Malformed."""
+    """Read the model in a flatbuffer. Raises Malformed if the flatbuffer is not valid."""
     root = buffer.root("Model")
     operator_codes = _read_operator_codes(root.child_vectors("operator_codes")[0])
     buffers, offset_buffers = _read_buffers(root.child_vectors("buffers")[0])
@@ -45,7 +45,10 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 
 
 def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
-    """Return (offset, size) of each buffer's bytes (None if the buffer is empty), and the buffers stored after the flatbuffer."""
+    """Return the place of each buffer's bytes in the file, and the set of buffers that are stored after the flatbuffer.
+
+    A place is (offset, size), or None if the buffer is empty.
+    """
     what = "the data of a buffer"
     spans = tables.spans("data", "offset", "size", what)
     parts = zip(tables.targets("data", what), tables.numbers("offset"), strict=True)
@@ -55,7 +58,7 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Read the operator codes.
 
-    Old files store a code as a byte, and new files as an int. The greater of the two numbers is the operator's code
+    Old files store a code as a byte, and new files as an int; the code of an operator is the larger of the two numbers
     (``schema_utils.cc``).
     """
     codes = []
@@ -161,12 +164,15 @@ def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
 
 
 def _first_from(limit: int, numbers: Sequence[int]) -> int:
-    """Return the index of the first number that is at least ``limit``."""
+    """Return the index of the first number that is not below ``limit``."""
     return next(index for index, number in enumerate(numbers) if number >= limit)
 
 
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
-    """Return (table name, table position) of each node's options in one union. The options' fields are read on first use."""
+    """Return the table name and the position of each node's options in one union of the schema.
+
+    The fields of the options are read on first use.
+    """
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(f"builtin_options{union}_type")
     places = tables.targets(f"builtin_options{union}", "builtin options")
@@ -202,14 +208,17 @@ def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequ
 
 
 class _Shapes(dict[bytes, tuple[int, ...]]):
-    """A cache of shapes by their bytes, so that tensors of the same shape share one tuple."""
+    """A cache of shapes, by their bytes in the file, so that tensors of the same shape share one tuple."""
 
     def __missing__(self, sizes: bytes) -> tuple[int, ...]:
         shape = self[sizes] = struct.unpack(f"<{len(sizes) // _SIZE}i", sizes)
         return shape
 
     def read(self, tables: Tables, places: Sequence[int], ranks: Sequence[int]) -> list[tuple[int, ...]]:
-        """Read the shapes at these positions, given the rank of each. An absent shape is empty."""
+        """Read the shapes at these positions; ``ranks`` gives the rank of each shape.
+
+        An absent shape is read as empty.
+        """
         rows = tables.buffer.byte_rows(places, [rank * _SIZE for rank in ranks], f"a vector of {tables.what}")
         return list(map(self.__getitem__, rows))
 
@@ -307,7 +316,7 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
     """Return a function that names an item, such as a tensor, by its subgraph and its index in the subgraph.
 
-    The function takes the item's position in the list of the items of all subgraphs, where position 0 is the item at ``start``.
+    The function receives a position in the list of all subgraphs' items, counted from the item at ``start``.
     """
 
     def name(position: int) -> str:

@@ -1,4 +1,4 @@
-"""Models that a compiler plugin has already compiled: their SoC, and the nodes that were not compiled.
+"""Models that a compiler plugin has compiled ahead of time: the SoC, and the nodes that were not compiled.
 
 Source: ``litert/core/build_stamp.h``, ``litert/core/dispatch_op_schema.h``.
 """
@@ -15,23 +15,23 @@ DISPATCH = "DISPATCH_OP"
 """The custom operator that runs compiled code."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125
-"""The size in bytes of each of the two strings in the stamp."""
+"""The size in bytes of each of the two strings in the build stamp."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """Details of a file's compilation, as recorded in the file. All fields are empty for a file that was not compiled."""
+    """Details of how a file was compiled, as recorded in the file; all fields are empty if the file was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
     is_stamped: bool = False
     code_sizes: tuple[int, ...] = ()
-    """The size in bytes of each compiled node's code."""
+    """The sizes in bytes of the compiled nodes' code, one for each node."""
     other_nodes: int = 0
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the file holds compiled code or a stamp of its compilation."""
+        """Whether the file has compiled code or a build stamp."""
         return self.is_stamped or bool(self.code_sizes)
 
     @property
@@ -58,7 +58,7 @@ def is_dispatch(node: Node) -> bool:
 
 
 def has_dispatches(model: Model) -> bool:
-    """Return whether a file lists the operator that runs compiled code."""
+    """Return whether a file's table of operators lists the operator that runs compiled code."""
     return any(code.custom_code == DISPATCH for code in model.operator_codes)
 
 

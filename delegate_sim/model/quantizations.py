@@ -1,4 +1,4 @@
-"""Quantization parameters of tensors, read one field at a time."""
+"""Quantization parameters of tensors, read one field of all tensors at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_ZERO_POINTS = StoredNumbers("<i8")
 
 
 class Quantizations(NamedTuple):
-    """The quantization of many tensors: the values of ``Tensor.quantization``, ``scale`` and ``zero_point``."""
+    """The quantization of many tensors: lists of the values for ``Tensor.quantization``, ``scale`` and ``zero_point``."""
 
     parameters: list[Quantization | None]
     scales: list[float]
@@ -26,7 +26,7 @@ class Quantizations(NamedTuple):
 def read_quantizations(tables: Tables) -> Quantizations:
     """Return the quantization of each tensor.
 
-    Affine quantization without scales is ignored. The details table holds the parameters of the other kinds
+    Affine quantization without scales is ignored. The parameters of the other kinds are in the details table
     (``ParseQuantization``).
     """
     buffer = tables.buffer

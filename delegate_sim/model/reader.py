@@ -1,4 +1,4 @@
-"""Open a model: a file, a member of a bundle, an object in a remote store, or bytes."""
+"""Opening of a model, which may be a file, a member of a bundle, an object in a remote store, or bytes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .parsing import read_model
 
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
-    """Read a model from a path, from its address in a bundle (``app.apk!/assets/m.tflite``) or from bytes.
+    """Read a model from a path, from an address in a bundle (``app.apk!/assets/m.tflite``), from a URL, or from bytes.
 
-    A file over 64 MiB is mapped into memory, and must not shrink while the model is used. A model at a URL (``s3://...``,
-    ``https://...``) is read without its large weights, which then read as zeros. Raises ModelError with one line that names the
-    file and the fault.
+    A file of more than 64 MiB is mapped into memory, and must not shrink while the model is used. A model at a URL (``s3://...``,
+    ``https://...``) is read without its large weights, which are replaced by zeros. Raises ModelError with one line that names
+    the file and the fault.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
@@ -36,7 +36,10 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
 
 
 def _content(path: str) -> tuple[memoryview, str]:
-    """Return the bytes at a path, an address or a URL, and a digest of the parts read if the model is remote (else "")."""
+    """Return the bytes at a path, an address or a URL, and a digest of the parts that were read.
+
+    The digest is empty unless the model is remote.
+    """
     member = None
     if SEPARATOR in path:
         from ..bundles.members import member_content
@@ -72,7 +75,7 @@ def _model_error(label: str, fault: str) -> ModelError:
 
 
 def _bundle_fault(path: str | None) -> str:
-    """Return the message for a file that is a bundle or an archive rather than a model."""
+    """Return the error message for a file that is a bundle or an archive instead of a model."""
     if path is None:
         return "are a bundle or an archive: give its path, or one of its models"
     from ..bundles.members import models_in

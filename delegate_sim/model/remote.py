@@ -1,4 +1,4 @@
-"""Read a model in a remote store without fetching its weights."""
+"""Reading of a model in a remote store without fetching its weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from .flatbuffer import Flatbuffer
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
-"""A buffer is not fetched if its data takes at least this many bytes. The constants that rules read are far smaller."""
+"""The smallest size in bytes of a buffer whose data is not fetched.
+
+The constants that rules read are far smaller.
+"""
 _GREATEST_REQUEST = 1 << 22
 _SMALLEST = 8
 
@@ -31,9 +34,10 @@ class RemoteContent(NamedTuple):
 
 
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
-    """Read a model without its large weights. If the file is a bundle, read only its beginning.
+    """Read a remote model without its large weights.
 
-    If the store cannot return parts of files, the whole file is read. Raises BundleError, or Malformed for a bad flatbuffer.
+    If the file is a bundle, only its beginning is read. If the store cannot return parts of a file, the whole file is read.
+    Raises BundleError, or Malformed if the flatbuffer is not valid.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
@@ -60,28 +64,25 @@ class _WholeFile(Exception):
 
 
 class _Parts:
-    """The parts of a file that were read. Unread parts take no memory."""
+    """The parts of a file that were read; parts that were not read take no memory."""
 
     def __init__(self, file: RemoteFile | RangedView, size: int) -> None:
         self._file = file
         self.size = size
         self.content = mmap.mmap(-1, size)
         self._has = bytearray(-(-size // _BLOCK))
-        """1 for each block that was read, and 0 for each other block."""
+        """For each block, 1 if the block was read, otherwise 0."""
         self.read = 0
 
     def ensure(self, positions: Sequence[int], width: int) -> None:
-        """Read the blocks that hold numbers of ``width`` bytes at these positions.
-
-        Positions outside the file are ignored.
-        """
+        """Read the blocks that hold numbers of ``width`` bytes at these positions; positions outside the file are ignored."""
         inside = [position for position in positions if 0 <= position < self.size]
         blocks = {position // _BLOCK for position in inside}
         blocks |= {(min(position + width, self.size) - 1) // _BLOCK for position in inside}
         self.fetch(_runs(sorted(blocks)))
 
     def fetch(self, blocks: Iterable[tuple[int, int]]) -> None:
-        """Read runs of blocks, given as (first, end), except the blocks that were read before."""
+        """Read runs of blocks, given as (first, end), without the blocks that were read before."""
         ranges = [
             (start * _BLOCK, min(end * _BLOCK, self.size))
             for first, last in blocks
@@ -122,14 +123,14 @@ class _RangedFlatbuffer(Flatbuffer):
 
 
 def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
-    """Return (offset, size) in bytes of the data of each large buffer."""
+    """Return the place of each large buffer's data, as (offset, size) in bytes."""
     buffers = buffer.root("Model").child_vectors("buffers")[0]
     spans = buffers.spans("data", "offset", "size", "the data of a buffer")
     return sorted({span for span in spans if span is not None and span[1] >= _LEAST_LEFT_OUT})
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the runs of blocks that hold anything other than weights, as (first, end)."""
+    """Yield the runs of blocks that hold anything other than weights; a run is (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)
@@ -140,7 +141,7 @@ def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[in
 
 
 def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the runs of consecutive blocks in a sorted list, as (first, end)."""
+    """Yield the runs of consecutive blocks in a sorted list; a run is (first, end)."""
     starts = [block for place, block in enumerate(blocks) if not place or blocks[place - 1] != block - 1]
     ends = [block for place, block in enumerate(blocks, 1) if place == len(blocks) or blocks[place] != block + 1]
     for start, end in zip(starts, ends, strict=True):
@@ -148,7 +149,7 @@ def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _cut(first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Split a run into pieces of limited size."""
+    """Split a run of blocks into pieces of limited size."""
     step = _GREATEST_REQUEST // _BLOCK
     for start in range(first, last, step):
         yield start, min(start + step, last)

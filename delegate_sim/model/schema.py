@@ -1,6 +1,6 @@
 """The TFLite schema: names of types and operators, and the fields of tables.
 
-The data of the schema is in ``tflite_schema``, which ``make schema`` generates.
+The data is in ``tflite_schema``, which ``make schema`` generates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
         "FLOAT8_E5M2": 8,
     }
 )
-"""Bits of one element, by type. Missing for STRING, RESOURCE, VARIANT and unknown types, which have no fixed size."""
+"""The number of bits of one element, by type.
+
+STRING, RESOURCE, VARIANT and unknown types are missing, since they have no fixed size.
+"""
 
 NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
     {
@@ -58,7 +61,7 @@ NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
         "UINT16": "<u2",
     }
 )
-"""The types whose constants numpy can read in place, with numpy's names for the types."""
+"""numpy's names of the types whose constants numpy can read in place."""
 
 CUSTOM = 32
 """The builtin code of a custom operator."""
@@ -78,12 +81,12 @@ _STRUCT_CODES: Mapping[str, str] = MappingProxyType(
         "float64": "d",
     }
 )
-"""Struct's format characters for the numeric types."""
+"""The format characters of the struct module for the numeric types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a table. ``default`` is its value where it is absent."""
+    """A field of a table; ``default`` is the value that an absent field has."""
 
     name: str
     slot: int
@@ -104,34 +107,34 @@ class Field:
 
     @property
     def element(self) -> str | None:
-        """Struct's format character for the elements of a vector of numbers; None for any other field."""
+        """The struct format character for the elements, if the field is a vector of numbers; otherwise None."""
         return _STRUCT_CODES.get(self.type[1:-1]) if self.is_vector else None
 
     @property
     def target(self) -> str | None:
-        """The type of table that the field, or each element of its vector, refers to; None for any other field."""
+        """The type of table that the field refers to, directly or from a vector; None if it refers to no table."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 
     @property
     def size(self) -> int:
-        """Bytes that the field takes in its table: the size of a number, or of a reference."""
+        """The number of bytes that the field takes in its table, for a number or a reference."""
         return struct.calcsize(self.format or "<I")
 
     @property
     def element_size(self) -> int:
-        """Bytes of each element of the field's vector or string: a number, a reference to a table or a character."""
+        """The number of bytes of an element of the field's vector or string, which is a number, a reference or a character."""
         return 4 if self.target is not None else struct.calcsize(f"<{self.element or 's'}")
 
 
 def enum_names(name: str) -> Mapping[int, str]:
-    """Return {value: name} of one enum or union of the schema."""
+    """Return the names of an enum's or a union's members, by value."""
     return ENUMS[name]
 
 
 @functools.cache
 def enum_values(name: str) -> Mapping[str, int]:
-    """Return {name: value} of one enum or union of the schema."""
+    """Return the values of an enum's or a union's members, by name."""
     return MappingProxyType({member: value for value, member in ENUMS[name].items()})
 
 
@@ -167,7 +170,7 @@ def table_fields(table: str) -> Mapping[str, Field]:
 
 
 def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Field:
-    """Return a field. The default is () for a vector of numbers, and an empty string for any other reference."""
+    """Return a field with its default: () for a vector of numbers, and an empty string for any other reference."""
     field = Field(name, slot, declared_type, default)
     if field.format is None:
         return replace(field, default=() if field.element else "")

@@ -1,6 +1,7 @@
-"""Access to one table of a flatbuffer at a time, by the names of the schema.
+"""Access to single tables of a flatbuffer by the names in the schema.
 
-This suits code that reads a few tables of a loaded file. To load a file, ``flatbuffer.py`` reads and checks many tables at once.
+This suits code that reads a few tables of a file that is already loaded. To load a file, ``flatbuffer.py`` reads and checks many
+tables at once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", 
 
 @dataclass(frozen=True, slots=True)
 class FileTable:
-    """A table, by its position in the file. Reading past the end of the file raises struct.error."""
+    """A table at a position of the file.
+
+    Reading past the end of the file raises struct.error.
+    """
 
     content: memoryview
     name: str
@@ -30,7 +34,7 @@ class FileTable:
 
     @property
     def fields(self) -> Mapping[str, schema.Field]:
-        """The fields that the schema declares; empty if the schema lacks the table."""
+        """The fields that the schema declares for the table; empty if the schema lacks the table."""
         return schema.table_fields(self.name)
 
     def place(self, field: str) -> int:
@@ -46,7 +50,10 @@ class FileTable:
         return offset and self.position + offset
 
     def places(self) -> dict[int, int]:
-        """Return the position of each field that the table stores, by slot, including fields that the schema lacks."""
+        """Return the position of each field that the table stores, by the field's slot.
+
+        This includes fields that the schema lacks.
+        """
         vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
         slots = (_VTABLE_ENTRY.unpack_from(self.content, vtable)[0] - 4) // 2
         offsets = struct.unpack_from(f"<{slots}H", self.content, vtable + 4)
@@ -58,7 +65,10 @@ class FileTable:
         return place and self._follow(place)
 
     def value(self, field: str) -> Any:
-        """Return the number, vector of numbers or string in a field, or the field's default if the table lacks it."""
+        """Return the value of a field, which is a number, a vector of numbers or a string.
+
+        If the table lacks the field, this is the field's default.
+        """
         declared = self.fields[field]
         place = self.place(field)
         if not place:

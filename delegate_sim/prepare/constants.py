@@ -1,7 +1,7 @@
 """Constant folding of single operators, as a converter does it.
 
-The module supports the operators with which models compute shapes, axes and masks, on integers, booleans and floats. Quantized
-constants are not folded, because converters do not fold them either.
+The module supports the operators that models use to compute shapes, axes and masks. Their operands may be integers, booleans or
+floats; quantized constants are not folded, because converters do not fold them either.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ Array: TypeAlias = "npt.NDArray[Any]"
 _Evaluator: TypeAlias = Callable[[Options, Sequence[Array]], Any]
 
 _LARGEST_RESULT = 1 << 20
-"""The largest number of elements of a folded result. A converter does not fold a result that would make the file much larger."""
+"""The largest number of elements of a folded result.
+
+A converter does not fold a result that would make the file much larger.
+"""
 
 
 def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:
-    """Return the results of a node, computed from the values of its operands; ``types`` are the types of the results.
+    """Return the results of a node, computed from the values of its operands; ``types`` lists the types of the results.
 
-    Return None if the operator is not supported, a result is too large, or the operands do not fit together.
+    Returns None if the operator is not supported, a result is too large, or the operands do not fit together.
     """
     evaluator = _EVALUATORS.get(op)
     kinds = [schema.NUMPY_TYPES.get(name) for name in types]

@@ -1,7 +1,8 @@
 """Tensors of a subgraph that become constant once the shapes of the subgraph's inputs are known.
 
-A converter computes the SHAPE of a tensor if the shape is known, and then every node whose operands are all constant. If the file
-has a node whose operands are constant, such as a DEQUANTIZE of float16 weights, the converter left the node there on purpose.
+A converter replaces a SHAPE by a constant if the shape is known. Then it also computes every node whose operands have all become
+constant. Nodes whose operands are constant in the file already, such as a DEQUANTIZE of float16 weights, are not computed,
+because the converter left them in the file on purpose.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 class FoldedGraph:
     """A prepared subgraph, with the tensors that became constant and the tensors whose shape is unknown.
 
-    ``constants`` are the tensors that became constant, and ``zeros`` the constants whose elements are all 0. ``open`` are the
-    tensors of unknown shape, and ``dynamic`` the open tensors whose shape depends on values at run time, whatever the file says.
+    ``constants`` lists the tensors that became constant, and ``zeros`` those of them whose elements are all 0. ``open`` lists the
+    tensors of unknown shape. ``dynamic`` lists the open tensors whose shape depends on values at run time, even if the file gives
+    a shape.
     """
 
     graph: Graph
@@ -46,7 +48,7 @@ class Folding:
         self.constants: set[int] = set()
         self.zeros: set[int] = set()
         self.widened: dict[int, int] = {}
-        """The float16 constant that a DEQUANTIZE widens, by the index of the resulting tensor."""
+        """For each tensor that a DEQUANTIZE widens from a float16 constant, the index of this constant."""
         self.dynamic: set[int] = set()
         self.open = {index for index in subgraph.inputs if index >= 0 and _is_open(subgraph.tensors[index])}
 
@@ -97,7 +99,7 @@ class Folding:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
-            # A converter folds before it quantizes. The values are not needed here, so zeros stand for them.
+            # A converter folds before it quantizes. The quantized values are not needed here, so zeros stand for them.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             values = [np.broadcast_to(np.int8(0), tensor.shape) for tensor in results] if is_known else None
         else:
@@ -116,7 +118,10 @@ class Folding:
             self.zeros.add(tensor.index)
 
     def _passes_zeros_on(self, node: KernelNode) -> bool:
-        """Return whether the quantized result of a node is all zeros; quantized values are not computed here."""
+        """Return whether the quantized result of a node is all zeros because its operand is.
+
+        Quantized values are not computed here.
+        """
         if node.op != "FILL":
             return node.op in _MOVING and node.node.input(0) in self.zeros
         value = node.optional_input(1)
@@ -124,7 +129,10 @@ class Folding:
         return value is not None and known is not None and bool((known == value.zero_point).all())
 
     def _is_product_of_zeros(self, node: KernelNode) -> bool:
-        """Return whether a factor of a product is all zeros; a converter folds the product and assumes a finite other factor."""
+        """Return whether a node is a product that has a factor of all zeros.
+
+        A converter folds such a product, assuming that the other factor is finite.
+        """
         if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
             return False
         if node.node.output(0) < 0 or node.output(0).is_dynamic or min(node.output(0).shape, default=0) < 0:
@@ -139,9 +147,10 @@ class Folding:
         return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
     def _product_of_zeros(self, node: KernelNode) -> Array:
-        """Return a product with a zero factor: zeros, or the bias repeated for each row.
+        """Return the result of a product that has a factor of all zeros: zeros, or the bias repeated for each row.
 
-        The elements of a quantized result are not computed: they are all 1 if the bias has an element other than 0, else all 0.
+        For a quantized result, the real elements are not computed. If the bias has an element other than 0, all elements returned
+        are 1, otherwise 0.
         """
         result = node.output(0)
         bias = None

@@ -1,8 +1,8 @@
 """The node and the tensors that the Prepare functions of CPU kernels read and change.
 
-A Prepare function follows the upstream function: it reads operands, may refuse the node with ``KernelNode.ensure``, and sets the
-type, shape and allocation of the results. Temporary tensors and quantization multipliers are left out, because neither delegates
-nor the report see them.
+A Prepare function here does the same as the upstream function: it reads operands, may refuse the node with ``KernelNode.ensure``,
+and sets the type, shape and allocation of the results. Temporary tensors and quantization multipliers are left out, because
+neither delegates nor the report use them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 
 
 class PrepareError(Exception):
-    """Raised if the CPU kernel refuses to prepare a node; the message says why.
+    """Raised if the CPU kernel refuses to prepare a node; the message gives the reason.
 
-    ``lines`` are the lines that the runtime logs before it names the node, such as the lines about a node in a called subgraph.
-    ``kernel`` is the delegate kernel that failed in the called subgraph, if any. ``unregistered`` is the custom operator that is
-    not registered, if that is the reason.
+    ``lines`` holds the lines that the runtime logs before the line that names the node, such as lines about a node in a called
+    subgraph. ``kernel`` is the delegate kernel that failed in the called subgraph, if one failed. ``unregistered`` is the name of
+    the custom operator, if the reason is that this operator is not registered.
     """
 
     def __init__(
@@ -84,12 +84,12 @@ class KernelTensor:
 
     @property
     def scale(self) -> float:
-        """The scale of a per-tensor quantized tensor, else 0."""
+        """The scale if the tensor is quantized per tensor, otherwise 0."""
         return self.source.scale
 
     @property
     def zero_point(self) -> int:
-        """The zero point of a per-tensor quantized tensor, else 0."""
+        """The zero point if the tensor is quantized per tensor, otherwise 0."""
         return self.source.zero_point
 
     @property
@@ -104,7 +104,7 @@ class KernelTensor:
 
     @property
     def is_constant_or_persistent(self) -> bool:
-        """True if the value is known once the graph is prepared (``IsConstantOrPersistentTensor``)."""
+        """True if the value is known once the graph has been prepared (``IsConstantOrPersistentTensor``)."""
         return self.allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
 
     @property
@@ -122,7 +122,7 @@ class KernelTensor:
     def known_value(self) -> FlatNumbers | None:
         """Return the elements as a flat sequence in C order; None if they are not known.
 
-        Elements in the file are read as the current type of the tensor.
+        Elements in the file are read as the type that the tensor has now.
         """
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
             return flat(self.computed)
@@ -169,14 +169,13 @@ class KernelTensors(dict[int, KernelTensor]):
 class KernelSubgraph:
     """A subgraph while it is being prepared.
 
-    The state is kept between preparations: the next preparation starts with the sizes that callers set, and the types that
-    kernels set.
+    If the subgraph is prepared again, it starts with the sizes that callers have set and the types that kernels have set.
     """
 
     def __init__(self, model: Model, graph: Graph) -> None:
         self.graph = graph
         self.inputs = list(graph.inputs)
-        """The tensor indices of the inputs; -1 for an input that nothing reads."""
+        """The tensor indices of the inputs; -1 for an input that no node reads."""
         self.outputs = graph.outputs
         self.nodes = list(graph.nodes)
         self.tensors = KernelTensors(model, graph.tensors)
@@ -185,11 +184,11 @@ class KernelSubgraph:
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[int]:
-        """The tensors that nodes read, and the outputs of the subgraph (``GetInputTensorsCount``)."""
+        """The tensors that nodes read, together with the outputs of the subgraph (``GetInputTensorsCount``)."""
         return frozenset(self.outputs).union(*[node.inputs for node in self.nodes])
 
     def remove_unused_inputs(self) -> None:
-        """Replace each input that nothing reads with -1 (``RemoveUnusedInputs``)."""
+        """Replace each input that no node reads with -1 (``RemoveUnusedInputs``)."""
         self.inputs = [index if index in self.read_tensors else OPTIONAL_TENSOR for index in self.inputs]
 
     def freeze(self) -> Graph:
@@ -214,7 +213,7 @@ class KernelSubgraph:
 
 
 class Interpreter(Protocol):
-    """The methods of the interpreter that kernels use to call other subgraphs."""
+    """The methods of the interpreter that kernels call to work with other subgraphs."""
 
     def subgraph_count(self) -> int:
         """Return the number of subgraphs."""
@@ -230,17 +229,17 @@ class Interpreter(Protocol):
 
 
 class ComputedElements:
-    """The number of elements that may still be computed during a preparation.
+    """A limit on the number of elements that kernels may compute during one preparation.
 
-    The limit does not matter for usual models, where kernels only read small tensors such as shapes and axes. Without a limit, a
-    hostile file could demand the computation of far more elements than the file holds.
+    Usual models stay far below the limit, because their kernels only compute small tensors such as shapes and axes. Without a
+    limit, a hostile file could demand the computation of far more elements than the file holds.
     """
 
     def __init__(self) -> None:
         self.left, self._most_at_once = raised(_MOST_COMPUTED), raised(_MOST_COMPUTED_AT_ONCE)
 
     def take(self, count: int) -> bool:
-        """Return whether a result with ``count`` elements may be computed; if so, reduce the number that is left."""
+        """Return whether a result with ``count`` elements may be computed; if so, subtract ``count`` from the limit."""
         is_taken = count <= min(self.left, self._most_at_once)
         if is_taken:
             self.left -= max(count, 0)
@@ -268,7 +267,7 @@ class KernelNode:
         self.release = release
         """The release of the runtime whose kernels are simulated."""
         self.elements = elements or ComputedElements()
-        """The number of elements that may still be computed."""
+        """The limit on the number of elements that may still be computed."""
         self.cause: int | None = None
         """The index of the operand that makes the results dynamic because it is not constant."""
         self.has_open_result = False
@@ -366,8 +365,8 @@ class KernelNode:
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
-        Refuse the node if this changes the shape or the size in bytes of a constant. Also refuse a shape with a negative size,
-        unless the tensor's type has no size in bytes.
+        Refuses the node if this changes the shape or the size in bytes of a constant. Also refuses a shape with a negative size,
+        unless tensors of this type have no size in bytes.
         """
         sizes = tuple(shape)
         if tensor.is_constant:
@@ -379,7 +378,10 @@ class KernelNode:
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
-        """Make a tensor dynamic (``SetTensorToDynamic``). ``cause`` is the operand that must be known to compute the size."""
+        """Make a tensor dynamic (``SetTensorToDynamic``).
+
+        ``cause`` is the operand whose value determines the tensor's size, but is not known.
+        """
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None
@@ -404,7 +406,7 @@ class KernelNode:
     def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
         """Make a tensor persistent, and resize it (``SetTensorToPersistentRo``).
 
-        The kernel computes the value of the tensor during preparation; ``value`` is None if the value is not computed here.
+        The real kernel computes the tensor's value during preparation; ``value`` is None if the value is not computed here.
         """
         tensor.allocation = Allocation.PERSISTENT
         self.resize(tensor, shape)
@@ -419,7 +421,10 @@ CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 
 
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
-    """Register a Prepare function for operators; ``changed_in`` must list every release that the function compares with."""
+    """Return a decorator that registers a Prepare function for operators.
+
+    ``changed_in`` must list every release that the function compares the simulated release with.
+    """
 
     def register(function: Kernel) -> Kernel:
         for op in ops:

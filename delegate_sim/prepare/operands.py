@@ -1,4 +1,4 @@
-"""The values of operands that kernels read during Prepare."""
+"""Helpers that read the values of operands during Prepare."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def only_operand(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    """Return the operand and the result of an operator that has one of each."""
+    """Return the operand and the result of a node whose operator has one operand and one result."""
     node.ensure_counts(1, 1)
     return node.input(0), node.output()
 
@@ -44,7 +44,10 @@ def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
 
 
 def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
-    """Return the flat positions of selected elements, given each dimension's size and selected indices."""
+    """Yield the flat positions of selected elements of a tensor.
+
+    ``axes`` gives, for each dimension, its size and the indices that are selected along it.
+    """
     along, distance = [], 1
     for size, taken in reversed(axes):
         along.append([distance * index for index in taken])
@@ -53,14 +56,14 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
-    """Return the data of a tensor read as 32-bit integers, whatever its type; some kernels read operands like this."""
+    """Return the data of a tensor read as 32-bit integers whatever the tensor's type, as some kernels do."""
     return read_as(tensor.value(), "<i4").tolist()
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:
     """Return whether a tensor's shape signature has an unknown size.
 
-    For a constant, the answer is always False, because the runtime drops the constant's shape signature.
+    For a constant this is always False, because the runtime drops the shape signature.
 
     Upstream: ``kernels/kernel_util.cc: HasUnspecifiedDimension``.
     """
@@ -68,5 +71,5 @@ def has_unspecified_dimension(tensor: KernelTensor) -> bool:
 
 
 def wrapped(axis: int, rank: int) -> int:
-    """Return an axis counted from the front; a negative ``axis`` is counted from the back."""
+    """Return an axis counted from the front; a negative ``axis`` counts from the back."""
     return axis + rank if axis < 0 else axis

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""An empty mapping, for arguments that map the index of a subgraph to something."""
+"""An empty mapping, for arguments with one entry for each subgraph."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""The number of times that a subgraph may be prepared for its callers, on average. Beyond it, the runtime takes too long."""
+"""The number of times that callers may have their subgraphs prepared, on average per subgraph.
+
+Above this number, the real runtime takes too long.
+"""
 
 
 def prepare(
@@ -42,11 +45,12 @@ def prepare(
     unregistered: frozenset[str] = frozenset(),
     cache: AnalysisCache | None = None,
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph in order, as a release of the runtime does before it gives the subgraph to a delegate.
+    """Prepare every subgraph in order, as a release of the runtime does before it passes the subgraph to a delegate.
 
     With ``fixed_shapes``, a tensor that would be dynamic gets its shape from the file, as if the model had been converted with
-    known shapes. Only outputs of type STRING may stay dynamic, because a file cannot tell their size. The kernels of ``repaired``
-    nodes (subgraph and node) refuse nothing. ``unregistered`` are the model's custom operators that nobody registers.
+    known shapes. Only outputs of type STRING may stay dynamic, because a file cannot give their size. ``repaired`` lists nodes,
+    as pairs of subgraph and node, that no CPU kernel refuses. ``unregistered`` lists the model's custom operators that are not
+    registered.
     """
     if cache is None:
         return _prepared(model, fixed_shapes, release, repaired, unregistered)
@@ -56,7 +60,7 @@ def prepare(
 
 
 def _changes(model: Model) -> Iterator[Release]:
-    """Yield each release in which the Prepare function of any operator of the model changed."""
+    """Yield the releases in which the Prepare function of one of the model's operators changed."""
     for name in {_kernel_name(node.op, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes}:
         if find_kernel(name) is not None:
             yield from CHANGED_IN[name]
@@ -85,14 +89,17 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
 class Taken:
     """The nodes that delegates took from a subgraph, and the order in which the subgraph's nodes run afterwards.
 
-    The runtime does not call the CPU kernels of the nodes that were taken.
+    The runtime does not call the CPU kernels of the nodes that delegates took.
     """
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes in running order, with the nodes of a delegate kernel at the place of the kernel; empty for the file's order."""
+    """All nodes in run order, or empty for the file's order.
+
+    The nodes of a delegate kernel stand at the place of the kernel.
+    """
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """The lines that the runtime logs for each delegate kernel that cannot be prepared, by the first node of the kernel."""
+    """The lines that the runtime logs if a delegate kernel cannot be prepared, by the first node of the kernel."""
 
 
 def prepare_rest(
@@ -102,10 +109,11 @@ def prepare_rest(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the first subgraph after delegates took nodes; return the failure, if any, that precedes every dynamic result.
+    """Prepare the first subgraph after delegates took nodes, and return the failure; None if a dynamic result comes first.
 
-    ``taken`` maps subgraphs to the nodes that delegates took. The shapes that a delegate gives the results of these nodes are not
-    known, so the shapes from the CPU kernel are used or, if the CPU kernel refuses the node, the shapes from the file.
+    ``taken`` maps the index of a subgraph to the nodes that delegates took. The shapes that a delegate gives to the results of
+    these nodes are not known. The shapes from the CPU kernel are used instead or, if the CPU kernel refuses the node, the shapes
+    from the file.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
@@ -119,7 +127,7 @@ def prepare_around(
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model.
 
-    The results of the compiled nodes get shapes as in ``prepare_rest``.
+    The results of the compiled nodes get their shapes as described for ``prepare_rest``.
     """
     taken = {index: Taken(nodes) for index, nodes in delegated.items()}
     interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
@@ -127,13 +135,13 @@ def prepare_around(
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
-    """Prepare every subgraph as a converter sees it: tensors that can be computed from known shapes become constant."""
+    """Prepare every subgraph as a converter does, where tensors that can be computed from known shapes become constant."""
     interpreter = _FoldingInterpreter(model, release)
     return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
 
 
 class Repreparation:
-    """A prepared graph whose nodes can be prepared again, with operands that a delegate changed."""
+    """A prepared graph in which single nodes can be prepared again, with operands that a delegate has changed."""
 
     def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
         self._graph = graph
@@ -149,7 +157,7 @@ class Repreparation:
 
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
-    """Return whether the runtime itself has a kernel for an operator, and the kernel's Prepare function is modeled here."""
+    """Return whether the runtime itself has a kernel for an operator, with a Prepare function that is modeled here."""
     return find_kernel(_kernel_name(op, is_custom)) is not None
 
 
@@ -185,8 +193,8 @@ def _run_on_delegate(node: KernelNode) -> None:
 def _keep_variants(node: KernelNode) -> None:
     """Mark dynamic VARIANT results of an application's custom operator as not dynamic.
 
-    Such operators, for example those for lists, allocate VARIANT results themselves. The runtime does not count this allocation
-    as dynamic (``kernels/variants/list_kernels/*.cc``).
+    Such operators, for example operators on lists, allocate VARIANT results themselves, and the runtime does not count these
+    results as dynamic (``kernels/variants/list_kernels/*.cc``).
     """
     for position in range(node.output_count):
         result = node.output(position)
@@ -195,7 +203,10 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Interpreter:
-    """An interpreter that prepares subgraphs, also before their turn if a kernel calls them (see ``kernel.Interpreter``)."""
+    """An interpreter that prepares subgraphs in order, and called subgraphs when a kernel calls them.
+
+    See ``kernel.Interpreter``.
+    """
 
     def __init__(
         self,
@@ -213,13 +224,13 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """For each subgraph, its interface and the value of ``_changes`` at the last preparation for a caller."""
+        """For each subgraph, its interface and the value of ``_changes`` when a caller last had it prepared."""
         self._changes = 0
         self._elements = ComputedElements()
         self._calls_made = 0
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph, starting from the state in which callers left it, and return the prepared graph."""
+        """Prepare a subgraph, starting from the state that callers left, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return subgraph.freeze()
@@ -272,7 +283,7 @@ class _Interpreter:
         self._prepare(subgraph)
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        """Prepare the nodes in order; stop after a node that has a dynamic result or is refused (``PrepareOpsStartingAt``)."""
+        """Prepare the nodes in order; stop after a node that is refused or has a dynamic result (``PrepareOpsStartingAt``)."""
         self._preparing.append(subgraph)
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
@@ -363,7 +374,7 @@ _Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
 
 
 def _interface(subgraph: KernelSubgraph) -> _Interface:
-    """Return the properties of a subgraph's inputs and outputs that callers may set."""
+    """Return those properties of a subgraph's inputs and outputs that callers may set."""
     tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
     return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
 

@@ -16,7 +16,7 @@ _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0
 """The bounds to which each fused activation clips its result; activations that are not listed do not clip."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
-"""The greatest quotient of bound and scale that does not overflow int32 after the kernels round it to float32."""
+"""The largest quotient of bound and scale that does not overflow int32 after the kernels round the quotient to float32."""
 
 _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3
@@ -27,7 +27,7 @@ NARROW_DEQUANTIZE_TYPES = {
     "INT2": parse_release("litert-2.1.0"),
     "UINT4": parse_release("litert-2.1.3"),
 }
-"""The first release in which DEQUANTIZE accepts each of these types."""
+"""The first release in which DEQUANTIZE accepts these types."""
 HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
 
 
@@ -56,7 +56,7 @@ def check_activation_range(node: KernelNode, result: KernelTensor, activation: s
 def check_product_scale(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    """Refuse the node unless the bias scale is the input scale times the weight scale (``GetQuantizedConvolutionMultipler``)."""
+    """Refuse the node unless the bias scale is input scale times weight scale (``GetQuantizedConvolutionMultipler``)."""
     product_scale = source.scale * weights.scale
     if bias is not None:
         node.ensure(
@@ -76,7 +76,7 @@ def check_convolution_quantization(
 ) -> None:
     """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
 
-    This includes a check of the number of scales, which upstream does in the callers of that function.
+    The number of scales is checked here too, although upstream checks it in the callers of that function.
     """
     quantization = affine_quantization(weights)
     if quantization is None:
@@ -94,9 +94,9 @@ def check_convolution_quantization(
 
 
 def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> None:
-    """Refuse the node unless the bias of an INT16 kernel has the type that the option ``quantized_bias_type`` names.
+    """Refuse the node unless the bias of an INT16 kernel has the type in the option ``quantized_bias_type``.
 
-    The value FLOAT32 of the option allows any type.
+    If the option is FLOAT32, the bias may have any type.
     """
     if node.options.table is None:
         node.fail("there are no options to name the type of the bias")
@@ -114,7 +114,7 @@ def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:
 
 
 def power_of_two_exponent(tensor: KernelTensor) -> int | None:
-    """Return the exponent of the power of two that a tensor's scale is close to; None if there is no such power of two.
+    """Return the exponent of a power of two that is close to a tensor's scale; None if no power of two is close.
 
     Upstream: ``internal/quantization_util.cc: CheckedLog2``.
     """

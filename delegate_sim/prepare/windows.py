@@ -38,7 +38,7 @@ def output_size(padding: str, size: int, window: int, stride: int, dilation: int
 
 
 def dilated(window: int, dilation: int) -> int:
-    """Return the size of a window with dilation (``kernels/padding.h: ComputeEffectiveFilterSize``)."""
+    """Return the size that a window covers with dilation (``kernels/padding.h: ComputeEffectiveFilterSize``)."""
     return (window - 1) * dilation + 1
 
 
@@ -67,7 +67,7 @@ def ensure_int32(node: KernelNode, *factors: int) -> None:
 
 
 def ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
-    """Refuse the node, with the message ``what``, if a size is 0 or negative."""
+    """Refuse the node with the message ``what`` if one of the sizes is 0 or negative."""
     node.ensure(min(sizes) > 0, what)
 
 

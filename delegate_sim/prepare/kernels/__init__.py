@@ -15,7 +15,10 @@ _CUSTOM = "CUSTOM:"
 
 
 def find_kernel(op: str) -> Kernel | None:
-    """Return the Prepare function of an operator; None if it is not modeled. Custom operators are written ``CUSTOM:NAME``."""
+    """Return the Prepare function of an operator; None if it is not modeled.
+
+    The name of a custom operator is written ``CUSTOM:NAME``.
+    """
     if op not in KERNELS:
         family = "custom" if op.startswith(_CUSTOM) else FAMILY_OF.get(op)
         if family is not None:

@@ -1,4 +1,4 @@
-"""Prepare functions of activation functions and normalization, which keep the shape of their input."""
+"""Prepare functions of activation functions and normalization, whose results have the shape of the input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
 """The largest relative error that SOFTMAX accepts in the scale of its result: 0.001 as a float32."""
 _HARD_SWISH_RESOLUTION = 128
-"""HARD_SWISH computes with a scale that is finer than the input's scale by this factor."""
+"""HARD_SWISH computes with a scale that is this many times finer than the input's scale."""
 _TANH_RESULT_EXPONENT = -15
 
 
@@ -32,7 +32,7 @@ def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
 
 
 def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float, int] | None) -> None:
-    """Refuse the node unless the result has the expected scale and zero point; None expects nothing."""
+    """Refuse the node unless the result has the expected scale and zero point; if ``expected`` is None, accept any."""
     if expected is not None:
         scale, zero_point = expected
         node.ensure(result.scale == scale, "the output does not have the scale that the kernel computes with")

@@ -45,7 +45,7 @@ _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 
 _MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
-"""The types of products that are computed here, because a later kernel might read the product during its preparation."""
+"""The types for which the product is computed here, because a later kernel might read the product during its preparation."""
 _ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
 
 _SELECT_MAX_RANK = 8
@@ -95,8 +95,8 @@ def _check_int16_sum(
 ) -> None:
     """Check the quantization of an INT16 sum.
 
-    If the option ``pot_scale_int16`` is set, and all scales are powers of two, the kernel shifts one operand. Else the kernel
-    rescales both operands.
+    If the option ``pot_scale_int16`` is set and all scales are powers of two, the kernel shifts one of the operands. Otherwise
+    the kernel rescales both operands.
     """
     check_symmetric(node, first, second, result)
     has_powers_of_two = all(power_of_two_exponent(tensor) is not None for tensor in (first, second, result))
@@ -112,9 +112,9 @@ def _check_int16_sum(
 def _check_rescaled_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Refuse the node if the scales of a sum give invalid multipliers, on which the runtime aborts.
+    """Refuse the node if the scales of a sum lead to multipliers on which the runtime aborts.
 
-    The multiplier of the result must not be 1, and may be above 1 only with ``may_enlarge``.
+    The multiplier of the result must not be 1, and may be above 1 only if ``may_enlarge`` is set.
     """
     common_scale = _common_scale(node, first, second)
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
@@ -124,9 +124,9 @@ def _check_rescaled_sum(
 
 
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
-    """Return the common scale to which the kernel converts both operands: twice the greater of their scales.
+    """Return the common scale to which the kernel converts both operands: twice the larger of their scales.
 
-    Refuse the node if an operand has no scale, because the runtime then aborts.
+    Refuses the node if an operand has no scale, because the runtime then aborts.
     """
     node.ensure(first.scale > 0 and second.scale > 0, "the runtime aborts, as an input has no scale")
     return 2 * max(first.scale, second.scale)
@@ -140,7 +140,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
 
 @kernel("MUL")
 def prepare_mul(node: KernelNode) -> None:
-    """``kernels/mul.cc: Prepare``. The result keeps its type from the file."""
+    """``kernels/mul.cc: Prepare``. The type of the result is the type in the file."""
     first, second, result = _pair_of_one_type(node)
     if result.type == "COMPLEX64":
         node.ensure(fused_activation(node) == "NONE", "COMPLEX64 is multiplied without an activation")
@@ -156,7 +156,7 @@ def prepare_mul(node: KernelNode) -> None:
 
 
 def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
-    """Check the types of a product that the kernel computes during Prepare, because both operands are known.
+    """Check the types of a product that the kernel computes during Prepare, which it does if both operands are known.
 
     Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
     """

@@ -15,7 +15,7 @@ from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, ker
 _KNOWN_VARIABLES = parse_release("tf-2.12")
 """Since this release, the result of READ_VARIABLE has its shape from the file; before, the result was dynamic.
 
-Found by measuring released wheels.
+Measured with released wheels.
 """
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")
@@ -83,7 +83,7 @@ def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
 
 
 def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
-    """Replace each result that nothing reads with -1 if the body returns the corresponding input unchanged."""
+    """Mark results of the node as left out (-1) if no node reads them and the body returns the corresponding input unchanged."""
     read_tensors = node.interpreter.current_subgraph().read_tensors
     for position, (source, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         index = node.node.outputs[position]
@@ -94,9 +94,9 @@ def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
 
 
 def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
-    """Return whether an iteration of the body changes the shape of a tensor.
+    """Return whether one iteration of the body changes the shape of a tensor.
 
-    A change from a scalar to a vector of one element, or back, is ignored.
+    A change between a scalar and a vector of one element is ignored.
     """
     for source_index, result_index in zip(body.inputs, body.outputs, strict=True):
         source, result = called_tensor(body, source_index), called_tensor(body, result_index)
@@ -126,7 +126,7 @@ def ensure_callable(node: KernelNode, operands: Sequence[int], called: KernelSub
 
 
 def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgraph) -> None:
-    """Copy the shapes and types of the operands to the inputs of a called subgraph; a constant input keeps its shape.
+    """Copy the shapes and types of the operands to the inputs of a called subgraph; an input that is a constant keeps its shape.
 
     Upstream: ``kernels/control_flow_common.h: CopyTensorsShapeAndType``.
     """
@@ -148,7 +148,7 @@ def hand_over_inputs(called: KernelSubgraph) -> None:
 
 
 def return_results(node: KernelNode, called: KernelSubgraph, is_dynamic: bool) -> None:
-    """Give the results of the node the shapes of the called subgraph's outputs, or make the results dynamic."""
+    """Give the node's results the shapes of the called subgraph's outputs, or make them dynamic if ``is_dynamic``."""
     for index, called_index in zip(node.node.outputs, called.outputs, strict=True):
         if index == OPTIONAL_TENSOR:
             continue
@@ -178,7 +178,7 @@ def prepare_var_handle(node: KernelNode) -> None:
 
 @kernel("READ_VARIABLE", changed_in=(_KNOWN_VARIABLES,))
 def prepare_read_variable(node: KernelNode) -> None:
-    """``kernels/read_variable.cc: Prepare``. A result without dimensions becomes dynamic; in old releases, every result does."""
+    """``kernels/read_variable.cc: Prepare``. A result without dimensions becomes dynamic; in old releases, any result does."""
     node.ensure_counts(1, 1)
     _check_variable_handle(node)
     if node.output().rank == 0 or not node.release.is_at_least(_KNOWN_VARIABLES):

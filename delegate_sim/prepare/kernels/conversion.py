@@ -1,4 +1,4 @@
-"""Prepare functions of changes of type and encoding."""
+"""Prepare functions of type conversion and quantization."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _QUANTIZE_TYPES = {
 
 @kernel("CAST")
 def prepare_cast(node: KernelNode) -> None:
-    """``kernels/cast.cc: Prepare``. The result keeps its type from the file, whatever the options say."""
+    """``kernels/cast.cc: Prepare``. The type of the result is the type in the file, whatever the options say."""
     source, result = only_operand(node)
     node.resize(result, source.shape)
 
 
 @kernel("BITCAST")
 def prepare_bitcast(node: KernelNode) -> None:
-    """``kernels/bitcast.cc: Prepare, CalculateShape``. Splitting larger elements into parts adds a last dimension."""
+    """``kernels/bitcast.cc: Prepare, CalculateShape``. If the elements get smaller, the result has one more dimension."""
     source, result = only_operand(node)
     source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)
     if source_size > result_size:
@@ -65,7 +65,7 @@ def prepare_quantize(node: KernelNode) -> None:
 
 @kernel("DEQUANTIZE", changed_in=tuple(NARROW_DEQUANTIZE_TYPES.values()))
 def prepare_dequantize(node: KernelNode) -> None:
-    """``kernels/dequantize.cc: Prepare``. The result of a constant is kept between invocations, to be computed only once."""
+    """``kernels/dequantize.cc: Prepare``. If the operand is constant, the result is kept between invocations."""
     source, result = only_operand(node)
     node.ensure_type(source, dequantized_types(node.release))
     if source.type == "INT16":
@@ -99,7 +99,7 @@ def prepare_bucketize(node: KernelNode) -> None:
 
 @kernel("DENSIFY")
 def prepare_densify(node: KernelNode) -> None:
-    """``kernels/densify.cc: Prepare``. The result is kept between invocations, to be computed only once."""
+    """``kernels/densify.cc: Prepare``. The result is kept between invocations."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure(source.type != "STRING", "strings cannot be sparse")

@@ -20,7 +20,7 @@ Measured with 2.1.6.
 _TRANSPOSE_CONV_TAKES_HYBRID = parse_release("tf-2.17")
 """Since this release, TRANSPOSE_CONV accepts INT8 weights with float inputs.
 
-Earlier releases check the type of the weights for every input type. Found by measuring.
+Earlier releases check the type of the weights for every input type. Measured.
 """
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
 """Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of its input channels. Measured with 2.1.6."""
@@ -83,7 +83,7 @@ def _check_conv_2d_buffers(
 ) -> None:
     """Refuse the node if the size of a scratch tensor overflows.
 
-    The sizes are those for a runtime with one thread (the default), and without the memory limits of mobile platforms.
+    The sizes are those of a runtime with one thread, the default, and without the memory limits of mobile platforms.
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
@@ -98,7 +98,10 @@ def _check_conv_2d_buffers(
 
 
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
-    """Check the scales of a hybrid convolution. With groups, or with unequal scales, each output channel needs one scale."""
+    """Check the scales of a hybrid convolution.
+
+    If the convolution is grouped or its scales differ, there must be one scale for each output channel.
+    """
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
@@ -195,7 +198,7 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.ensure(bias.element_count == weights.shape[0], "the bias does not have one element for each output channel")
     node.ensure(source.shape[3] == weights.shape[3], "input and weights have different numbers of channels")
 
-    # Unlike other kernels, this kernel makes its result dynamic even if the output shape is persistent.
+    # Unlike other kernels, this kernel makes its result dynamic even if the output shape is known from Prepare.
     if not output_shape.is_constant:
         node.set_dynamic(result, output_shape)
     else:
@@ -242,7 +245,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     slices = weights.shape[quantization.dimension]
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
-        # The kernel repeats the single scale for every slice, so delegates see one scale for each slice.
+        # The kernel repeats the single scale for every slice, so delegates see as many scales as slices.
         scales = StoredNumbers.read("<f4", quantization.scales[:1].tobytes() * bounded(slices, "scales of a tensor"))
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 

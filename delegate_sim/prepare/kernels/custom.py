@@ -1,4 +1,4 @@
-"""Prepare functions of the custom operators that the runtime itself has."""
+"""Prepare functions of the custom operators that the runtime itself implements."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def prepare_detection_postprocess(node: KernelNode) -> None:
 
 
 def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """Resize a result if possible; like the kernel, ignore a failure to resize."""
+    """Resize a result; like the kernel, ignore a failure to do so."""
     with contextlib.suppress(PrepareError):
         node.resize(tensor, shape)

@@ -1,4 +1,4 @@
-"""Prepare functions of gathering, scattering, lookups and searches."""
+"""Prepare functions of gathering, scattering, lookup, and search."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def prepare_scatter_nd(node: KernelNode) -> None:
 def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Sequence[int], shape: Sequence[int]) -> None:
     """Refuse the node unless there is one update for each index (``kernels/scatter_nd.cc: CheckShapes``).
 
-    An update must have the sizes of the dimensions that the index does not select.
+    An update must have the sizes of those dimensions that the index does not select.
     """
     outer, depth = len(indices) - 1, indices[-1]
     node.ensure(updates[:outer] == indices[:outer], "there is not one update for each index")
@@ -162,7 +162,10 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
 
 _LARGEST_COUNT = 2**31 - 1
 _TOPK_CHECKS_COUNT = parse_release("litert-2.2.0")
-"""Since this release, TOPK_V2 always refuses a k that is neither INT32 nor INT16; before, only if k is known during Prepare."""
+"""Since this release, TOPK_V2 always refuses a k that is neither INT32 nor INT16.
+
+Earlier releases refuse such a k only if it is known during Prepare.
+"""
 _COUNT_TYPES = ("INT32", "INT16")
 _WHERE_TYPES = frozenset({"BOOL", "FLOAT32", "INT64", "INT32", "INT8", "UINT8", "UINT32"})
 

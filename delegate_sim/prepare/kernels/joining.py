@@ -136,7 +136,8 @@ def _concatenated(
 def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None:
     """Return the elements of the joined sources; None if the elements of a source are not known.
 
-    Each source is divided into ``outer`` equal rows, and the rows of the sources follow each other in turn.
+    Each source is divided into ``outer`` equal rows. The result has the first row of every source, then the second row of every
+    source, and so on.
     """
     known = [elements for elements in map(known_elements, sources) if elements is not None]
     if len(known) < len(sources):
@@ -198,7 +199,7 @@ def prepare_split_v(node: KernelNode) -> None:
 
 
 def _resolved_sizes(node: KernelNode, sizes: list[int], total: int) -> list[int]:
-    """Return the sizes of the parts, after computing the one size that may be -1.
+    """Return the sizes of the parts; a size of -1, which at most one part may have, is computed from ``total``.
 
     Upstream: ``kernels/split_v.cc: ResizeOutputTensors``.
     """

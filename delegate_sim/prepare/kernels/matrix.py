@@ -23,7 +23,7 @@ _DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
 _BATCH_MATMUL_OF_INT16_AND_INT8 = parse_release("litert-2.1.5")
 """Since this release, BATCH_MATMUL accepts an INT8 right operand with an INT16 left operand.
 
-Measured with 2.1.3 and 2.1.5, but with no release between these two.
+Measured with 2.1.3 and 2.1.5, but with no release between them.
 """
 
 

@@ -15,7 +15,7 @@ _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
 """The number by which a padding must be smaller than its dimension, by ``MirrorPadMode``: 1 for REFLECT, 0 for SYMMETRIC."""
 
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
-"""Since this release, PAD treats paddings that an earlier kernel computed during Prepare like constant paddings."""
+"""Since this release, PAD treats paddings that an earlier kernel computed during Prepare as constant."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
 """Since this release, MIRROR_PAD refuses paddings that are negative, or wider than the part that they mirror."""
 

@@ -1,4 +1,4 @@
-"""Prepare functions of pooling and of resizing images."""
+"""Prepare functions of pooling and image resizing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
 
 
 def _resized_to(node: KernelNode) -> list[int] | None:
-    """Check the requirements of both resizing kernels; return the new height and width, or None if they are not known yet."""
+    """Check the requirements that both resizing operators share.
+
+    Returns the new height and width, or None if they are not known yet.
+    """
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(source, 4)

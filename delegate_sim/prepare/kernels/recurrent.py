@@ -19,7 +19,7 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""The difference between the positions of the same operand in the backward and in the forward cell.
+"""The distance from the position of an operand of the forward cell to the same operand of the backward cell.
 
 This holds for the operands from the weights to the projection.
 """
@@ -33,7 +33,10 @@ The four auxiliary weights have the same order as the input weights of the cell.
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4
-"""The position of the intermediate tensor of an integer LSTM that has the quantization of the projection's input."""
+"""The position of an intermediate tensor of an integer LSTM.
+
+This tensor has the quantization of the projection's input.
+"""
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
@@ -133,7 +136,7 @@ def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
 
 
 def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int) -> int:
-    """Check the weights, bias and state of the cell whose operands start at ``first``; return the number of units."""
+    """Check the weights, bias and state of the RNN cell whose operands start at ``first``; return the number of units."""
     weights, bias, state = node.input(first), node.input(first + 2), node.input(first + 3)
     units = weights.shape[0]
     node.ensure(weights.shape[1] == source.shape[2], "input and weights differ in size")
@@ -143,7 +146,10 @@ def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int)
 
 
 def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
-    """Check one dimension of the recurrent weights. The kernel checks only dimension 0 (forward cell) or 1 (backward cell)."""
+    """Check one dimension of the recurrent weights: dimension 0 for the forward cell, dimension 1 for the backward cell.
+
+    The kernel checks no other dimension.
+    """
     size = node.input(position).shape[dimension]
     node.ensure(size == units, "the recurrent weights do not have the size of the bias")
 
@@ -165,7 +171,7 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
 
 @dataclass(frozen=True, slots=True)
 class _CellSizes:
-    """The sizes that the operands of an LSTM cell must share."""
+    """The sizes that the operands of an LSTM cell must agree on."""
 
     inputs: int
     outputs: int
@@ -174,7 +180,7 @@ class _CellSizes:
 
 @dataclass(frozen=True, slots=True)
 class _CellRules:
-    """The differences between the LSTM kernels: how strictly each kernel checks weights, and whether it is an integer kernel."""
+    """The differences between the LSTM kernels: how strictly a kernel checks weights, and whether it is an integer kernel."""
 
     allows_diagonal_weights: bool
     compares_weight_types: bool
@@ -270,7 +276,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
     backward = _directed_cell_sizes(node, source, _BACKWARD)
     rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=False)
     for sizes in (forward, backward):
-        # The kernel checks both cells against the sizes of the forward cell, then both against the sizes of the backward cell.
+        # The kernel checks both cells twice: with the sizes of the forward cell, then with the sizes of the backward cell.
         _check_lstm_cell(node, 0, sizes, rules)
         _check_lstm_cell(node, _BACKWARD, sizes, rules)
     _check_lstm_auxiliary_input(node, source, forward.cells, backward.cells)
@@ -382,7 +388,7 @@ def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _C
 
 
 def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
-    """Check the coefficients of layer normalization, which is used if the forget gate has coefficients."""
+    """Check the coefficients of layer normalization, which the cell uses if its forget gate has coefficients."""
     if node.optional_input(_FORGET_NORM) is None:
         return
     positions = [_FORGET_NORM, _CELL_NORM, _OUTPUT_NORM]
@@ -400,7 +406,7 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
-    """Check the tensors for folding zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
+    """Check the tensors that the kernel needs to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
     node.ensure(count in intermediate_counts, "the integer kernel does not have as many intermediates as it needs")
     if count == 12:
@@ -414,7 +420,10 @@ def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) 
 
 
 def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_cells: int, backward_cells: int) -> None:
-    """Check the auxiliary input and its weights (``CheckAuxInputTensorDimensions``); both cells must have weights, or neither."""
+    """Check the auxiliary input and its weights (``CheckAuxInputTensorDimensions``).
+
+    Either both cells have auxiliary weights, or neither cell has them.
+    """
     auxiliary = node.optional_input(_AUXILIARY_INPUT)
     cells = ((_FORWARD_AUXILIARY_WEIGHTS, forward_cells), (_BACKWARD_AUXILIARY_WEIGHTS, backward_cells))
     present = [node.optional_input(first + gate) is not None for first, _ in cells for gate in (1, 2, 3)]

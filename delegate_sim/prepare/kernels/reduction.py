@@ -31,7 +31,10 @@ def prepare_cumsum(node: KernelNode) -> None:
 
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
-"""REDUCE_PROD computes its result during Prepare if the result has at most this many elements, such as a product of sizes."""
+"""REDUCE_PROD computes a result during Prepare if it has at most this many elements.
+
+Such a result may be a product of sizes.
+"""
 
 _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})
 _QUANTIZED_PRODUCT_TYPES = frozenset({"INT8", "INT16"})
@@ -41,9 +44,9 @@ _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
 _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 """Since this release, ARG_MAX and ARG_MIN refuse to search an empty dimension."""
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
-"""Since this release, reductions also refuse an axis out of range if keep_dims is set; earlier releases ignore the axis.
+"""Since this release, reductions refuse an axis out of range even if keep_dims is set.
 
-Found by measuring.
+Earlier releases then ignore the axis. Measured.
 """
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
 """Since this release, REDUCE_PROD checks the type of quantized operands. Measured with UINT8 operands in 2.1.4."""
@@ -51,7 +54,7 @@ _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))
 def prepare_reduction(node: KernelNode) -> None:
-    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. The functions differ only in temporary tensors and multipliers."""
+    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. They differ only in temporary tensors and multipliers."""
     node.ensure_counts(2, 1)
     source, axis, result = node.input(0), node.input(1), node.output()
     node.ensure_type(axis, "INT32")
@@ -92,7 +95,7 @@ def prepare_product(node: KernelNode) -> None:
 
 
 def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -> set[int]:
-    """Return the axes to reduce, counted from the front (``kernels/reduce.cc: ResolveAxisForShape``); none for a scalar."""
+    """Return the axes to reduce, counted from the front; none for a scalar (``kernels/reduce.cc: ResolveAxisForShape``)."""
     if source.rank == 0:
         return set()
     axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}

@@ -37,7 +37,7 @@ def prepare_space_to_depth(node: KernelNode) -> None:
 
 
 def _block_size(node: KernelNode) -> int:
-    """Check the common requirements of DEPTH_TO_SPACE and SPACE_TO_DEPTH; return the side length of a block."""
+    """Check the requirements that DEPTH_TO_SPACE and SPACE_TO_DEPTH share; return the side length of a block."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure_rank(source, 4)
@@ -85,7 +85,10 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
 
 
 def _batch_blocks(node: KernelNode) -> list[int] | None:
-    """Check the common requirements of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; return the block shape, None if unknown."""
+    """Check the requirements that SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND share.
+
+    Returns the block shape, or None if it is not known.
+    """
     node.ensure_counts(3, 1)
     source, block_shape, result = node.input(0), node.input(1), node.output()
     node.ensure(source.rank in (3, 4), "the input has neither 3 nor 4 dimensions")
@@ -95,7 +98,7 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
         node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
     if source.type == "INT16":
         check_symmetric(node, source, result)
-    # If the block shape is unknown, the kernel does not read the paddings or crops, which may even be missing.
+    # If the block shape is unknown, the kernel does not read the paddings or crops; the operand may even be missing.
     for position in (1, 2):
         operand = node.input(position)
         if not operand.is_constant_or_persistent:
@@ -118,9 +121,9 @@ _RESHAPE_CHECKS_INPUT = parse_release("litert-2.2.0")
 _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
 """Since this release, TRANSPOSE accepts up to 8 dimensions; before, up to 6."""
 _LEAVING_OPEN = parse_release("litert-1.1")
-"""Since this release, a RESHAPE result of unknown size stays in the arena, instead of becoming dynamic.
+"""Since this release, a RESHAPE result of unknown size stays in the arena instead of becoming dynamic.
 
-If no other tensor is dynamic, the runtime's message then names tensor -1.
+If no other tensor is dynamic, the runtime's message then refers to tensor -1.
 """
 
 
@@ -148,9 +151,9 @@ def prepare_reshape(node: KernelNode) -> None:
 
 
 def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequence[int]:
-    """Return the new shape (``kernels/reshape.cc: GetOutputShape``).
+    """Return the shape that the node requests (``kernels/reshape.cc: GetOutputShape``).
 
-    The new shape is the shape operand if it is an INT32 vector, else the shape in the options.
+    This is the shape operand if it is an INT32 vector, otherwise the shape in the options.
     """
     if requested is not None and requested.rank == 1 and requested.type == "INT32":
         return requested.integers()[: requested.shape[0]]
@@ -160,7 +163,7 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
 
 
 def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
-    """Return the new shape, after computing the one size that may be -1.
+    """Return the new shape; a size of -1, which at most one dimension may have, is computed from the number of elements.
 
     Upstream: ``kernels/internal/reshape_utils.h: ResolveOutputShape``.
     """

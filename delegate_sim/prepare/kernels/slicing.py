@@ -1,4 +1,4 @@
-"""Prepare functions of operators that cut out, replace or reverse a part of a tensor, such as SLICE and STRIDED_SLICE."""
+"""Prepare functions of operators that extract, replace or reverse a part of a tensor, such as SLICE and STRIDED_SLICE."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REVERSE_MAX_RANK = 8
 _SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
 """Since this release, SLICE refuses a slice that begins outside the input.
 
-The release also refuses a result whose shape in the file is complete, but does not agree with the operands.
+It also refuses a result whose shape is complete in the file and differs from the shape that the operands give.
 """
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
@@ -47,7 +47,7 @@ def prepare_slice(node: KernelNode) -> None:
     is_static = unknown is None and not has_unspecified_dimension(source)
     shape = _slice_shape(node, source, begin, size) if is_static else None
     if is_complete:
-        # A complete shape in the file is kept, and is compared with the operands if they are known.
+        # A complete shape in the file is kept; if the operands are known, it is compared with the shape that they give.
         node.ensure(shape is None or shape == result.shape, "the output does not have the shape of the slice")
     elif shape is None:
         node.set_dynamic(result, unknown)
@@ -76,7 +76,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The range that STRIDED_SLICE takes along one dimension: a dimension of the input, or an added dimension of size 1."""
+    """The range that STRIDED_SLICE reads along one dimension: a dimension of the input, or an added dimension of size 1."""
 
     size: int
     start: int = 0
@@ -175,7 +175,8 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 class _Expansion:
     """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
 
-    ``ellipsis_start`` is the first dimension of the ellipsis; ``added`` is the number of dimensions in the ellipsis, minus one.
+    ``ellipsis_start`` is the first dimension that the ellipsis covers. ``added`` is the number of dimensions that it covers,
+    minus one.
     """
 
     in_ellipsis: list[bool]
@@ -185,7 +186,7 @@ class _Expansion:
 
 
 def _expand_masks(ellipsis_mask: int, new_axis_mask: int, count: int, rank: int) -> _Expansion:
-    """Return the masks by dimension, with an ellipsis that covers all dimensions without an index.
+    """Return the masks by dimension; the ellipsis covers all dimensions for which there is no index.
 
     Upstream: ``kernels/strided_slice.cc: BuildStridedSliceParams``.
     """
@@ -211,8 +212,8 @@ def _bit(mask: int, index: int) -> bool:
 def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
     """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
-    With the option ``offset``, ``end`` holds sizes. The kernel reads these sizes by dimension, added dimensions included, and so
-    may read past the end of ``end``, where it finds the zeros that pad the data.
+    If the option ``offset`` is set, the operand ``end`` holds sizes. The kernel reads one size for each dimension, including
+    added dimensions. So it may read past the end of the operand, where the data is padded with zeros.
     """
     sizes = node.input(2).integers() if is_offset else []
     shape = []
@@ -235,9 +236,9 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 def _strided_slice(
     node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> StoredNumbers | None:
-    """Return the elements of the result; None if the elements are not known, or if the slice has fewer elements than the result.
+    """Return the elements of the result; None if they are not known, or if the slice has fewer elements than the result.
 
-    A slice has too few elements if, for example, it is empty along an axis that is to be removed.
+    A slice has too few elements if, for example, it is empty along an axis that is removed from the result.
     """
     elements = known_elements(source)
     count = math.prod(shape)

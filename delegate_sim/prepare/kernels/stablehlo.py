@@ -1,4 +1,4 @@
-"""Prepare functions of the StableHLO operators that the runtime itself runs, and of DILATE and REDUCE_WINDOW."""
+"""Prepare functions of the StableHLO operators that the runtime itself implements, and of DILATE and REDUCE_WINDOW."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass
 _INDEX_TYPES = ("INT32", "INT64")
 
 _MOST_DIMENSIONS = 8
-"""The largest rank for padding, and for windows, in ``core/c/builtin_op_data.h``.
+"""The largest rank for padding and for windows in ``core/c/builtin_op_data.h``.
 
 Upstream: ``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT``, and the similar constant for windows.
 """
@@ -44,7 +44,7 @@ def prepare_shift_left(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_GATHER")
 def prepare_gather(node: KernelNode) -> None:
-    """``kernels/stablehlo_gather.cc: Prepare``. The result keeps its rank from the file."""
+    """``kernels/stablehlo_gather.cc: Prepare``. The rank of the result is the rank in the file."""
     node.ensure_counts(2, 1)
     operand, start_indices, result = node.input(0), node.input(1), node.output()
     node.ensure_type(start_indices, _INDEX_TYPES)
@@ -59,8 +59,8 @@ def prepare_gather(node: KernelNode) -> None:
 def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -> list[int]:
     """Return the shape of the result (``GetResultShape``).
 
-    The offset dimensions have the sizes of a slice. The other dimensions have the sizes of the indices, without the dimension of
-    the index vectors.
+    The offset dimensions have the sizes of a slice. The other dimensions have the sizes of the indices, without the dimension
+    that holds the index vectors.
     """
     options = node.options
     offset_axes = [axis for axis in range(rank) if axis in options.offset_dims]
@@ -123,7 +123,7 @@ def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
 
 
 def _extended(vector: Sequence[int], size: int) -> list[int]:
-    """Return a vector that is cut to a size, or padded with zeros, because upstream's parameters are initialized with 0."""
+    """Return a vector that is cut or padded with zeros to a size, because upstream initializes the parameters with 0."""
     return [*vector[:size], *[0] * (size - len(vector))]
 
 
@@ -178,7 +178,7 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
 
 
 def _windowed_input(node: KernelNode) -> KernelTensor:
-    """Return the input, after the checks that REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW share."""
+    """Return the input after the checks that REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW share."""
     source, initial_value, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type == initial_value.type, "the initial value has a type other than that of the input")
@@ -222,7 +222,7 @@ def prepare_composite(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_CASE")
 def prepare_case(node: KernelNode) -> None:
-    """``kernels/stablehlo_case.cc: Prepare``. Every subgraph but the first counts as a branch, even an unused one."""
+    """``kernels/stablehlo_case.cc: Prepare``. All subgraphs except the first count as branches, even unused ones."""
     interpreter, branch_indices = node.interpreter, node.options.branch_subgraph_indices
     node.ensure(len(branch_indices) > 0, "has no branches")
     index = node.input(0)
@@ -252,7 +252,7 @@ def prepare_case(node: KernelNode) -> None:
 
 
 def _share_types_and_scales(node: KernelNode, branch: KernelSubgraph) -> None:
-    """Copy the scales of the operands to the branch's inputs, and the scales and types of the results to its outputs."""
+    """Copy the operands' scales to the branch's inputs, and the results' scales and types to the branch's outputs."""
     for position, called in enumerate(branch.inputs):
         if called >= 0:
             _share_scale(branch.tensors[called], node.input(position + 1))
@@ -268,7 +268,7 @@ def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
 
 @kernel("STABLEHLO_RNG_BIT_GENERATOR")
 def prepare_rng_bit_generator(node: KernelNode) -> None:
-    """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep their shape from the file."""
+    """``kernels/rng_bit_generator.cc: Prepare``. The shape of the random numbers is the shape in the file."""
     node.ensure_counts(1, 2)
     state, next_state, numbers = node.input(0), node.output(0), node.output(1)
     node.ensure_type(state, "UINT64")
