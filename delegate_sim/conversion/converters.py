@@ -19,7 +19,7 @@ from .sources import SourceKind, SourceModel
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A known converter: its distributions, the packages that its results depend on, and the sources that it accepts."""
+    """A known converter: its distributions, the packages on which its results depend, and the sources that it accepts."""
 
     distributions: tuple[str, ...]
     companions: tuple[str, ...]

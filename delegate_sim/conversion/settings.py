@@ -21,7 +21,7 @@ _QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class QuantizationMode:
-    """The converters that support a quantization, and the lines that configure TensorFlow for it."""
+    """The converters that support a quantization, and the lines that configure TensorFlow for this quantization."""
 
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class QuantizationMode:
 
 @dataclass(frozen=True, slots=True)
 class ConverterOption:
-    """The converters and quantizations that support an option, and the lines that configure TensorFlow for it."""
+    """The converters and quantizations that support an option, and the lines that configure TensorFlow for this option."""
 
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
@@ -222,7 +222,7 @@ def _is_known(converter: str, settings: Settings) -> bool:
 
 
 def tensorflow_lines(settings: Settings) -> Iterator[str]:
-    """Yield the lines that configure TensorFlow's ``converter``; they may refer to ``samples``, the function that yields data."""
+    """Yield the lines that configure TensorFlow's ``converter``; some lines use ``samples``, the function that yields data."""
     quantization = QUANTIZATIONS[settings.quantization]
     yield from quantization.lines
     values = {

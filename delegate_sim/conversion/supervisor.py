@@ -2,7 +2,8 @@
 
 The job is a line of JSON on standard input. Standard input stays open as long as the parent process lives; when it closes, the
 supervisor kills every process of the command. The outcome is JSON on standard output. On Linux, orphaned processes of the command
-become children of the supervisor, so that it can find all processes and watch the memory that they use together.
+become children of the supervisor, so that the supervisor can find all processes and watch the memory that these processes use
+together.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Delegate:
 
     options: tuple[Option, ...] = ()
     summary: str = ""
-    """A description of the delegate and of where users meet it; empty if the name is enough."""
+    """A description of the delegate, and of where users encounter the delegate; empty if the name is enough."""
     semantics: int = 1
     """A version number, raised by hand whenever verdicts change although the rules' data does not."""
     rule_options: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Delegate:
     behind: StageBehind = StageBehind()
     """The stage that takes the delegate's partitions; the default value means that there is no such stage."""
     accelerator: Accelerator = Accelerator()
-    """The delegate's behavior under LiteRT's CompiledModel, where it differs from the interpreter."""
+    """Differences between the delegate's behavior under LiteRT's CompiledModel and under the interpreter."""
     live: LiveTraits | None = None
     """A declaration of how to run the delegate on this host; None if the host cannot run the delegate."""
     is_live_only: bool = False

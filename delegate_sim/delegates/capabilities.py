@@ -31,7 +31,7 @@ class StageBehind:
 
     @property
     def devices(self) -> DevicesInterface | None:
-        """The interface to the devices and their costs; None if the stage does not choose between devices."""
+        """The interface to the devices and to the devices' costs; None if the stage does not choose between devices."""
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:

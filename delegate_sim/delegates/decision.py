@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelFailure:
-    """The failure to initialize or prepare a delegate kernel, or a CPU kernel whose operands a delegate changed.
+    """The failure to initialize or prepare a kernel: a delegate kernel, or a CPU kernel whose operands a delegate changed.
 
     ``node`` is None if the whole partition is at fault; ``tensor`` is None if no single tensor is at fault. With ``is_crash``,
     the process ends, so nothing can be restored. ``is_known`` is False if the failure was read from the sources of a release
@@ -103,7 +103,7 @@ class Decision:
     Reports show the result of an added node at its original node.
     """
     skipped: frozenset[int] = frozenset()
-    """Subgraphs that no delegate is asked about, because this delegate runs the nodes that call them."""
+    """Subgraphs that no delegate is asked about, because this delegate runs the nodes that call these subgraphs."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """Groups of nodes of the file, each of which a compiler receives as a whole; None if no compiler is involved.

@@ -1,4 +1,4 @@
-"""The driver of an accelerator: the operations that it rejects, and a delegate's description of it."""
+"""The driver of an accelerator: the operations that the driver rejects, and a delegate's description of the driver."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class DriverQuestions:
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
-    """Whether one rejection leaves the whole subgraph to the CPU."""
+    """Whether nodes read float16 weights directly, so that a single rejection leaves the whole subgraph to the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverInterface:
-    """A delegate's description of its accelerator's driver, used to explain device logs and to learn from them."""
+    """A delegate's description of its accelerator's driver, used to explain device logs and to learn from these logs."""
 
     option: str
     """The option whose value is a ``Driver``."""
@@ -127,7 +127,7 @@ class DeviceTraits:
 
 @dataclass(frozen=True, slots=True)
 class DevicesInterface:
-    """A delegate's description of the devices behind it, used to learn from logs which device was chosen."""
+    """A delegate's description of the devices behind the delegate, used to learn from logs which device was chosen."""
 
     option: str
     """The option whose value is a profile of devices."""

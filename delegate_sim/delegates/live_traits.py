@@ -18,7 +18,7 @@ class PluginTraits:
     libraries: tuple[tuple[str, str], ...]
     """Python packages that may contain the vendor's libraries, each with the folder inside the package."""
     needs: str
-    """A description of the required libraries and of where to get them."""
+    """A description of the required libraries, and of where users can get these libraries."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Options whose value the tool reads from a file, each with the tool's flag for that file."""
     closed_line: str = ""

@@ -1,4 +1,4 @@
-"""The model that a delegate builds from a partition for the stage behind it, as plain data."""
+"""The model that a delegate builds from a partition for the stage behind the delegate, as plain data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LoweredOperand:
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperation:
-    """One operation: its operands in order, and the index of the node that it was created for."""
+    """One operation: its operands in order, and the index of the node for which the delegate created the operation."""
 
     index: int
     name: str

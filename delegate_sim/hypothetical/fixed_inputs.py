@@ -1,7 +1,7 @@
 """Simulate converting a model with inputs of known shapes.
 
-If a converter knows the shapes of the inputs, it computes all shapes that follow from them. Nodes that only compute with shapes,
-such as SHAPE, STRIDED_SLICE and PACK, then disappear, and RESHAPE reads a constant instead.
+A converter that knows the shapes of the inputs computes all shapes that follow from the input shapes. As a result, nodes that
+only compute with shapes, such as SHAPE, STRIDED_SLICE and PACK, disappear, and RESHAPE reads a constant instead.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def computes_shapes(model: Model) -> bool:
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
     """Return the model converted with inputs of known sizes.
 
-    ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the file replace the unknown sizes.
-    In every subgraph, nodes whose results follow from the shapes are folded. Because older converters write 1 for an unknown
-    size, but do not fold these nodes, ``all_sizes`` also folds them in models whose sizes are all known.
+    ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the file replace the unknown sizes. In
+    every subgraph, nodes whose results follow from the shapes are folded. Because older converters write 1 for an unknown size,
+    but do not fold these nodes, ``all_sizes`` also folds such nodes in models whose sizes are all known.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):

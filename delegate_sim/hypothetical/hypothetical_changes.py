@@ -82,7 +82,7 @@ def simulate_if(model: Model, target: Target, supposition: Supposition) -> Run:
 
 
 def simulate_changed(change: Edited, target: Target, supposition: Supposition, cache: AnalysisCache | None = None) -> Run:
-    """Simulate a changed model, which ``changed`` returned."""
+    """Simulate a model that ``changed`` returned."""
     repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
     accepted = _accepted(change, supposition)
     assumptions = Assumptions(accepted, supposition.fixed_shapes, repaired, supposition.ended)

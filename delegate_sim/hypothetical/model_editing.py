@@ -15,7 +15,7 @@ from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
 
 _POSITIONS = itertools.count(1)
-"""Numbers for the positions of changed options; they are negated, to differ from all positions in a file."""
+"""Numbers for the positions of changed options; the numbers are negated, to differ from all positions in a file."""
 
 
 class NodeKey(NamedTuple):
@@ -110,11 +110,11 @@ class Editor:
         return node._replace(options=(table, position))
 
     def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
-        """Return the node with another operator and other operands, with version 1 and without options; it keeps its results."""
+        """Return the node with its results, but with another operator and operands, with version 1 and without options."""
         return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
-        """Replace tensors wherever nodes read them, and in the outputs. Tensors that replace each other in a circle are kept."""
+        """Replace tensors as operands of nodes and as outputs. Tensors that replace each other in a circle are kept."""
         if not replaced:
             return
         known: dict[int, int] = {}
@@ -140,7 +140,10 @@ class Editor:
         self.nodes = [(origin, node) for origin, node in self.nodes if origin not in gone]
 
     def remove_unread(self, unread: Iterable[int]) -> None:
-        """Remove the nodes that compute these tensors, if nothing reads their results; then remove nodes that only they read."""
+        """Remove the nodes that compute these tensors and whose results nothing reads.
+
+        This is repeated for the operands of the removed nodes.
+        """
         candidates = set(unread)
         while candidates:
             read = {index for _, node in self.nodes for index in node.inputs}.union(self.outputs)
@@ -166,7 +169,7 @@ class Editor:
         return index
 
     def insert(self, op: str, source: int, result: int, *, version: int = 1, at: int | None = None) -> None:
-        """Add a node with one operand and one result, at a place in the list of nodes, or at its end."""
+        """Add a node with one operand and one result to the list of nodes, at a place or at the end."""
         place = len(self.nodes) if at is None else at
         self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
 

@@ -148,7 +148,7 @@ def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> Non
 
 
 class _Quantizer:
-    """A quantizer of the float tensors of one subgraph, which handles one node after the other."""
+    """A quantizer that handles the nodes of one subgraph one after the other, and quantizes float tensors."""
 
     def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
         self.editor = editor

@@ -1,8 +1,8 @@
-"""Measure how the outputs of two models differ, as the runtime computes them on this CPU.
+"""Measure the differences between the outputs that the runtime computes for two models on this CPU.
 
-Like the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``), it measures the mean and largest absolute
-error of each output, and the latency of both models. Both run with the optimized CPU kernels, on one thread and without XNNPACK,
-so that all differences come from the models.
+Like the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``), this module measures the mean and largest
+absolute error of each output, and the latency of both models. Both models run with the optimized CPU kernels, on one thread and
+without XNNPACK, so that all differences come from the models.
 """
 
 from __future__ import annotations

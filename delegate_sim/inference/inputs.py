@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 InputArray: TypeAlias = "npt.NDArray[Any]"
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
-"""The positions of the index operands and of the operands that they index, by operator."""
+"""By operator: the position of the operand with indices, and the position of the operand that is indexed."""
 _PASSING_ON = frozenset(
     {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
 )

@@ -1,4 +1,4 @@
-"""All rules of a delegate, and the engine that evaluates them."""
+"""All rules of a delegate, and the engine that evaluates the rules."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
     reads_operands: bool = True
-    """Whether the delegate reads the operands of nodes it accepts. False for a delegate that selects nodes only by operator."""
+    """Whether the delegate reads the operands of nodes that it accepts. False for a delegate that selects nodes only by operator.
+    """
     speaks: bool = False
     """Whether the delegate's own message about a refusal (``Check.said``) serves as the refusal's native name."""
 
@@ -113,7 +114,7 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def explained(self) -> Mapping[str, Kind]:
-        """Each kind of problem, by the delegate's code for it."""
+        """Each kind of problem, keyed by the delegate's code for this kind."""
         return {kind.code(self.delegate): kind for kind in self.kinds}
 
     def validate(self, node: NodeView, target: T) -> Verdict:
@@ -161,7 +162,7 @@ class RuleBook(Generic[T]):
     def changed_in(self, ops: Iterable[tuple[str, bool]]) -> set[Release]:
         """Return the releases in which checks of some operators were added or removed.
 
-        ``ops`` has a pair (operator, whether it is custom) for each operator.
+        ``ops`` has a pair for each operator: its name, and whether the operator is custom.
         """
         rules = [rule for op, is_custom in ops if (rule := self.rule_of(op, is_custom=is_custom)) is not None]
         releases = {release for rule in rules for check in rule.all_checks for release in (check.introduced, check.withdrawn)}

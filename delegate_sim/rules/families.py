@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LazyRules(Mapping[str, OpRule[T]]):
-    """Rules that are loaded on the first look-up of an operator that may have one."""
+    """Rules that are loaded when an operator that may have a rule is looked up for the first time."""
 
     def __init__(self, possible: frozenset[str], load: Callable[[], Rules[T]]) -> None:
         self.possible = possible

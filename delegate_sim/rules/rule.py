@@ -1,7 +1,8 @@
 """A delegate's rule for an operator, and its refusals.
 
 The rule of an operator lists the conditions that the delegate tests, in the delegate's order. Each condition is a ``Check``,
-which states its demand and finds the actual value in a node that fails it. The ``Kind`` of a check documents and explains it.
+which states a demand and, for a node that fails the demand, describes the actual value. The ``Kind`` of a check documents and
+explains it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ NodeFinder: TypeAlias = Callable[[NodeView], str | None]
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """A condition on the targets that a check applies to. ``words`` describe it in documentation, such as "from level 29"."""
+    """A condition on the targets that a check applies to. ``words`` are its text in documentation, such as "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -75,7 +76,7 @@ class Check(Generic[TargetT_contra]):
     native: str = ""
     source: Source | None = None
     applies: str = ""
-    """The nodes that the check applies to, such as "if given"; empty if it applies to all nodes."""
+    """A description of the nodes that the check applies to, such as "if given"; empty if the check applies to all nodes."""
     data: tuple[object, ...] = ()
     """The demand as plain data: its name, operands and allowed values; empty for a check with its own function."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
@@ -86,7 +87,7 @@ class Check(Generic[TargetT_contra]):
 
     @property
     def demand(self) -> str:
-        """The demand, followed by the nodes that it applies to. Used in documentation, but not in messages about one node."""
+        """The demand, with the nodes that the check applies to. Used in documentation, but not in messages about one node."""
         return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
     @overload
@@ -139,7 +140,7 @@ class OpRule(Generic[TargetT_contra]):
 
     checks: tuple[Check[TargetT_contra], ...]
     accepted_early: Check[TargetT_contra] | None = None
-    """A check that accepts every node that meets it, before the other checks. It never refuses a node."""
+    """A check that runs before the other checks, accepts every node that meets it, and never refuses a node."""
     introduced: Release | None = None
     """The first release of the runtime in which the delegate supports the operator; None if all known releases support the
     operator.

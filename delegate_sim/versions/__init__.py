@@ -1,1 +1,1 @@
-"""Operator versions, and the features of a node that require them."""
+"""Operator versions, and the features of nodes that require a certain version."""

@@ -1,4 +1,4 @@
-"""The conditions in version requirements: tests of one node, and ways to combine them."""
+"""The conditions in version requirements: tests of one node, and functions that combine such tests."""
 
 from __future__ import annotations
 

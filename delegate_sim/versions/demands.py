@@ -54,8 +54,8 @@ from .conditions import (
 class Demand:
     """One test of an operator's rule: a condition on a node, and the version that a node needs if it meets the condition.
 
-    The condition can hold only in nodes that also have the features ``given``. If a node loses any of these features,
-    the demand no longer applies to it.
+    The condition can hold only in nodes that also have the features ``given``. If a node loses any of these features, the demand
+    no longer applies to the node.
     """
 
     version: int
@@ -72,7 +72,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return one demand for each pair of a version, and an operand type that needs this version."""
+    """Return one demand for each pair: a version, and an operand type that needs this version."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 

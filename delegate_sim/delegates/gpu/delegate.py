@@ -126,7 +126,7 @@ class GpuDelegate(Delegate):
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """The names of the delegate's kernels, including the kernel of Apple's Metal delegate, which chooses the same nodes."""
+        """The names of the kernels of this delegate, and of Apple's Metal delegate, which chooses the same nodes."""
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

@@ -1,4 +1,4 @@
-"""Checks of ``CheckGpuDelegateCompatibility`` that several operators share, and their messages."""
+"""Checks of ``CheckGpuDelegateCompatibility`` that several operators share, and the messages of these checks."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Each family module may define ``BUILD_PROBLEMS``, which occur on every backend, 
 WebGPU. The WebGPU problems were found with the binary of LiteRT 2.3.
 
 Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) and ``ObjectReader``
-(``ml_drift_delegate/tflite/object_reader.cc``), whose checks end the process.
+(``ml_drift_delegate/tflite/object_reader.cc``), whose failed checks end the process.
 """
 
 from __future__ import annotations

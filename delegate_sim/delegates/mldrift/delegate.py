@@ -213,7 +213,7 @@ def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
-    """Yield the decomposition subgraphs of delegated composites, which no longer run."""
+    """Yield the decomposition subgraphs that no longer run, because their composites are delegated."""
     composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
     for node in composites:
         if not node.node.is_custom and composite_name(node):

@@ -119,8 +119,8 @@ def present(indices: Sequence[int]) -> tuple[int, ...]:
 class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
-    ``origins`` maps each added node to the original composite that it came from. ``places`` and ``tensor_places`` map each added
-    node and tensor to its subgraph and index in the file.
+    ``origins`` maps each added node to the original composite from which the node came. ``places`` and ``tensor_places`` map each
+    added node and tensor to its subgraph and index in the file.
     """
 
     graph: Graph
@@ -189,7 +189,7 @@ def _is_dead(node: Node) -> bool:
 
 
 def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
-    """Return LiteRT's message if the tensors of a composite do not fit its body; None if they fit.
+    """Return LiteRT's message if the tensors of a composite do not fit its body; None if the tensors fit.
 
     The message is empty if the numbers of operands or results differ.
     """

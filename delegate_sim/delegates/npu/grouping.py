@@ -1,4 +1,4 @@
-"""Grouping of selected nodes into partitions, which are compiled separately.
+"""Grouping of selected nodes into partitions. Each partition is compiled separately.
 
 Source: ``GroupPartitionsV2`` and ``GroupPartitions`` (``litert/compiler/plugin/algo.cc``).
 """

@@ -30,7 +30,7 @@ UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
 @dataclass(frozen=True, slots=True)
 class FilterMatch:
-    """The result of the filters for a node: whether it may run on the TPU, the plugin's log lines, and the matching pattern."""
+    """The result of the filters for a node: whether the node may run on the TPU, the log lines, and the matching pattern."""
 
     is_kept: bool
     lines: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class FilterMatch:
 
 @dataclass(frozen=True, slots=True)
 class OpFilters:
-    """The filters in a file, and the fault of the file if it has one: ``UNREADABLE`` or ``UNPARSABLE``."""
+    """The filters in a file, and the fault of the file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
 
     behavior: str = NOT_ON_TPU
     patterns: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ NOT_SORTED_LINE = "Failed to topologically sort subgraph after slicing!"
 
 @dataclass(frozen=True, slots=True)
 class PluginAnswer:
-    """A plugin's answer for a subgraph: a verdict on each node, the plugin's log lines, and its failure if it failed."""
+    """A plugin's answer for a subgraph: a verdict on each node, the plugin's log lines, and the plugin's failure, if any."""
 
     verdicts: Mapping[int, Verdict]
     lines: tuple[str, ...] = ()

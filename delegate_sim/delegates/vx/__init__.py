@@ -1,1 +1,1 @@
-"""The TIM-VX delegate (``VxDelegate``) of VeriSilicon, and NXP's variant of it."""
+"""VeriSilicon's TIM-VX delegate (``VxDelegate``), and NXP's variant of this delegate."""

@@ -8,6 +8,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class VxTarget(NamedTuple):
-    """The release of the runtime. No rule depends on it, because the delegate is not part of the runtime."""
+    """The release of the runtime. No rule depends on this release, because the delegate is not part of the runtime."""
 
     release: Release = NEWEST

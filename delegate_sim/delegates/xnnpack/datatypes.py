@@ -18,7 +18,10 @@ _ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2":
 _INT4_MIDDLE = 8
 
 _ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
-"""Since this release, one zero point may serve several scales; earlier releases need a zero point for each scale, or none."""
+"""Since this release, one zero point may serve several scales.
+
+Earlier releases need either one zero point for each scale, or no zero points.
+"""
 _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
 """Since this release, the zero points of channels must be 0 or 8 with INT4, and 0 with other types.

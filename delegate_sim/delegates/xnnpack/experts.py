@@ -1,7 +1,8 @@
 """Mixtures of experts: the custom operator ``moe``. Each ``moe`` node has its own delegate kernel.
 
-Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``). The
-delegate prints the reason for refusing a ``moe`` node in every build, and other reasons only in builds with logging.
+Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``).
+Every build of the delegate prints the reason for refusing a ``moe`` node; the reasons for other operators are printed only in
+builds with logging.
 """
 
 from __future__ import annotations

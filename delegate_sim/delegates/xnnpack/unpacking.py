@@ -1,4 +1,4 @@
-"""Nodes that unpack constants, which the delegate runs before it creates its kernels.
+"""Nodes that unpack constants. The delegate runs these nodes before it creates its kernels.
 
 Source: the code for quasi-static tensors in ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """

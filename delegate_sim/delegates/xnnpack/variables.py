@@ -15,7 +15,7 @@ VALUES: dict[str, Operand] = {"ASSIGN_VARIABLE": operand(1, "value"), "READ_VARI
 
 
 class _Resource:
-    """A resource tensor: the variable that it refers to, its VAR_HANDLE node, and a tensor with the variable's type and shape."""
+    """A resource tensor: its variable, the VAR_HANDLE node of this variable, and a tensor with the variable's type and shape."""
 
     __slots__ = ("handle", "value", "variable")
 

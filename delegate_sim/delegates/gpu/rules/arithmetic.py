@@ -197,7 +197,7 @@ def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
-    """Read both operands. For ADD and MUL, upstream puts the larger operand first, which cannot cause a failure."""
+    """Read both operands. For ADD and MUL, upstream puts the larger operand first; this reordering cannot cause a failure."""
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
         reader.add_input(operation, 0)

@@ -1,6 +1,6 @@
 """Custom operators, and composites that ML Drift lowers itself.
 
-Some names are used for both a custom operator and a composite, which share one parser. The runtime has stubs for some of the
+Some names belong to both a custom operator and a composite; one parser then handles both. The runtime has stubs for some of the
 custom operators; an application must register the remaining custom operators.
 """
 

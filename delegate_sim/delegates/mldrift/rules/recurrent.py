@@ -30,7 +30,7 @@ def _has_operand(position: int) -> Callable[[NodeView], bool]:
 
 
 def _needs_floats(position: int) -> Callable[[NodeView], bool]:
-    """Return a condition that is false for INT8 weights with one scale, which ML Drift uses without conversion."""
+    """Return a condition that is false for INT8 weights with one scale; ML Drift does not convert such weights to float."""
     return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
 
 

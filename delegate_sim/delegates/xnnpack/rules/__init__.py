@@ -1,6 +1,6 @@
 """Rules of the XNNPACK delegate: the checks of each operator, in the delegate's order.
 
-Source: ``Subgraph::VisitNode`` and the function of each operator, as the delegate calls them before it creates kernels
+Source: ``Subgraph::VisitNode`` and the function of each operator, which the delegate calls before it creates kernels
 (``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has no rule here, because its upstream function refuses every node.
 """
 

@@ -1,4 +1,4 @@
-"""Tensor types in the XNNPACK rules; some types need a flag of the delegate, others a newer release.
+"""Tensor types in the XNNPACK rules. Some types need a flag of the delegate; some types need a newer release.
 
 Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and similar methods
 (``delegates/xnnpack/xnnpack_delegate.cc``).
