@@ -38,7 +38,7 @@ def compare_models(
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
-    """Return the correspondence of inputs and outputs; None if order and types are equal. Raises FixError if they do not match."""
+    """Return the correspondence of inputs and outputs; None if order and types agree. Raises FixError if they do not match."""
     order: dict[str, list[int]] = {}
     in_real_numbers: dict[str, list[bool]] = {}
     for side, mine, theirs in zip(("input", "output"), _ends(first), _ends(second), strict=True):
