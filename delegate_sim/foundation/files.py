@@ -15,12 +15,12 @@ from typing import BinaryIO
 from .limits import how_to_raise, raised
 
 MOST_TEXT = 64 << 20
-"""Bytes of the largest file that is read as text, unless a kind of file has a smaller limit."""
+"""Largest size, in bytes, of a file that is read as text. Some kinds of files have a smaller limit."""
 
 LARGEST_IN_MEMORY = 64 << 20
-"""Bytes of the largest model or bundle that is read into memory. A larger file is mapped.
+"""Largest size, in bytes, of a model or bundle that is read into memory. Larger files are mapped.
 
-Reading a file of this size takes about 30 ms and, in a scan, this much memory in each process.
+Reading a file of this size takes about 30 ms. In a scan, every process may use this much memory for a file.
 """
 
 _Identity = tuple[int, int]
@@ -29,7 +29,7 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Refuse, inside this context, to write any file that was read in the context, even through a link to the file."""
+    """Inside this context, refuse to write any file that the context has read, even through a link to the file."""
     token = _inputs.set(set())
     try:
         yield
@@ -40,7 +40,7 @@ def inputs_kept() -> Iterator[None]:
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
     """Open a regular file for reading. Raises OSError for any other file, since reading it could block or never end.
 
-    If ``is_updated``, the file is read in order to be changed, and may be written later.
+    ``is_updated`` means that the caller reads the file in order to change it, so the file may be written later.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -69,9 +69,9 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 
 
 def file_content(file: BinaryIO) -> memoryview:
-    """Return the bytes of an open file: read into memory, or mapped if the file is large. Raises OSError.
+    """Read an open file into memory, or map it if it is large, and return the bytes. Raises OSError.
 
-    A mapped file must not shrink while it is used: the system ends a process that reads past the new end (SIGBUS).
+    A mapped file must not shrink while it is in use, since the system ends a process that reads past the new end (SIGBUS).
     """
     size = os.fstat(file.fileno()).st_size
     if size > LARGEST_IN_MEMORY:
@@ -80,7 +80,7 @@ def file_content(file: BinaryIO) -> memoryview:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """Refuse from now on to write the files at these paths, which other processes read. Missing files are skipped."""
+    """From now on, refuse to write the files at these paths, since other processes read them. Missing files are skipped."""
     kept = _inputs.get()
     if kept is None:
         return
@@ -116,10 +116,10 @@ def _refuse_status(status: os.stat_result) -> None:
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace a file by a text, given whole or in parts, once the new text is completely on disk. Raises OSError.
+    """Replace the content of a file by text, given as one string or in parts. Raises OSError.
 
-    The old file stays as it is until then. A file that has been read is replaced only if it ``is_updated``, which means that it
-    was read in order to be changed.
+    The old content stays until the new text is completely on disk. A file that has been read is replaced only if ``is_updated``
+    is true, which means that the caller read the file in order to change it.
     """
     parts = [text] if isinstance(text, str) else text
     write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
@@ -236,7 +236,7 @@ else:
 
 
 def permissions(path: str) -> int:
-    """Return the permissions of the file that is replaced, or the default permissions of a new file."""
+    """Return the permissions of an existing file, or the default permissions of a new file."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:

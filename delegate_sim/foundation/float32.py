@@ -1,8 +1,8 @@
 """Arithmetic of 32-bit floating-point numbers, computed with Python's 64-bit numbers.
 
-``numpy.float32`` would give the same results, but importing numpy takes as long as a whole short command. The sum, difference,
-product, quotient or square root of 32-bit numbers can be computed in 64 bits and then rounded to 32 bits: the result equals that
-of 32-bit arithmetic (Figueroa, "When is double rounding innocuous?", 1995).
+``numpy.float32`` would give the same results, but importing numpy takes as long as a whole short command. Sums, differences,
+products, quotients and square roots of 32-bit numbers can be computed in 64 bits and then rounded to 32 bits. The result is the
+same as in 32-bit arithmetic (Figueroa, "When is double rounding innocuous?", 1995).
 """
 
 from __future__ import annotations

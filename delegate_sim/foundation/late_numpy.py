@@ -21,7 +21,7 @@ class _Settings:
 
 
 class _LateNumpy:
-    """A stand-in for the numpy module, which imports it on first use."""
+    """A stand-in for the numpy module, which imports numpy on first use."""
 
     def __getattr__(self, name: str) -> Any:
         with contextlib.nullcontext() if _Settings.is_threaded else _one_thread():
@@ -38,7 +38,7 @@ else:
 
 
 def without_threads() -> None:
-    """Keep numpy from starting threads when it is imported. The threads wait busily and are useless to a short program."""
+    """Keep numpy from starting threads when numpy is imported. The threads use CPU time while they wait."""
     _Settings.is_threaded = False
 
 

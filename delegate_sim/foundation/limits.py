@@ -1,4 +1,4 @@
-"""Limits on the data that a file or a hypothetical change may demand.
+"""Limits on the memory and time that a file or a hypothetical change can make the program use.
 
 A file from an untrusted source must not use up the memory or the time of a job. A user who trusts the file can set the
 environment variable DELEGATE_SIM_LIMITS to a number, which multiplies every limit.
@@ -15,7 +15,7 @@ from ..errors import LimitError
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
-"""The most elements of a list or array whose length is set by a shape, an option or a hypothetical change."""
+"""Largest number of elements in a list or array whose length comes from a shape, an option or a hypothetical change."""
 
 
 def raised(limit: int) -> int:
@@ -27,15 +27,15 @@ def raised(limit: int) -> int:
 
 
 def how_to_raise() -> str:
-    """Return the end of an error message, which says how to raise the limit."""
+    """Return the part of an error message that says how to raise the limits."""
     return f"; {VARIABLE}=10 raises every limit tenfold"
 
 
 def bounded(count: int, what: str) -> int:
     """Return a count of elements, or raise LimitError if it is above the limit.
 
-    Call this before allocating memory or running a loop whose size is set by a file or a hypothetical change. ``what`` names the
-    elements.
+    Call this before allocating memory, or running a loop, whose size comes from a file or a hypothetical change. ``what`` names
+    the elements.
     """
     most = raised(_MOST_ELEMENTS)
     if count > most:
@@ -45,7 +45,7 @@ def bounded(count: int, what: str) -> int:
 
 @contextmanager
 def naming_model(path: str | None) -> Iterator[None]:
-    """Put the path of a model in front of each LimitError that is raised inside the block."""
+    """Prefix the message of each LimitError raised in this context with the path of a model."""
     try:
         yield
     except LimitError as error:

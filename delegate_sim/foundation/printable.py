@@ -26,7 +26,7 @@ def printable(text: str) -> str:
 
 
 LONGEST_SAID = 500
-"""The most characters of a text that a report may repeat for many nodes, since names in a file can be of any length."""
+"""Largest length of a text that a report may show for many nodes, since names in a file can have any length."""
 
 
 def shortened(text: str, most: int = LONGEST_SAID) -> str:

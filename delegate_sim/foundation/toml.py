@@ -19,7 +19,7 @@ TOMLDecodeError = reader.TOMLDecodeError
 _MOST_PARTS = 64
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:\.[ \t]*{_PART}){{{_MOST_PARTS}}}")
-"""The pattern of a key with too many parts. The reading time grows with the square of the number of parts."""
+"""The pattern of a key with too many parts. The time to read a key grows with the square of its number of parts."""
 
 
 def loads(text: str) -> dict[str, Any]:

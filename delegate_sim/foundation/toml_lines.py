@@ -1,4 +1,4 @@
-"""Find the line of a TOML file that sets a key, which the parser does not report."""
+"""Find the line of a TOML file that sets a key, since the parser does not report line numbers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from . import toml
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int:
-    """Return the number of the line, counted from 1, that sets a key or, failing that, the nearest table around the key.
+    """Return the number, counted from 1, of the line that sets a key; if there is none, the line of the nearest table around it.
 
-    ``key`` consists of the names of tables and keys, and of indices into arrays of tables. The first statement that makes the key
-    known to the parser sets it.
+    ``key`` consists of the names of tables and keys, and of indices into arrays of tables. If several statements mention the
+    key, the first one counts.
     """
     lines = text.splitlines(keepends=True)
     for length in range(len(key), 0, -1):

@@ -24,7 +24,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The allowed worsening of each measure before a check fails; None allows no worsening."""
+    """The largest tolerated worsening of each measure; None if the measure must not get worse."""
 
     partitions: Allowance | None = None
     delegate_kernels: Allowance | None = None
@@ -66,7 +66,7 @@ def regressions(
     """Yield each measure that is worse than in the baseline.
 
     Partitions, kernels and bytes are compared only if both runs delegate nodes. Without delegated nodes these measures are 0,
-    which is no improvement.
+    which must not count as an improvement.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:

@@ -45,7 +45,10 @@ class Update:
 
 @dataclass(frozen=True, repr=False)
 class Checked(Shown):
-    """The result of a check, and the changes to the baseline, if requested. ``to_dict`` returns the result as plain data."""
+    """The result of a check, and the changes to the baseline if an update was requested.
+
+    ``to_dict`` returns the result as plain data.
+    """
 
     results: Results
     update: Update | None
@@ -93,8 +96,8 @@ def check_models(
     and then checks only the budgets. ``prune`` removes entries that no longer have a model or target; without ``prune`` such
     entries are reported, but only if no paths are given. ``live`` also runs the real delegates that this host has; a difference
     from the simulation, or a delegate that cannot run, is a finding. ``begins`` is called for each model with its number, the
-    number of models, and its name. A model that cannot be read is a finding, and so is an internal error; ``fault`` returns the
-    text for such an error. Raise ConfigurationError if there is nothing to check, and BaselineError if the baseline cannot be
+    number of models, and its name. A model that cannot be read is a finding. An internal error is a finding too, with the text
+    that ``fault`` returns. Raise ConfigurationError if there is nothing to check, and BaselineError if the baseline cannot be
     read or written.
     """
     targets = _chosen(configuration, target_names)
@@ -165,7 +168,7 @@ def _cases(
     reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
 ) -> Iterator[Case]:
-    """Yield the cases of one model; ``new_entries`` collects entries to write, ``reports`` the differences of live runs."""
+    """Yield the cases of one model. ``new_entries`` collects entries to write; ``reports`` collects differences of live runs."""
     try:
         conversion = None if job.source is None else converted(job.source)
         model = load(job.path if conversion is None else conversion.path)
@@ -238,7 +241,7 @@ def _missing(path: str) -> Finding:
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
-    """Yield a warning if the baseline entry is so bad that no later result can be worse."""
+    """Yield a warning if the baseline entry accepts a result so bad that no later result can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
         yield "warning: the delegate takes nothing of this model, so no later check can find anything worse"
 

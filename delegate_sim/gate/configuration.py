@@ -51,7 +51,7 @@ class ConfigurationError(DelegateSimError):
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredTarget:
-    """A target with a name, the models that it applies to, and their budgets.
+    """A named target, the models to check on it, and their budgets.
 
     A target in the file that lists several runtime releases becomes one target per release, named ``NAME@RELEASE``; several
     releases of the platform behind the delegate are split in the same way. ``group`` is the target's name in the file.
@@ -61,7 +61,7 @@ class ConfiguredTarget:
     group: str
     target: Target
     models: tuple[str, ...] | None
-    """Patterns of the models that the target applies to; None for all models."""
+    """Patterns of the models to check on the target; None for all models."""
     budgets: Budgets
 
 
@@ -76,14 +76,14 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The content of a configuration. All patterns are relative to ``root``, with slashes."""
+    """The content of a configuration. All patterns are relative to the folder ``root`` and use slashes."""
 
     path: str
     root: str
     models: tuple[str, ...]
     exclude: tuple[str, ...]
     baseline: str | None
-    """Path of the baseline; None to check only budgets."""
+    """Path of the baseline; None if only budgets are checked."""
     targets: tuple[ConfiguredTarget, ...]
     budgets: Budgets
     overrides: tuple[Override, ...]
@@ -96,7 +96,7 @@ class Configuration:
         return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
     def concerns(self, target: ConfiguredTarget, model: str) -> bool:
-        """Return whether a target applies to a model."""
+        """Return whether a model is checked on a target."""
         return target.models is None or matches(model, target.models)
 
     def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
@@ -305,7 +305,7 @@ def _matched(root: str, patterns: Sequence[str]) -> set[str]:
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
-    """Return the files that match a pattern; a pattern that is a folder matches all models in it and its subfolders."""
+    """Return the files that match a pattern. The name of a folder matches all models in the folder and its subfolders."""
     if is_pattern(pattern):
         return matching_files(pattern, root)
     below = os.path.join(root, pattern)

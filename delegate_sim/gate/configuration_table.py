@@ -55,7 +55,7 @@ class ConfigurationTable:
         return ConfigurationTable(self.content[name], (*self.key, name)) if name in self.content else None
 
     def tables(self, name: str) -> list[ConfigurationTable]:
-        """Return the tables of a key that may be repeated."""
+        """Return the tables of a key that the file may repeat."""
         self._known.append(name)
         value = self.content.get(name, [])
         if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Judge one model on one target: find measures that are worse than the baseline or a budget, and the nodes that explain them."""
+"""Judge one model on one target: find measures worse than the baseline or a budget allows, and the nodes that explain them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
-    """Yield a finding if the model does not run: an error without a baseline entry, or a warning if the entry accepts it."""
+    """Yield a finding if the model does not run: a warning if the baseline entry accepts that, otherwise an error."""
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
         return
@@ -154,7 +154,7 @@ def _regression_finding(regression: Regression) -> Finding:
 
 
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
-    """Yield a finding for each node that fell back, and one finding for all nodes that a refusal of the whole graph affects."""
+    """Yield a finding for each node that fell back to the CPU; a refusal of the whole graph is one finding for all nodes."""
     changes = _changes_by_node(matching)
     with_graph = 0
     words = words_of(run.delegate.name)
@@ -177,7 +177,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
 
 
 def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
-    """Yield each node that is on the CPU now but was not before, with its reasons and whether the node is new."""
+    """Yield each node that is newly on the CPU, with the reasons, and whether the node itself is new."""
     before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)

@@ -20,7 +20,7 @@ _INSTALL = "install what is missing (delegate-sim doctor), or leave the target o
 
 @dataclass(frozen=True, slots=True)
 class LiveCheck:
-    """The additions of a live run to a case; ``report`` describes the difference for the project, None if there is none."""
+    """The results that a live run adds to a case. ``report`` describes the difference, to send to the project; None if equal."""
 
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Results of a command: the data of all output formats."""
+"""Results of a command, from which all output formats are written."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Case:
     """The result for one model on one target.
 
     ``model`` is the model's name in a baseline, and ``path`` its path from the working directory. ``measures`` is None if there
-    is no result because the model cannot be read or does not exist. ``baseline`` is None if the baseline has no entry, and always
-    for ``analyze``.
+    is no result because the model cannot be read or does not exist. ``baseline`` is None if the baseline has no entry, and for
+    every case of ``analyze``.
     """
 
     model: str
@@ -59,7 +59,9 @@ class Case:
     """Multiply-adds of the whole model; None without a result."""
     delegated_multiply_adds: int | None = None
     strip: Lengths = ()
-    """States of nodes in execution order, each with its number of consecutive nodes; empty without a result."""
+    """Runs of consecutive nodes with the same state, in execution order, each as (state, number of nodes); empty without a
+    result.
+    """
 
 
 UNREADABLE_MODEL = "unreadable-model"

@@ -24,8 +24,8 @@ _GIB = 1 << 30
 class ConfiguredSource:
     """A source model and its conversion; ``name`` is the model's name in the baseline.
 
-    ``text`` and ``data`` are the arguments that find the source and the calibration data, with absolute paths. ``path`` is the
-    source's path relative to the configuration's folder, with slashes; it is empty for a function of a module.
+    ``text`` and ``data`` name the source and the calibration data, with absolute paths. ``path`` is the source's path relative
+    to the configuration's folder, with slashes; it is empty for a function of a module.
     """
 
     name: str
@@ -33,7 +33,7 @@ class ConfiguredSource:
     path: str
     settings: Settings
     converter: str
-    """The name of the route (``Route.name``); empty for the first installed route that supports the settings."""
+    """The name of the conversion route (``Route.name``); empty to use the first installed route that supports the settings."""
     data: str | None
     pythons: tuple[str, ...]
     limits: Limits
@@ -80,7 +80,7 @@ def converted(source: ConfiguredSource) -> Conversion:
 
 
 def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
-    """Return the first installed route that supports the settings, or else one with a missing converter.
+    """Return the first installed route that supports the settings, or else such a route whose converter is not installed.
 
     Raise ModelError if no route supports the settings.
     """

@@ -77,7 +77,7 @@ class AcceleratorEngine(Engine):
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.
 
-        Compilation may fail while the accelerator's kernels are built, or later, in the CPU delegate that runs the remaining
+        Compilation may fail in the accelerator, while its kernels are built, or later in the CPU delegate that runs the other
         nodes.
         """
         lines = self._messages(run.log_lines)

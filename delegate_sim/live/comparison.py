@@ -17,7 +17,7 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Largest number of described partitions that only the real code has, or that only the simulation has."""
+"""Largest number of partitions to describe that only the real code has, and that only the simulation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class LiveResult:
     decision: LiveDecision
     differences: tuple[str, ...] = ()
     is_run: bool = True
-    """True if the code could run. Otherwise, the decision names the missing requirements."""
+    """True if the code ran. If it could not run, the decision names the missing requirements."""
 
     @property
     def is_compared(self) -> bool:
@@ -62,7 +62,7 @@ class LiveResult:
 def comparable_release(engine: Engine, requested: Release) -> Release:
     """Return the release to simulate for the installed code.
 
-    The default release stands for the installed release. Raises OptionError for any other release that is not installed.
+    If the default release is requested, return the installed release. Raises OptionError for a release that is not installed.
     """
     try:
         installed = parse_release(engine.software)
@@ -86,7 +86,7 @@ def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
-        # If the model cannot be read, the missing library would not be called.
+        # If the model cannot be read, the run would not need the missing library.
         result = replace(result, is_run=True)
     return replace(result, differences=tuple(_differences(result.decision, simulated))) if result.is_compared else result
 

@@ -9,7 +9,7 @@ from ..delegates.decision import FileNode
 
 @dataclass(frozen=True, slots=True)
 class LiveNode:
-    """A delegated node: the operator, and the node's place in the model file, or None if the node cannot be identified."""
+    """A delegated node: the operator, and the node's place in the model file (None if the node cannot be identified)."""
 
     op: str
     place: FileNode | None = None
@@ -41,8 +41,8 @@ class LiveDecision:
     lacks: str = ""
     """Requirements that this host lacks, as detected by running the code."""
     is_closed: bool = False
-    """True if closed-source code decided. Such a decision is not compared."""
+    """True if closed-source code made the decision, which is then not compared."""
     has_further: bool = False
-    """True if ``partitions`` may include nodes that were not selected, such as nodes that are always compiled."""
+    """True if ``partitions`` may include nodes that the delegate did not select, such as nodes that are always compiled."""
     is_decided: bool = False
     """True if the decision is valid although a later step failed."""

@@ -18,7 +18,7 @@ from .runtime_engine import RuntimeEngine
 
 
 def find_engine(delegate: Delegate) -> Engine:
-    """Return a delegate's engine, with the missing requirements.
+    """Return a delegate's engine, whose ``lacks`` names the missing requirements.
 
     A missing vendor library is not detected until the engine runs.
     """

@@ -157,7 +157,7 @@ def _numbers(array: Any) -> tuple[int, ...]:
 
 
 def _main(source: str, result: str) -> None:
-    """Write the execution plans of a model, or the error, as JSON. A step is a node's index or a list of a kernel's nodes."""
+    """Write the execution plans of a model, or the error, as JSON. A kernel is written as the list of its nodes."""
     content: dict[str, Any] = {"error": "", "plans": []}
     try:
         for plan in plans(Path(source).read_bytes()):

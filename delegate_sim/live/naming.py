@@ -1,6 +1,6 @@
-"""Give node outputs unique names, to find a file's nodes again in a model that a tool derives from the file.
+"""Give node outputs unique names, so that a file's nodes can be identified in a model that a tool derives from the file.
 
-The new tensor names matter only to rules that filter by name. New names are appended to the file's bytes.
+The new names change no verdict, except of rules that filter nodes by name. They are appended to the file's bytes.
 """
 
 from __future__ import annotations

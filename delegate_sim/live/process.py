@@ -36,7 +36,7 @@ class Finished:
 _PROBE = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""Start-up code. Python's own folders come before the package's folder, so that this package's modules shadow no other module."""
+"""Start-up code. Python's own folders come first in the path, so that this package's modules shadow no other modules."""
 
 
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:

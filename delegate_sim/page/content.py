@@ -136,7 +136,7 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
 
 
 def _tensor_positions(graph: Graph) -> dict[int, int]:
-    """Return the position in the page's list of tensors for each tensor that a node of the plan uses."""
+    """Return, for each tensor that a node of the plan uses, the tensor's position in the page's list."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
     return {tensor: position for position, tensor in enumerate(used)}
@@ -167,7 +167,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
-        # The reasons come last, since the entries above assign their numbers.
+        # The reasons come last, since the entries above number the reasons.
         "reasons": [
             {"code": reason.code, **{key: _text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
             for reason in reasons
@@ -241,7 +241,7 @@ def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a cause as plain data, with the numbers of the other causes that must be fixed together with this cause."""
+    """Return a cause as plain data, with the numbers of the causes that must be fixed together with it."""
     cause = finding.cause
     return {
         "title": _text(cause.title),
@@ -266,7 +266,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return, for each subgraph, the pairs of matching nodes of two models; None if both arguments are the same model."""
+    """Return, for each subgraph, the pairs of matching nodes of two models; None if the two models are the same object."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

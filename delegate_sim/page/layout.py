@@ -31,17 +31,17 @@ _LINES_TRIED = 40
 _ASPECT = 1.7
 """Target ratio of width to height, which is about that of a screen without margins."""
 _WIDEST = 2.5
-"""Largest ratio of width to height, as a multiple of ``_ASPECT``, before the layers of a connected part are broken into rows."""
+"""Largest ratio of width to height, as a multiple of ``_ASPECT``. The layers of a wider connected part are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a box without drawn nodes; the page arranges such boxes to fit the screen."""
 
 _MOST_OPTIMIZED = 500_000
 """Largest product of nodes and surplus edges for which the library minimizes ranks and crossings. This takes about a second."""
 _MOST_ROUTED = 50_000
-"""Largest total length of all edges, in layers, for which the library is used. The library's work grows with this length."""
+"""Largest total length of all edges, in layers, for which the library is used, since its run time grows with this length."""
 
 _STACK = 512 << 20
-"""Stack size in bytes for the library, which recurses once for each node of a path; unused parts cost nothing."""
+"""Stack size in bytes for the library, which recurses once for each node of a path. Unused stack takes no memory."""
 
 MISSING = (
     "the report page needs the package fast-sugiyama to place the nodes, which is not installed: "
@@ -66,7 +66,7 @@ class Box(NamedTuple):
 class Drawing:
     """The upper left corners of a subgraph's nodes, by node index, and the boxes of the partitions, in running order.
 
-    Each entry of ``columns`` has the numbers of partitions that are drawn above each other, because they are independent.
+    Each entry of ``columns`` lists partitions that are drawn above each other, because they do not depend on each other.
     """
 
     nodes: Mapping[int, tuple[int, int]]

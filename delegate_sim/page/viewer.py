@@ -24,7 +24,7 @@ class PageViewer:
     """Shows the page of a report, with the causes of its refusals."""
 
     def html(self, report: Report) -> str:
-        """Return the page as HTML. A chain of delegates is shown without causes, since a diagnosis is about one delegate."""
+        """Return the page as HTML. The page of a chain shows no causes, since a diagnosis is about a single delegate."""
         from .document import page
 
         return page([self._view(report, run) for run in report.runs])

@@ -11,11 +11,11 @@ class Assumptions:
     """The assumptions under which a model is simulated."""
 
     accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """By subgraph, the nodes that count as accepted by every delegate."""
+    """For each subgraph, the nodes that every delegate is assumed to accept."""
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""
     repaired: frozenset[tuple[int, int]] = frozenset()
-    """Nodes, as (subgraph, node), whose CPU kernels are assumed not to refuse them."""
+    """Nodes, as (subgraph, node), that their CPU kernels are assumed to accept."""
     ended: frozenset[str] = frozenset()
     """Codes of whole-model refusals by a compiler plugin that are assumed not to occur."""
     registered: frozenset[str] = frozenset()

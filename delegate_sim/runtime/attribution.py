@@ -1,4 +1,4 @@
-"""Map results about nodes that a delegate added back to the original nodes (``Decision.origins``)."""
+"""Map results about nodes that a delegate added (``Decision.origins``) to the original nodes."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ NOT_APPLIED = frozenset({REFUSED, "restored"})
 
 @dataclass(frozen=True, slots=True)
 class Unprepared:
-    """A kernel that fails when the application allocates tensors, or, after a dynamic tensor, only when the model runs."""
+    """A kernel that fails when the application allocates tensors, or only when the model runs if it follows a dynamic tensor."""
 
     graph: Graph
     node: int
@@ -75,7 +75,9 @@ class DelegateApplication:
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
-        """Whether an earlier delegate made the runtime allocate tensors; the runtime then does so again after this delegate."""
+        """Whether an earlier delegate made the runtime allocate tensors; if so, the runtime allocates them again after this
+        delegate.
+        """
         self.target = target
         self.delegate = target.delegate
         self.options = target.options
@@ -117,7 +119,7 @@ class DelegateApplication:
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
-        """End at a subgraph that cannot be prepared; the delegate did not fail, so it keeps the nodes of earlier subgraphs."""
+        """End the application at a subgraph that cannot be prepared. The delegate keeps the nodes of earlier subgraphs."""
         self.log_lines += failure.lines
         self.is_cut_short = True
         is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
@@ -138,7 +140,7 @@ class DelegateApplication:
         return kernel_refusal(self.graphs[index], failure, failure.message)
 
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
-        """Apply the delegate to a subgraph, and log the lines of called subgraphs to which the delegate is applied again."""
+        """Apply the delegate to a subgraph, and log the lines of its called subgraphs, to which the runtime applies it again."""
         if not self.needs_static:
             return self._apply(graph)
         self.log_lines += self.again.lines(graph)
@@ -219,7 +221,7 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Return why the delegate refuses the partitioned subgraph as a whole, or None if it accepts the subgraph."""
+        """Return why the delegate refuses the partitioned subgraph as a whole; None if the delegate accepts the subgraph."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure
@@ -242,7 +244,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """Log the delegate's line if a stage behind the delegate refuses a call; warn about further calls to be refused."""
+        """Log the delegate's line if the stage behind the delegate refuses a call; warn about further calls to be refused."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)

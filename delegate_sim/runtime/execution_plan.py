@@ -1,4 +1,4 @@
-"""The execution plan that one delegate leaves for the next."""
+"""The execution plan that a delegate leaves for the next delegate."""
 
 from __future__ import annotations
 

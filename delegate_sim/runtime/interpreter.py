@@ -53,7 +53,7 @@ def simulate_chain(
     assumptions: Assumptions = NOTHING_ASSUMED,
     cache: AnalysisCache | None = None,
 ) -> tuple[Run, ...]:
-    """Apply delegates one after another; each sees the execution plan that the earlier delegates left, with kernels as nodes.
+    """Apply delegates one after another. Each delegate sees the plan of the earlier delegates, in which kernels are nodes.
 
     The targets may differ only in delegate and options, since one runtime applies all delegates. ``by_default`` returns the
     target of the delegate that the runtime applies by itself when tensors are allocated
@@ -120,13 +120,13 @@ class _Chain:
         self._unregistered = custom.unregistered
         self._warnings = tuple(loading_warnings(model, self.loading, custom))
         self._plans: dict[int, ChangedPlan] = {}
-        """By subgraph, the plans that a delegate changed."""
+        """The plans that delegates changed, by subgraph."""
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
-        """By (subgraph, kernel index), the nodes that the delegate kernel replaces."""
+        """The nodes that each delegate kernel replaces, keyed by (subgraph, kernel index)."""
         self._unprepared: list[tuple[int, Unprepared]] = []
         """The kernels that fail once tensors are allocated, as pairs of run number and kernel."""
         self._compiled: dict[int, frozenset[int]] | None = None
-        """By subgraph, the nodes that a plugin compiled before the runtime loads the model; None if there is no plugin."""
+        """The nodes that a plugin compiled before the runtime loads the model, by subgraph; None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
         """Subgraphs that a plugin removed from the model."""
         self._is_static = False
@@ -214,7 +214,7 @@ class _Chain:
         """Let the application allocate tensors, unless a delegate already did; CPU kernels may now refuse nodes.
 
         Nodes after the first dynamic tensor of the final plan are only prepared when the model runs. ``is_over`` means that the
-        application has stopped before.
+        application has already stopped.
         """
         failure = None if is_over or self._is_allocated() else self._rest_fails()
         if failure is not None:
@@ -237,7 +237,7 @@ class _Chain:
                 self.runs[number] = replace(run, refusal=refusal)
 
     def _is_allocated(self) -> bool:
-        """Whether nothing more can fail when the application allocates tensors."""
+        """Whether the application's allocation of tensors can no longer fail."""
         if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
             return True
         first = self._prepared[0]
@@ -247,7 +247,7 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
-        """Return, by subgraph, the nodes whose CPU kernels are not prepared, the order of the nodes, and the failing kernels."""
+        """Return, for each subgraph, the nodes without prepared CPU kernels, the order of all nodes, and the failing kernels."""
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)

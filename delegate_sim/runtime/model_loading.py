@@ -41,11 +41,11 @@ class Loading:
     subgraph: int
     """The subgraph of ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
-    """The operators for which it is not known whether the release loads them."""
+    """The operators that the release may or may not load."""
     invalid: tuple[InvalidTensor, ...] = ()
     """The tensors that no release loads, in the first subgraph with such tensors."""
     invalid_node: InvalidNode | None = None
-    """The first node that no release loads, unless the runtime already stops at a tensor."""
+    """The first node that no release loads; None if the runtime already stops at a tensor."""
 
     @property
     def refused_types(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
 
 
 def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
-    """Return the subgraph and the index of the first node that uses an operator code of the file, or None."""
+    """Return the subgraph and the index of the first node that uses an operator code; None if no node uses the code."""
     for graph in file_graphs(model):
         for node in graph.nodes:
             if (node.builtin_code, node.version, node.op) == (code.builtin_code, code.version, code.op):
@@ -159,7 +159,7 @@ class CustomOperators:
 
 
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
-    """Split the custom operators without a kernel into those assumed to be registered and those that nobody registers.
+    """Split the custom operators without a kernel into operators assumed to be registered and operators that nobody registers.
 
     ``registered`` are operators that LiteRT registers in addition to the operators of the target's delegate. TensorFlow's own
     wheels apply the Flex delegate before any other delegate, so Flex operators count as registered in these wheels.

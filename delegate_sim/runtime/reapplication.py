@@ -1,4 +1,4 @@
-"""Log lines of a delegate that is applied to a subgraph again when a calling subgraph is prepared.
+"""Log lines of delegates that the runtime applies to a subgraph again when it prepares a calling subgraph.
 
 A delegate without the dynamic-tensors flag leaves a subgraph immutable. Preparing an IF, a WHILE or a composite passes its
 operands to the inputs of the called subgraph. These inputs have no data of their own, so the runtime treats them as resized even
@@ -23,7 +23,7 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""The most reapplications whose lines are returned; each level of nesting doubles the number of reapplications."""
+"""Largest number of reapplications whose lines are returned, since each level of nesting doubles the reapplications."""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -32,7 +32,7 @@ _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
         "STABLEHLO_COMPOSITE": lambda options: (options.decomposition_subgraph_index,),
     }
 )
-"""By operator, the called subgraphs whose inputs have no data of their own, in the order in which they are prepared."""
+"""For each operator, the called subgraphs whose inputs have no data of their own, in the order of their preparation."""
 
 _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")
 

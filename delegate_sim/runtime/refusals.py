@@ -21,7 +21,7 @@ from .run import REFUSED, Refusal, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return the refusal of a release that does not load a model, located at the first operator, tensor or node it refuses."""
+    """Return the refusal for a model that a release does not load, located at the first refused operator, tensor or node."""
     if not loading.refused and loading.invalid_node is not None:
         at = loading.invalid_node
         return Refusal(NODE_NOT_LOADED.name, loading.message, NODE_NOT_LOADED.hint, at.subgraph, at.node, None)
@@ -40,7 +40,7 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
 
 
 def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
-    """Return the run with the refusal that the model does not load; the verdicts on the nodes stay in the report."""
+    """Return the run with a refusal because the model does not load. The report keeps the verdicts on the nodes."""
     if run.delegate.is_plugin:
         return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
     return replace(

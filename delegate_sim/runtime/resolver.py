@@ -39,8 +39,8 @@ class _Versions:
 def loads(op: str, version: int, release: Release) -> Loads:
     """Return whether a release's own kernels load a builtin operator in this version.
 
-    A release between two known releases counts as the earlier one. The result is ``UNKNOWN`` for a release outside the minor
-    releases of the table.
+    A release between two releases of the table counts as the earlier release. For a release outside the table's range, the
+    result is ``UNKNOWN``.
     """
     known = _versions(release)
     if known is None:
@@ -49,13 +49,13 @@ def loads(op: str, version: int, release: Release) -> Loads:
 
 
 def highest_version(op: str, release: Release) -> int | None:
-    """Return the highest version of an operator that a release loads; None if it loads no version or the release is unknown."""
+    """Return the highest version of an operator that a release loads; None if there is none, or if the release is unknown."""
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return why a release does not load this version of a builtin operator, or a note that this is unknown; None if it loads."""
+    """Return why a release does not load this version of a builtin operator, or a note if that is unknown; None if it does."""
     known = _versions(release)
     if known is None:
         return f"whether {release} loads {op} version {version} is not known"
@@ -70,11 +70,11 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
-    """Return the lines that a release logs for a builtin operator that it cannot load; empty if it can, or if that is unknown.
+    """Return the lines that a release logs if it cannot load a builtin operator; empty if it can, or the release is unknown.
 
-    The runtime reports an operator that the release's schema lacks as out of range, by its code. ``op`` may be
-    ``UNKNOWN(code)``, the reader's name for an operator that this package's schema lacks. The error that Python's interpreter
-    raises contains the lines; for an operator out of range, it joins the lines without a line break.
+    If the release's schema lacks the operator, the runtime reports its code as out of range. ``op`` may be ``UNKNOWN(code)``,
+    the reader's name for an operator that this package's schema lacks. The error that Python's interpreter raises contains these
+    lines, without line breaks between them if the code is out of range.
     """
     known = _versions(release)
     if known is None or loads(op, version, release) is Loads.YES:

@@ -1,4 +1,4 @@
-"""Versions of builtin operators that ``BuiltinOpResolver`` loads: all for the oldest release of each family, then the changes.
+"""Versions of builtin operators that ``BuiltinOpResolver`` loads: for each family, the oldest release, then the changes.
 
 ``tools/upstream/resolver_versions.py`` tested every version of every operator on every release: the wheels of TensorFlow from
 2.10 on, of ``tflite-runtime`` 2.10 to 2.14 (with the same results), and of ``ai-edge-litert``. ``core/kernels/register.cc`` at
@@ -187,13 +187,13 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         9: "CAST DEQUANTIZE",
     },
 }
-"""Like ``_TENSORFLOW``, for LiteRT, whose first release loads more than TensorFlow 2.17 and less than TensorFlow 2.18."""
+"""Like ``_TENSORFLOW``, for LiteRT. Its first release loads more operators than TensorFlow 2.17 and fewer than 2.18."""
 
 LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENSORFLOW, "litert": _LITERT}
 """By family and release (oldest first), the operators whose highest loaded version changed, grouped by that version."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""For each operator whose lowest loaded version is above 1, this version; all releases agree on it."""
+"""The lowest loaded version of each operator that does not load version 1. It is the same in all releases."""
 
 NEWEST_KNOWN: Mapping[str, tuple[int, int]] = {"tf": (2, 21), "litert": (2, 3)}
 """The newest minor release of each family in the table."""

@@ -27,7 +27,7 @@ _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
 _IF_SET = frozenset({"stage", "is_at_invoke"})
-"""Fields of a refusal that its plain data includes only if they are set."""
+"""Fields that the plain data of a refusal includes only if they are set."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,12 +45,12 @@ class SubgraphRun:
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
-        """The nodes that finally run entirely on the delegate."""
+        """The nodes that run entirely on the delegate in the end."""
         nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
         return self.taken.union(*nodes[True]).difference(*nodes[False])
 
     def without_kernels(self) -> SubgraphRun:
-        """Return the run with all nodes back on the CPU; the verdicts on the nodes stay."""
+        """Return the run with all nodes back on the CPU, and the verdicts on the nodes unchanged."""
         return SubgraphRun(self.graph, self.decision)
 
 
@@ -58,9 +58,10 @@ class SubgraphRun:
 class Refusal:
     """The reason why the runtime did not apply the delegate (``refused``), or undid the delegation (``restored``).
 
-    A run is also refused if the runtime cannot load the model, or cannot prepare it before it applies the delegate; the model
-    then does not run at all. With the outcomes ``delegated`` and ``none``, the refusal says why the model will not run after the
-    delegate was applied, or, if it ``is_predicted``, why the delegation is predicted to be undone.
+    A run is also refused if the runtime cannot load the model, or cannot prepare the model before applying the delegate. In both
+    cases, the model does not run at all. With the outcomes ``delegated`` and ``none``, the refusal says why the model will not
+    run although the delegate was applied. If ``is_predicted`` is true, it says instead why the delegation is predicted to be
+    undone.
     """
 
     code: str
@@ -88,7 +89,7 @@ class Refusal:
         return f"node {place}: {self.message}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the refusal as plain data; keys about a plugin, ``Invoke`` or a stage behind the delegate only if they apply."""
+        """Return the refusal as plain data. Keys about a plugin, ``Invoke`` or the stage behind the delegate may be absent."""
         entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
         if self.behind is not None:
             entry.update(asdict(self.behind), further=list(self.behind.further))

@@ -48,7 +48,7 @@ _Check = Callable[[_Given], Iterator[_WrongOptions]]
 
 
 def invalid_node(model: Model) -> InvalidNode | None:
-    """Return the first node that is not loaded, or None if all nodes are."""
+    """Return the first node that is not loaded; None if all nodes are loaded."""
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
     if not checked:
         return None
@@ -129,7 +129,7 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Check that there are window dimensions, and that other given vectors have as many elements (paddings twice as many)."""
+    """Check that the window has dimensions, and that other given vectors have the same length (paddings twice the length)."""
     rank = len(given.options.window_dimensions)
     if not rank:
         line = f"'{_WINDOW_DIMENSIONS}' attribute is not optional for '{_WINDOW}' and cannot be empty."
@@ -198,4 +198,4 @@ _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
         "TRANSPOSE_CONV": _types("quantized_bias_type"),
     }
 )
-"""By operator, the checks of the options of a node, if the node has options."""
+"""The checks of a node's options, by operator. They apply only if the node has options."""

@@ -3,9 +3,9 @@
 Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
-Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. Such a release loads some of these tensors
-(and then runs out of memory), and reports too many bytes for others. This module does not simulate the difference. It also does
-not check the storage of sparse constants and the dimensions of multi-axis quantization, which the runtime checks.
+Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. Such a release loads some tensors with
+negative sizes (and then runs out of memory), and reports too many bytes for other such tensors. This module does not simulate
+that. It also omits the runtime's checks of sparse constants' storage and of the dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Group small models into one task, since dispatching a task takes about as long as judging a small model."""
+"""Group several models into one task, since dispatching a task takes about as long as judging a small model."""
 
 from __future__ import annotations
 

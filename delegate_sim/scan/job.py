@@ -51,7 +51,7 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """The answer for a model: rows of both tables for the judged targets. The known rows of all other targets remain valid."""
+    """The answer for a model: rows of both tables for the targets that were judged. All other targets keep their known rows."""
 
     model: str
     runs: Sequence[ScanRow]

@@ -1,4 +1,4 @@
-"""The journal of a scan: results are written to disk before the next model is judged."""
+"""The journal of a scan, which stores results on disk while the scan is running."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ScanError(DelegateSimError):
 class Journal:
     """The rows of both tables in a SQLite file, which only one scan at a time can open.
 
-    If this process ends at any moment, completely added answers are kept, and a partly added answer leaves no rows.
+    If this process ends unexpectedly, completely added answers are kept, and a partly added answer leaves no rows.
     """
 
     def __init__(self, path: str) -> None:

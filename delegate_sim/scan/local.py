@@ -113,7 +113,7 @@ class _Pool:
 
 
 def _begin() -> None:
-    """Prepare a worker process to ignore Ctrl-C, which the parent process handles, and to end when the parent process ends."""
+    """Prepare a worker process: ignore Ctrl-C, which the parent process handles, and end when the parent process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -33,7 +33,7 @@ class Totals:
         self.targets: dict[str, TargetTotals] = {}
         self.failed_models = 0
         self.errors: list[str] = []
-        """One error per failed model; only the first few failed models are listed."""
+        """One error for each of the first few failed models."""
 
     def count(self, rows: ScanRows) -> Iterator[tuple[Any, ...]]:
         """Yield the rows unchanged, and add them to the totals. The rows of one model must be consecutive."""

@@ -50,7 +50,7 @@ def read_baseline(path: str) -> Baseline:
 
 
 def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
-    """Write entries to the file, keeping all other entries except those in ``removed``; return whether the file changed.
+    """Write the entries ``changed``, drop the entries ``removed``, and keep all others; return whether the file changed.
 
     Concurrent updates wait for each other; the file is replaced atomically. Raise BaselineError if the file cannot be read or
     written.
@@ -76,7 +76,7 @@ def baseline_text(baseline: Baseline) -> str:
     lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
     lines.append('], "models": [')
     lines += _separated(
-        # Keep packed outlines unchanged: another build of zlib may compress them differently.
+        # Write packed outlines back unchanged, since another build of zlib may compress them differently.
         [_compact([sha256, baseline.packed.get(sha256) or packed(outline)]) for sha256, outline in models.items()]
     )
     return "".join([f"{line}\n" for line in [*lines, "]}"]])

@@ -1,4 +1,4 @@
-"""Read the entries of a baseline file, in the current schema or the first schema."""
+"""Read the entries of a baseline file, which has the current schema or the first schema."""
 
 from __future__ import annotations
 

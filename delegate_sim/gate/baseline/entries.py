@@ -57,7 +57,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """All entries; ``packed`` maps each model's digest to the text of the model's outline in the file."""
+    """All entries of a baseline. ``packed`` maps each model's digest to the packed text of the model's outline."""
 
     entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
     packed: Mapping[str, str] = field(default_factory=dict, compare=False)

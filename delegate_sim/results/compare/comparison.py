@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A node on one side: its index, its place (``delegate`` or ``cpu``), and the reasons if it is on the CPU."""
+    """A node on one side: the index, the place (``delegate`` or ``cpu``), and the reasons for running on the CPU, if any."""
 
     node: int
     place: str
@@ -69,7 +69,7 @@ class ComparedNode:
     """A node of one side or of both.
 
     ``op`` and ``name`` (the name of the first output) are taken from side B, or from side A if only A has the node. ``changes``
-    lists the differences of the node itself between the two models.
+    lists how the node itself differs between the two models.
     """
 
     subgraph: int
@@ -131,7 +131,7 @@ class Comparison(Shown):
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides, subgraph by subgraph, and find those with different placements or reasons."""
+    """Match the nodes of both sides, subgraph by subgraph, and find nodes with different placements or reasons."""
     matching = _match(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:

@@ -1,4 +1,4 @@
-"""Compare how several delegates handle one model: which operators each delegates, and on which nodes they disagree."""
+"""Compare several runs of one model: the number of delegated nodes per operator, and the nodes on which the runs disagree."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Matching:
     """The matched nodes and the changes between two versions of a model."""
 
     old_of: tuple[dict[int, int], ...]
-    """For each subgraph of the new model, the old index of each matched node, by the node's new index."""
+    """For each subgraph of the new model, a mapping from the new index to the old index of each matched node."""
     changes: tuple[NodeChange, ...]
 
 

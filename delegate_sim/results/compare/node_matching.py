@@ -96,7 +96,7 @@ class _Side:
         return digests
 
     def neighbors(self, index: int) -> Iterator[tuple[Hashable, int]]:
-        """Yield the neighbors of a node, each with the positions of the output and the operand that connect them."""
+        """Yield each neighbor of a node, with the positions of the output and the operand that connect the two nodes."""
         node = self.nodes[index]
         for position, operand in enumerate(node.inputs):
             if isinstance(operand, str) and operand in self.producer:
@@ -177,7 +177,7 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbors of a node by (position, key), without pairs that several neighbors share."""
+    """Return the unmatched neighbors of a node by (position, key), without neighbors that have the same position and key."""
     by_key: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbor in side.neighbors(index):
         if neighbor not in matched:

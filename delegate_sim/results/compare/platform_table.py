@@ -25,7 +25,7 @@ class PlatformRow:
 
 
 def platform_rows(model: Model, target: Target, cache: AnalysisCache) -> tuple[PlatformRow, ...]:
-    """Simulate the runtime's default release on each release of the platform. The result is empty if no platform is involved."""
+    """Simulate the runtime's default release on each release of the platform; empty if the delegate has no platform."""
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:
         return ()

@@ -33,7 +33,7 @@ class Unloaded:
 class Move:
     """Nodes of one operator that this release delegates and the previous release does not, or the reverse.
 
-    ``reasons`` are the reasons of the release that does not delegate the nodes.
+    ``reasons`` explains why one of the two releases does not delegate the nodes.
     """
 
     op: str
@@ -49,9 +49,9 @@ class ReleaseRow:
 
     release: Release
     loads: Loads
-    """Whether the release's CPU kernels load the model."""
+    """Whether the release, with its own CPU kernels, loads the model."""
     unloaded: tuple[Unloaded, ...]
-    """The operators that the kernels do not load, or that are unknown, in file order. The runtime stops at the first such
+    """The operators that the release does not load, or may not load, in file order. The runtime stops at the first such
     operator.
     """
     unloaded_types: tuple[str, ...]
@@ -64,7 +64,7 @@ class ReleaseRow:
     notes: tuple[str, ...]
     """Uncertainties about the release's rules."""
     is_certain: bool = True
-    """False if the failure to create the delegate kernels is only predicted for this release."""
+    """False if the release is only predicted to fail when it creates the delegate kernels."""
 
     @property
     def is_loaded(self) -> bool:
@@ -81,7 +81,7 @@ class ReleaseRow:
 class FirstLoading:
     """The first release of a family that loads a model.
 
-    ``because_of`` and ``because_of_types`` are the operators and tensor types that the release just before it does not load.
+    ``because_of`` and ``because_of_types`` are the operators and tensor types that the preceding release does not load.
     """
 
     release: Release
@@ -172,7 +172,7 @@ def _known(delegate: Delegate) -> Sequence[str]:
 
 
 def _moves(before: Run, after: Run) -> list[Move]:
-    """Return the nodes whose verdict changed since the previous release, grouped by operator and reasons."""
+    """Return the nodes whose placement changed since the previous release, grouped by operator and reasons."""
     moves: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
     for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
         graph = new.graph

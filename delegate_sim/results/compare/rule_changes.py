@@ -15,8 +15,8 @@ from ...rules.rule import Check, OpRule
 class RuleChange:
     """The changes that a release made to the rule of one operator.
 
-    ``is_new`` is true if the release added the operator to the delegate. ``dropped`` are the removed checks and ``added`` the new
-    ones. A modified check is in both: its old form in ``dropped``, its new form in ``added``.
+    ``is_new`` is true if the release added the operator to the delegate. ``dropped`` lists removed checks, and ``added`` lists
+    new checks. A modified check has its old form in ``dropped`` and its new form in ``added``.
     """
 
     release: Release

@@ -52,7 +52,7 @@ class Stack:
 class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
-    The nodes of the NPU are the nodes that its plugin selects. The vendor's compiler, which may reject them, is not simulated.
+    The nodes of the NPU are those that the NPU's plugin selects. The vendor's compiler may reject some, but is not simulated.
     ``to_dict`` returns plain data with a stable schema.
     """
 
@@ -62,7 +62,7 @@ class StackResult(Shown):
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, including whether CompiledModel is created. If it is not, ``placement`` is empty."""
+        """Return the report as plain data; ``placement`` is empty if CompiledModel is not created."""
         entry = self.report.to_dict()
         if not self.is_created:
             entry["placement"] = []
@@ -77,7 +77,7 @@ class StackResult(Shown):
         }
 
     def places(self) -> dict[str, Counter[str]]:
-        """Return the number of nodes of each operator at each place; empty if CompiledModel is not created."""
+        """Return, for each operator, the number of nodes at each place; empty if CompiledModel is not created."""
         by_place: dict[str, Counter[str]] = {}
         for places in placements(self.report.runs) if self.is_created else ():
             for node, place in places:
@@ -179,7 +179,7 @@ def _targets(stack: Stack) -> Iterator[Target]:
 
 
 def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
-    """Return whether CompiledModel is created, and notes on how it handles failures."""
+    """Return whether CompiledModel is created, and notes on how CompiledModel handles failures."""
     notes: list[str] = []
     if not runs:
         return True, (*precompiled(model).words, *_compiled_for_another(model, stack))
@@ -212,7 +212,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
-    """Yield a note if the file was compiled for another SoC. Whether its code runs on the requested SoC is unknown."""
+    """Yield a note if the file was compiled for another SoC, since its code may not run on the requested SoC."""
     code = precompiled(model)
     if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (

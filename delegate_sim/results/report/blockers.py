@@ -33,8 +33,7 @@ class Blocker:
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     """Return the cause that keeps the most multiply-adds on the CPU, or in a tie the most nodes; None if there is no cause.
 
-    Causes that are consequences of others (the limit on partitions, DEQUANTIZE of float16 weights) count only if there is no
-    other cause.
+    Consequences of other causes (the limit on partitions, DEQUANTIZE of float16 weights) count only if there is no other cause.
     """
     refusal = run.refusal
     if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:

@@ -31,7 +31,7 @@ class Finding:
 
     ``code`` is a code of ``delegate-sim explain``. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is one line
     that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. A statement about a node begins
-    with the verb, and ``node_name`` is its subject. ``node_name`` is empty for any other statement.
+    with the verb, and ``node_name`` holds the subject; ``node_name`` is empty for all other statements.
     """
 
     code: str
@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """The statement. If the statement is about a node, the node comes first."""
+        """The statement as a sentence. If the statement is about a node, the sentence begins with the node's name."""
         return f"{self.node_name} {self.statement}" if self.node_name else self.statement
 
 

@@ -12,13 +12,13 @@ FAILS_LATER = "delegated, then fails"
 """The outcome if nodes are delegated, but the application's AllocateTensors fails afterwards."""
 
 NONE_FAILS = "none, then fails"
-"""The outcome if no node is delegated and AllocateTensors then fails, since no CPU kernel was prepared before."""
+"""The outcome if no node is delegated and the application's AllocateTensors then fails, because a CPU kernel refuses a node."""
 
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures equal those of a restored run. In the report, however, the nodes are delegated, with a refusal that explains the
-failure.
+The measures are the same as for a restored run. The report, however, shows the nodes as delegated, with a refusal that explains
+the failure.
 """
 
 NOT_PREPARED = "refused, not prepared"

@@ -34,7 +34,7 @@ def multiply_adds(node: NodeView) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compute:
-    """The multiply-adds of a run, without the nodes that an earlier delegate of a chain took."""
+    """The multiply-adds of a run, not counting nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
     """For each subgraph: the multiply-adds of each node, by node index, in plan order. Nodes without any multiply-adds are
@@ -159,7 +159,7 @@ def _lstm(node: NodeView) -> int:
 
 
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
-    """Return the count of both cells. An auxiliary input without its own weights is the backward cell's input."""
+    """Return the count of both cells. If the auxiliary input has no weights of its own, it is the input of the backward cell."""
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
 
@@ -191,7 +191,7 @@ def _stablehlo_convolution(node: NodeView) -> int:
     """Return the count of a convolution: the whole filter is used at each position of the output.
 
     If the input is dilated, the filter is used at each position of the input instead. Strides may skip some of these positions,
-    so the smaller number of positions counts.
+    so the smaller of the two numbers of positions is used.
     """
     source, weights, result, options = node.input(0), node.input(1), node.output(0), node.options
     axes = (options.kernel_output_feature_dimension, options.kernel_input_feature_dimension, *options.kernel_spatial_dimensions)

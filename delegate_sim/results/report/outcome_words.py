@@ -1,6 +1,6 @@
 """Words for the outcome of nodes: "delegated" for the nodes of a delegate, "selected" for the nodes of a compiler plugin.
 
-A node can be selected by the plugin, compiled by the vendor's compiler, and running on the chip. Only the plugin's selection is
+The plugin selects a node, the vendor's compiler may compile it, and the chip then runs it. Only the plugin's selection is
 simulated.
 """
 

@@ -42,7 +42,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Return the place of each node that a later delegate took in an inlined subgraph, by subgraph and node index in the file."""
+    """Return the places of nodes that a later delegate took in inlined subgraphs, by subgraph and node index in the file."""
     by_subgraph: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
         places = {} if subgraph.decision is None else subgraph.decision.places
@@ -54,7 +54,7 @@ def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
 
 
 def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[int, str]) -> dict[int, str]:
-    """Return the place of each node that a delegate inlined, if all nodes of the inlined body have the same place."""
+    """Return the place of each call that a delegate inlined, if all nodes of the called body have the same place."""
     parts: dict[int, set[str]] = {}
     for run in runs:
         decision = run.subgraphs[subgraph].decision

@@ -9,7 +9,7 @@ from ...runtime.interpreter import Run, SubgraphRun
 
 DELEGATED = "delegated"
 REFUSED = "refused"
-"""The state of CPU nodes that the delegate refuses or is not asked about."""
+"""The state of CPU nodes that the delegate refuses, or that the runtime does not offer to the delegate."""
 LEFT = "left"
 """The state of CPU nodes that the delegate supports but does not run, because of a limit or because delegation was undone."""
 MIXED = "mixed"
@@ -19,7 +19,7 @@ STATES = (DELEGATED, REFUSED, LEFT)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Consecutive nodes in one state, given by index. If the plan was partitioned, they are in one partition."""
+    """Indices of consecutive nodes in one state. If the plan was partitioned, all nodes of a span are in one partition."""
 
     state: str
     nodes: tuple[int, ...]
@@ -44,11 +44,11 @@ def run_strip(run: Run) -> tuple[Span, ...]:
 
 
 Lengths = tuple[tuple[str, int], ...]
-"""States in running order, each with its number of consecutive nodes."""
+"""Runs of consecutive nodes with the same state, in running order, each as (state, number of nodes)."""
 
 
 def run_lengths(run: Run) -> Lengths:
-    """Return the states of the nodes of all subgraphs in running order, each with its number of consecutive nodes."""
+    """Return the nodes of all subgraphs as runs of the same state, in running order, each as (state, number of nodes)."""
     lengths: list[tuple[str, int]] = []
     for span in run_strip(run):
         if lengths and lengths[-1][0] == span.state:

@@ -11,16 +11,17 @@ from ...rules.book import RuleBook
 from ...rules.rule import Check, OpRule
 
 SEMANTICS = 3
-"""Increment this number if a change to reading, preparing or partitioning changes the result of any delegate.
+"""A version number, to increment if a change to reading, preparing or partitioning changes the result of any delegate.
 
 A change of rules needs no new number, since the version already covers the rules. If a delegate's code decides differently with
-the same rules, increment the delegate's own number (``Delegate.semantics``). Changes of wording leave the version as it is,
-except for checks and conditions with their own function: the version represents these by their wording.
+the same rules, increment the delegate's own number (``Delegate.semantics``). A change of wording does not change the version,
+unless it is the wording of a check or condition with its own function, since the version covers such a check only by its
+wording.
 """
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of a delegate's rules and of the numbers that stand for the version of the code."""
+    """Return a digest of a delegate's rules and of the version numbers of the code."""
     return _digest(delegate)
 
 
