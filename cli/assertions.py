@@ -1,4 +1,7 @@
-"""Assertions about the effect of a delegate on a model; failures state the result, the reason and the fix."""
+"""Assertions about the effect of a delegate on a model.
+
+The message of a failed assertion has the result, the reason and the fix.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ _NODE_LIST_WIDTH = 80
 class Analysis:
     """One delegate applied to one model.
 
-    An assertion raises AssertionError if it fails, and otherwise returns the analysis, so assertions can be chained. Every
-    assertion also fails if nothing is delegated or the model would not run. Otherwise a model that is not delegated at all
-    would pass a limit on partitions.
+    A failing assertion raises AssertionError; any other assertion returns the analysis, so assertions can be chained. Every
+    assertion also fails if the model would not run or nothing is delegated; without this rule, a model that is not delegated at
+    all would pass a limit on partitions.
     """
 
     def __init__(self, report: Report, model_name: str) -> None:
@@ -128,7 +131,7 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 @dataclass
 class _ReasonGroup:
-    """Nodes of one operator that stay on the CPU for the same reasons; the wording is that of the first node."""
+    """Nodes of one operator that stay on the CPU for the same reasons, with the wording of the first node's reasons."""
 
     subgraph: int
     op: str

@@ -23,7 +23,7 @@ def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
 
 
 def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str, tuple[Source, ...]]:
-    """Return the upstream sources of the checks with these codes, by code; only codes of rules have sources."""
+    """Return the upstream sources of the checks with these codes, by code. Codes that no rule uses have no sources."""
     places: dict[str, list[tuple[Source, str]]] = {}
     for book in [book for delegate in delegates for book in delegate.rule_books]:
         for code, source, op in _sources(book, codes):
@@ -32,7 +32,7 @@ def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str
 
 
 def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
-    """Return sources without duplicates: the branch of a function if all its operators share the branch, else the function."""
+    """Return sources without duplicates; a function whose operators use different branches is listed without a branch."""
     branches: dict[Source, set[Source]] = {}
     for source, op in places:
         branches.setdefault(source, set()).add(source.of_operator(op))

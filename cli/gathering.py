@@ -11,7 +11,7 @@ Command = Callable[..., Any]
 
 
 def gathered(name: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Return a decorator that calls ``make`` with some options, and passes the result to the command as the argument ``name``.
+    """Return a decorator that calls ``make`` with some options, and passes the result to the command as argument ``name``.
 
     The names of the options are the parameter names of ``make``. The options must be declared above the decorator.
     """

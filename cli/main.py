@@ -43,7 +43,7 @@ _COMMANDS = {
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
-"""The exception with which click shows the help if there are no arguments; click before 8.2 exits with 0 instead."""
+"""The exception that click raises to show the help if there are no arguments. Before 8.2, click exits with 0 instead."""
 
 
 class _Program(click.Group):

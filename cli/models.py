@@ -29,12 +29,12 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A model that cannot be read, or on which the program itself fails: the given path, and the error message."""
+    """A model that cannot be read, or that causes an internal error: the given path, and the error message."""
 
     path: str
     message: str
     is_fault: bool = False
-    """Whether the program itself failed."""
+    """Whether the error is an internal error."""
 
 
 def model_paths(given: Iterable[str]) -> list[str]:
@@ -76,12 +76,12 @@ def one_path(path: str) -> str:
 
 
 class Models:
-    """The given models, processed one after another; ``unreadable`` collects models that fail, and processing continues."""
+    """The given models, processed one after another. A model that fails is added to ``unreadable``, and the next one follows."""
 
     def __init__(self, given: Sequence[str]) -> None:
         self.paths = model_paths(given)
         self.is_single = len(self.paths) == 1 and not any(map(stands_for_many, given))
-        """Whether exactly one model was given, by its own path rather than a folder or pattern."""
+        """Whether exactly one model was given, and by its own path rather than by a folder or pattern."""
         self.unreadable: list[Unreadable] = []
 
     @property

@@ -62,7 +62,7 @@ class DelegateSim:
             source, name = self._find(model)
             report = analyze(source, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=defaults)
         except DelegateSimError as error:
-            # Hide the traceback through this package, which does not help the author of the test.
+            # Hide this package's part of the traceback, which does not help the author of the test.
             raise error.with_traceback(None) from None
         return Analysis(report, name)
 

@@ -33,7 +33,7 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
 
 
 def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
-    """Return the changed files once they stay the same between two checks, since a converter may still be writing."""
+    """Return the changed files once they are unchanged between two checks, since a converter may still be writing them."""
     last = seen
     while True:
         sleep(_INTERVAL)

@@ -98,8 +98,8 @@ def command(
 def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
     """Return a function that finds the models of B that match a model of A.
 
-    If both are folders, models match by relative path. Otherwise they match by file name; of several candidates, those that
-    share the most parent folder names are returned.
+    If both are folders, models match by relative path. Otherwise, models match by file name. If several models of B have the
+    same file name, those whose path ends most like that of the model of A are returned.
     """
     are_folders = os.path.isdir(given_a) and os.path.isdir(given_b)
     others: dict[str, list[str]] = {}
@@ -144,7 +144,7 @@ def _settings(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return the delegate of A, and the settings of B, which include B's delegate if two delegates are named."""
+    """Return the delegate of A, and the settings of B. If two delegates are named, the settings include B's delegate."""
     first, *others = delegates or (DEFAULT_DELEGATE,)
     if len(others) > 1 or (others and _DELEGATE in settings):
         raise click.UsageError("A and B have one delegate each: name two at most")

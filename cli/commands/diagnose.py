@@ -75,7 +75,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis with its JSON entry or its lines of text; the unused form is empty."""
+    """A diagnosis, with either its JSON entry or its lines of text; the other is empty."""
 
     diagnosis: Diagnosis
     entry: Any

@@ -108,7 +108,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
 
 
 def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield the conditions of a delegate that have a code, with their operators and upstream sources."""
+    """Yield the conditions of a delegate that have this code, with their operators and upstream sources."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
     places: list[tuple[Source, str]] = []

@@ -162,7 +162,7 @@ def command(
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, form: str, verbose: bool) -> None:
-    """Write a device profile as a new file; unlike a driver profile, a device profile cannot be extended with further logs."""
+    """Write a device profile to a new file. Unlike a driver profile, a device profile cannot be extended with further logs."""
     learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)
@@ -229,7 +229,7 @@ def _existing(path: str) -> DriverProfile | None:
 
 
 def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
-    """Add a log's observations to the driver profile, and write the profile; entries that other processes added are kept."""
+    """Add a log's observations to the driver profile, and write the profile. Entries from other processes are kept."""
     try:
         with alone_with(path):
             learning = learn(reconciliation, log, _existing(path))

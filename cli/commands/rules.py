@@ -95,7 +95,7 @@ def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
 
 
 def _rule_for(book: RuleBook[Any], op: str) -> dict[str, OpRule[Any] | None]:
-    """Return the rule of one operator, or None as the rule if the delegate does not take the operator."""
+    """Return the rule of one operator by its name; the rule is None if the delegate does not take the operator."""
     if op in book.rules:
         return {op: book.rules[op]}
     op = op.upper().replace("-", "_")

@@ -53,7 +53,7 @@ model at all; after Ctrl-C the finished rows are written, and it is 130.
 
 
 class _Best(NamedTuple):
-    """The target whose best model is written, the output file, and whether an existing file is replaced."""
+    """The target whose best model is written, the output file, and whether to replace an existing file."""
 
     best_for: str | None
     written: str | None
@@ -212,7 +212,7 @@ def _write_page(swept: Swept, path: str) -> int:
 
 
 def _views(swept: Swept, folder: str) -> Iterator[PageView]:
-    """Yield page views of the first model and the best models on every target, named after their settings."""
+    """Yield page views of the first model and the best models on every target. Each view is named after the model's settings."""
     from delegate_sim.diagnosis.diagnose import diagnose
     from delegate_sim.model.reader import load
     from delegate_sim.page.content import PageView

@@ -201,7 +201,7 @@ def _node(text: str) -> NodeKey | None:
 
 
 def _operator(text: str) -> str:
-    """Return the name of a builtin operator as the schema spells it, and the name of a custom operator unchanged."""
+    """Return the schema's spelling of a builtin operator's name; the name of a custom operator is returned unchanged."""
     from delegate_sim.model.schema import is_operator
 
     upper = text.upper().replace("-", "_")
@@ -209,7 +209,7 @@ def _operator(text: str) -> str:
 
 
 def _before(after: Target, pairs: Sequence[str]) -> Target:
-    """Return the target of A: the default options, with the changes of ``--base``."""
+    """Return the target of A, which has the default options except those that ``--base`` changes."""
     own, settings = [], {}
     for pair in pairs:
         key, _, value = pair.partition("=")

@@ -18,7 +18,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a percentage, rounded down, so 100 % always means all."""
+    """Return a percentage, rounded down so that 100 % always means all."""
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 
@@ -83,17 +83,17 @@ def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
 
 
 def node_list(indices: Sequence[int], room: int | None = None) -> str:
-    """Return sorted indices as ranges, and the number of indices that do not fit into ``room`` characters."""
+    """Return sorted indices as text with ranges; the text ends with the number of indices that do not fit into ``room``."""
     return _fitting(ranges(indices), room, ", ... and {:,} more")
 
 
 def item_list(items: Iterable[str], room: int | None = None) -> str:
-    """Return items separated by commas, and the number of items that do not fit into ``room`` characters."""
+    """Return items separated by commas; the text ends with the number of items that do not fit into ``room`` characters."""
     return _fitting([(item, 1) for item in items], room, ", +{:,} more")
 
 
 def _fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
-    """Join items while they and the count of the remaining items fit; the first item is always included."""
+    """Join items as long as they fit together with the count of the omitted items. The first item is always included."""
     everything = ", ".join([text for text, _ in items])
     if room is None or len(everything) <= room:
         return everything

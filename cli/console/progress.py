@@ -7,7 +7,7 @@ import time
 from typing import TextIO
 
 _AFTER = 1.0
-"""Seconds without output after which the line appears."""
+"""Seconds without output before the progress line appears."""
 _EVERY = 0.25
 _WIDTH = 76
 _CELLS = 20
@@ -16,7 +16,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """A progress line that a separate thread updates until output replaces the line or the work is done."""
+    """A progress line, which a separate thread updates until other output hides the line or the work is done."""
 
     def __init__(self, stream: TextIO, program: str) -> None:
         self._stream = stream
@@ -34,7 +34,7 @@ class Progress:
             self._what, self._share = what, share
 
     def hide(self) -> None:
-        """Remove the line until nothing else has been written for a while."""
+        """Remove the line; it appears again after some time without other output."""
         with self._lock:
             self._remove()
             self._hidden = time.monotonic()
@@ -76,5 +76,5 @@ def _line(what: str, share: float) -> str:
 
 
 def _shortened(text: str, width: int) -> str:
-    """Return shortened text that keeps the beginning, with the count, and the end, with the file name."""
+    """Shorten text in the middle, so that the count at the beginning and the file name at the end remain."""
     return text if len(text) <= width else f"{text[:20]}...{text[23 - width :]}"

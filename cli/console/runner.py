@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit": "#&#35;", "markdown": "#\\#"}
-"""By format, the replacement for the ``##`` of a command; formats that are not listed show a visible escape."""
+"""The replacement for the ``##`` of a command, by format. In any other format, a visible escape is written."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
 _OWN_COMMANDS = "github"
 """The format whose lines are commands; the code that creates the lines also escapes their text."""

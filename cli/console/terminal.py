@@ -1,4 +1,4 @@
-"""Write output to a terminal, pipe or file, and errors as one line."""
+"""Write output to a terminal, pipe or file, and errors as single lines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def width() -> int:
 
 
 def can_write(text: str) -> bool:
-    """Whether the encoding of standard output has these characters."""
+    """Return whether the encoding of standard output has these characters."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -97,7 +97,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Write a file, replacing an existing file once the text is complete; an input file is replaced only if ``is_updated``."""
+    """Write a file, replacing an existing file once the text is complete. An input is replaced only if ``is_updated``."""
     from delegate_sim.foundation.files import write_whole
 
     try:

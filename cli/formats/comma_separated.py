@@ -30,7 +30,7 @@ def render(results: Results) -> str:
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and rows as CSV; the texts in the rows must already be results of ``cell``."""
+    """Return a header and rows as CSV. Texts in the rows must have been escaped with ``cell``."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
@@ -57,7 +57,7 @@ def _numbers(measures: Measures | None) -> list[object]:
 
 
 def _findings(findings: Sequence[Finding]) -> list[object]:
-    """Return the cells for the first group of findings, and one cell that summarizes the other groups."""
+    """Return the cells that describe the first group of findings, and a cell that summarizes the other groups."""
     groups = alike(findings)
     if not groups:
         return [0, *[""] * 9]

@@ -23,7 +23,7 @@ PROGRAM = "delegate-sim"
 
 
 def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return titles for the columns of ``numbers``, worded for the delegates and compiler plugins of the cases."""
+    """Return titles for the columns of ``numbers``, with words that fit delegates, compiler plugins, or both."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
     kernels, left, shares = (
         " / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes, kind.share) for kind in words], strict=True)
@@ -43,7 +43,8 @@ _LONGEST_PATH = 4096
 def repository_path(case: Case) -> str:
     """Return the path of a case's model with forward slashes, safe to print.
 
-    The path is relative to the repository if GitHub or GitLab name its folder and the model is inside; otherwise as given.
+    The path is relative to the repository if GitHub or GitLab names the repository's folder and the model is inside; otherwise,
+    the path is as given.
     """
     return cut(printable(_repository_path(case.path)), _LONGEST_PATH)
 
@@ -87,7 +88,7 @@ def verdict(results: Results) -> str:
 
 
 def state(case: Case, command: str) -> str:
-    """Return the status of a case in a check, or the outcome of a case in an analysis, where cases have no status."""
+    """Return the status of a case in a check, or the outcome of a case in an analysis, which has no status."""
     return case.measures.outcome if case.measures is not None and command != "check" else case.status
 
 
@@ -113,7 +114,7 @@ def _beside(base: str, now: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings of a case with the same statement about several nodes, and a fingerprint that is stable between runs."""
+    """Findings of a case that make the same statement about several nodes, with a fingerprint that is stable between runs."""
 
     case: Case
     members: Sequence[Finding]
@@ -139,7 +140,7 @@ def grouped_findings(results: Results) -> Iterator[Group]:
     """Yield the findings of all cases in groups; findings that differ only in node and numbers form one group.
 
     The fingerprint is a hash of model, target, code, subgraph and operator, so it does not change if a group loses or gains
-    nodes. Groups that agree in all of these are numbered in the order of their first nodes.
+    nodes. Groups with the same model, target, code, subgraph and operator are numbered in the order of their first nodes.
     """
     for case in results.cases:
         groups = alike(case.findings)

@@ -18,12 +18,12 @@ _CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
 
 
 def conversions_markdown(sweep: Swept, shown: Sequence[int] = (), with_code: bool = True) -> str:
-    """Return the tables, and the conversion code of the best rows (unless ``with_code`` is false) and of the ``shown`` rows."""
+    """Return the tables, then the conversion code of the ``shown`` rows and, if ``with_code``, of the best rows."""
     return "\n\n".join([part for part in _parts(sweep, shown, with_code) if part]) + "\n"
 
 
 def conversions_sheet(sweep: Swept) -> str:
-    """Return CSV with a row for each conversion, which has the numbers of every target."""
+    """Return CSV with one row per conversion. A row has the numbers of every target."""
     table = sweep_tables(sweep)["rows"]()
     return sheet(table.columns, [[_plain(value) for value in values] for values in table.rows])
 

@@ -22,7 +22,7 @@ _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def render(results: Results) -> str:
-    """Return annotations, errors first, and a group with a line for each case; annotations over the limit are only counted."""
+    """Return annotations, errors first, and a group with a line for each case. Annotations beyond the limit are only counted."""
     lines = [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
     lines += [_harmless(f"- {_line(case, results.command)}") for case in results.cases]
     lines.append(_command("endgroup", {}, ""))
@@ -46,7 +46,7 @@ def write_summary(results: Results, environment: Mapping[str, str]) -> None:
 
 def _annotations(results: Results) -> Iterator[str]:
     groups = [(case, members) for case in results.cases for members in alike(case.findings)]
-    # Findings about nodes give the reason; findings about a whole model only give numbers.
+    # Findings about nodes state the reason; findings about a whole model only state numbers.
     groups.sort(key=lambda group: (LEVELS.index(group[1][0].level), group[1][0].location.node is None))
     shown = groups if len(groups) <= _ANNOTATIONS else groups[: _ANNOTATIONS - 1]
     for case, members in shown:

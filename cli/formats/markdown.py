@@ -18,7 +18,7 @@ from .common import PROGRAM, model_name, number_titles, numbers, state, target_t
 from .markdown_syntax import code, code_block, row, text
 
 _LONGEST = 50_000
-"""The most characters of the text, below GitHub's limit of 65,536 characters for a comment."""
+"""Largest number of characters in the text. GitHub allows 65,536 characters in a comment."""
 _TABLE_ROOM = 12_000
 _STRIPS_ROOM = 4_000
 _STRIP_WIDTH = 64
@@ -27,14 +27,14 @@ _CHANGES_ROOM = 5_000
 _NOTES_ROOM = 2_000
 _LOG_ROOM = 5_000
 _MORE_ROOM = 100
-"""The room reserved for a line that counts the omitted items."""
+"""Number of characters reserved for a line that counts the omitted items."""
 _CHANGES_OPEN = 5
 _LONGEST_TEXT = 400
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line or paragraph, and the number of listed items that it covers."""
+    """A line or paragraph, and the number of items that it lists."""
 
     text: str
     number: int = 1
@@ -57,7 +57,7 @@ def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") ->
 
 
 def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
-    """Return the pieces that fit, with room left for one more line, and the number of items in the omitted pieces."""
+    """Return the pieces that fit, leaving room for one more line, and the number of items in the omitted pieces."""
     shown: list[str] = []
     room -= _MORE_ROOM
     for position, piece in enumerate(pieces):
@@ -120,7 +120,7 @@ def _section(case: Case, command: str) -> str:
 
 
 def _text(plain: str) -> str:
-    """Return the text of a list item; never empty, since a lone dash would turn the line above into a heading."""
+    """Return the text of a list item. The text is never empty, since a lone dash would turn the line above into a heading."""
     return text(cut(printable(plain), _LONGEST_TEXT)) or "(empty)"
 
 
@@ -164,5 +164,5 @@ def _log(log_lines: Sequence[str]) -> list[str]:
 
 
 def _folded(heading: str, content: str) -> str:
-    """Return content that is folded until the reader clicks the heading; Markdown content needs empty lines around it."""
+    """Return content that stays folded until the reader clicks the heading. Markdown in it needs empty lines around it."""
     return f"<details><summary>{heading}</summary>\n\n{content}\n\n</details>"

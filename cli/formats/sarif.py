@@ -29,9 +29,9 @@ _ROOT = "SRCROOT"
 _FINGERPRINT = "delegateSim/v2"
 _LONGEST_CATEGORY = 200
 _LOCATIONS = 10
-"""The most nodes of a group that have a logical location."""
+"""Largest number of nodes of a group that get a logical location."""
 _PLACES_TOLD = 3
-"""The most upstream sources that the help of a rule names; the rule's properties list all of them."""
+"""Largest number of upstream sources that the help of a rule names. The rule's properties list all sources."""
 
 
 def render(results: Results) -> str:
@@ -63,7 +63,7 @@ def _run(results: Results) -> dict[str, Any]:
 
 
 def _category(results: Results) -> str:
-    """Return the category of an upload, ending with a slash; an upload replaces the commit's earlier upload in this category.
+    """Return the category of an upload, with a final slash. An upload replaces the commit's earlier upload of the same category.
 
     The category depends on the targets and not on the models. Otherwise, each new model would start a new category, and the
     alerts of the old category would stay open.

@@ -1,4 +1,4 @@
-"""Command-line flags for the options that delegates declare, and the options given to each delegate."""
+"""Command-line flags for the options that delegates declare."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DelegateCommand(click.Command):
         return [*super().get_params(ctx), *[_parameter(option) for option in _flags(chosen).values()]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of the command, then those of each delegate."""
+        """Write the options of the command, then the options of each delegate."""
         ctx.meta[_CHOSEN] = ()
         super().format_options(ctx, formatter)
         for delegate in map(find_delegate, DELEGATE_NAMES):
@@ -61,7 +61,7 @@ class DelegateCommand(click.Command):
 
 
 class DelegateName(_Choice):
-    """The name of a delegate; a live-only delegate is also accepted, and the command then decides whether it can run."""
+    """The name of a delegate. A live-only delegate is accepted too; the command decides whether it can be run."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name of a known delegate; fail for any other name."""
@@ -85,8 +85,8 @@ def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[De
 def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:
     """Return the options given to each delegate, by option name.
 
-    ``pairs`` are KEY=VALUE. A key or flag goes to every delegate that has this option. Raises ClickException for a key that no
-    delegate has.
+    ``pairs`` are texts of the form KEY=VALUE. A key or flag applies to every delegate that has this option. Raises
+    ClickException for a key that no delegate has.
     """
     by_key = own_options(pairs)
     known = {option.name for delegate in delegates for option in delegate.options}
@@ -97,7 +97,7 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
 
 
 def own_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Return KEY=VALUE options by key. Raises BadParameter for a text of another form."""
+    """Parse texts of the form KEY=VALUE, and return the values by key. Raises BadParameter for any other text."""
     by_key: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -108,7 +108,7 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return the KEY=VALUE options without the runtime release, and that release; ``release`` is the value of ``--runtime``."""
+    """Remove the runtime release from KEY=VALUE options; return the other options and the release, by default ``release``."""
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]
@@ -151,7 +151,7 @@ def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
-    """Return the options that have a flag, by flag (with underscores); several delegates may share a flag."""
+    """Return the options that have a flag, keyed by flag (with underscores). Several delegates may share a flag."""
     flags: dict[str, Option] = {}
     for delegate in delegates:
         for option in delegate.options:

@@ -36,7 +36,7 @@ class TargetArguments:
     """The flags of delegates, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
-        """Return the named delegates, or the delegates in ``unnamed`` if none is named. Raises OptionError."""
+        """Return the delegates that the user named, or the delegates in ``unnamed`` if there are none. Raises OptionError."""
         return chosen_delegates(self.delegates or unnamed, is_live=is_live)
 
     def given(self, delegates: Sequence[Delegate]) -> list[dict[str, str]]:
@@ -119,12 +119,12 @@ def targets_options(command: Command) -> Command:
 
 
 def for_targets_options(command: Command) -> Command:
-    """Like ``targets_options``, but for a command with ``for_option``, which takes the place of ``--delegate``."""
+    """Like ``targets_options``, but with ``for_option`` instead of ``--delegate``."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
-    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``; the command creates its own targets."""
+    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``. The command itself creates targets."""
     return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
 
 
@@ -153,7 +153,7 @@ def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decora
 
 
 def _taken(given: dict[str, Any]) -> TargetArguments:
-    """Remove the options of targets from the arguments of a command, and return them."""
+    """Remove the options of targets from the arguments of a command, and return the removed options."""
     flags = {name: given.pop(name) for name in flag_names(click.get_current_context())}
     delegates = (given.pop("delegate"),) if "delegate" in given else given.pop("delegates")
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]

@@ -1,4 +1,4 @@
-"""The result of a check as text: each case that needs attention, then the count of each status."""
+"""The result of a check as text: each case that needs attention, then the number of cases for each status."""
 
 from __future__ import annotations
 

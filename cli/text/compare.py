@@ -35,7 +35,7 @@ def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: s
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A line above the nodes that it applies to, and a hint."""
+    """A line of text, to be written above the nodes that it describes, and a hint."""
 
     text: str
     hint: str = ""
@@ -43,7 +43,7 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class _ComparisonGroup:
-    """Nodes with the same statements, grouped by subgraph, operator and findings."""
+    """Nodes with the same statements, divided by subgraph, operator and actual values."""
 
     statements: tuple[_Statement, ...]
     variants: dict[tuple[int, str, str], list[ComparedNode]]
@@ -164,7 +164,7 @@ class _Text:
         yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
-        """Return the indices of nodes in B, and in A if different; nodes of only one side have the indices of that side."""
+        """Return the indices of nodes in B, and those in A if they differ. Nodes of one side have only that side's index."""
         room = None if self.verbose else self.width // 3
         in_a = sorted([node.a.node for node in nodes if node.a is not None])
         in_b = sorted([node.b.node for node in nodes if node.b is not None])
@@ -173,7 +173,7 @@ class _Text:
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:
-        """Join the findings on a node that only one side refuses; omit the operator's name and messages about the whole run."""
+        """Join the actual values of a node that only one side refuses, without the operator and refusals of the whole run."""
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
             return ""
@@ -193,7 +193,7 @@ class _Text:
 
 
 def _differing_options(side: Side, other: Side) -> str:
-    """Return, after a colon, the options that differ between the sides, or all options if the delegates differ."""
+    """Return a colon and the options that differ between the sides, or all options if the delegates differ."""
     is_same = side.run.delegate.name == other.run.delegate.name
     options = {
         key: value
@@ -240,7 +240,7 @@ def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Return, for each reason why a node stays on the CPU, a statement of what the delegate needs."""
+    """Return one statement for each reason why a node stays on the CPU, which names the delegate's requirement."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}no delegate is asked about it"),)

@@ -25,9 +25,9 @@ _NODES_WIDTH = 60
 
 
 def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False) -> Iterator[Line]:
-    """Return the log lines, the current result, the causes, biggest gain first, and the result if all causes were fixed.
+    """Return the log lines, the current result, the causes (biggest gain first), and the result of fixing all causes.
 
-    A ``named`` diagnosis, which is one of several, starts with the name of the model.
+    If ``named``, the text starts with the name of the model, since several diagnoses are shown.
     """
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
@@ -69,7 +69,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
-    # A cause that another cause hides may concern nodes that are delegated now.
+    # A cause that only the fix of another cause reveals may concern nodes that are delegated now.
     keeps = "keeps" if staying.issuperset(cause.nodes) else "once another cause is removed, would keep"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:

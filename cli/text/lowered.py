@@ -1,4 +1,4 @@
-"""The models that a delegate builds for the stage behind it, as text and as plain data: one line for each call."""
+"""The models that a delegate builds for the stage behind it, as text (one line for each call) and as plain data."""
 
 from __future__ import annotations
 

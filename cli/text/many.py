@@ -30,7 +30,7 @@ _NARROWEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The headings after the model column, how many of them stay in the first part of a split table, and the number columns."""
+    """The headings after the model column: ``first`` of them stay if the table is split, and ``numbers`` hold numbers."""
 
     headings: Sequence[str]
     first: int
@@ -59,7 +59,7 @@ def released_columns(delegates: Iterable[str]) -> Columns:
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
-    """Yield a table from rows, each of which has the path of a model and the other cells."""
+    """Yield a table. Each row consists of the path of a model and the other cells."""
     paths = [path for path, _ in rows]
     common = common_folder(paths)
     room = max(_NARROWEST, width // 3)
@@ -70,7 +70,7 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
 
 
 def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:
-    """Return the error messages of the models that cannot be read, to be shown below the answers about the other models."""
+    """Return the error messages of unreadable models, which are shown below the answers about the other models."""
     if messages:
         yield from [] if is_first else [Line("")]
         yield Line(f"Without an answer: {counted(len(messages), 'model')}", _BAD)
@@ -85,14 +85,14 @@ def many_hint() -> Iterator[Line]:
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return the numbers of both sides (a single number where the sides agree), and the numbers of nodes that move."""
+    """Return the numbers of both sides (one number if the sides agree), and the numbers of nodes that move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]
 
 
 def searched_row(search: Search) -> Sequence[str]:
-    """Return the result with the first set of causes fixed; if the search found no set, with all causes fixed."""
+    """Return the result of fixing the first set of causes; if the search found no set, the result of fixing all causes."""
     cost, number = (
         (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
     )

@@ -29,7 +29,7 @@ _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
-"""The placeholder for the release that a note names."""
+"""The placeholder for a release that a note names."""
 
 
 def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
@@ -146,7 +146,7 @@ def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> It
 
 
 def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Line]:
-    """Yield, for each release that does not load the model, the first logged line; releases with equal lines are merged."""
+    """Yield the first logged line of each release that does not load the model; releases with equal lines are merged."""
     said: dict[str, list[ReleaseRow]] = {}
     for span in spans:
         for row in span:

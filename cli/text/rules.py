@@ -33,7 +33,7 @@ _NARROWEST_NEEDS = 24
 
 
 def when(check: Check[Any]) -> str:
-    """Return the targets that a check applies to, as text; empty if it applies to all."""
+    """Return text that names the targets to which a check applies; empty if the check applies to all targets."""
     words = [condition.words for condition in check.conditions]
     if check.introduced is not None:
         words.append(f"from {check.introduced}")
@@ -43,7 +43,7 @@ def when(check: Check[Any]) -> str:
 
 
 def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
-    """Return a table for each operator that fits a terminal of this width; ``options`` select the rule book."""
+    """Return one table for each operator, to fit a terminal of this width. ``options`` select the rule book."""
     from tabulate import tabulate
 
     book = delegate.rules_for(options)
@@ -187,7 +187,7 @@ def _not_accepted(delegate: Delegate) -> str:
 
 
 def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows of an operator; conditions with equal text are marked with the upstream function."""
+    """Yield the rows of an operator. Conditions with equal text are told apart by the upstream function."""
     if rule.accepted_early is not None:
         early = rule.accepted_early
         yield "", f"{early.needed}: accepted at once", when(early), book.code_of(early.kind)

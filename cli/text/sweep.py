@@ -24,7 +24,7 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 
 def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
-    """Yield the text of a sweep; ``shown`` are the numbers of further rows whose code is shown, besides the best rows."""
+    """Yield the text of a sweep. The code of the best rows and of the rows numbered ``shown`` is included."""
     for text in (verdict(sweep), *answers(sweep)):
         yield from paragraph(text, width, style=_HEADING)
     if best_rows(sweep):
@@ -90,7 +90,7 @@ def _best_text(sweep: Swept, target: SweepTarget) -> str:
 
 
 def _taken_text(sweep: Swept, target: SweepTarget, row: SweepRow) -> str:
-    """Return the delegated share of multiply-adds (of nodes if there are no multiply-adds), and the number of kernels."""
+    """Return the delegated share of multiply-adds (or of nodes, if there are no multiply-adds), and the number of kernels."""
     cost = row.costs[sweep.targets.index(target)]
     measures, words = cost.measures, words_of(target.target.delegate.name)
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
@@ -184,7 +184,7 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 
 def best_rows(sweep: Swept) -> list[SweepRow]:
-    """Return, without duplicates, the best row of each target; omit a target that takes no node of its best row."""
+    """Return, without duplicates, the best row of each target, except targets that take no node of their best row."""
     best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
     return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
 
@@ -197,14 +197,14 @@ def code_title(sweep: Swept, row: SweepRow) -> str:
 
 
 def failed_rows(sweep: Swept) -> Iterator[str]:
-    """Yield a line with the failure for each conversion without a model."""
+    """Yield a line for each conversion that produced no model, with the failure."""
     for row in sweep.rows:
         if not row.is_model:
             yield f"row {row.number}, {message(row.name)}: {message(row.failure)}"
 
 
 def unknown_differences(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each reason why a difference is unknown, with the rows."""
+    """Yield a line for each reason why a difference is unknown, with the rows concerned."""
     rows: dict[str, list[str]] = {}
     for row in sweep.models:
         if row.no_difference:

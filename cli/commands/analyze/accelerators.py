@@ -25,7 +25,7 @@ _FORMS = ("text", "json")
 
 
 def asked_stacks(accelerators: str, socs: Sequence[str]) -> list[Stack]:
-    """Return a stack of the accelerators for each requested SoC. Raises UsageError and OptionError."""
+    """Return one stack for each requested SoC, with the requested accelerators. Raises UsageError and OptionError."""
     names = parse_accelerators(accelerators)
     if "npu" in names and not socs:
         raise click.UsageError("the NPU needs a SoC: give --soc VENDOR:SOC, such as google:Tensor_G5")

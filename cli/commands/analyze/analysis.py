@@ -17,7 +17,7 @@ from ...text.analysis.view import View
 
 @dataclass(frozen=True, slots=True)
 class AnalysisJob:
-    """The targets, a function that returns the report of a model, and a function that returns the text of a report."""
+    """The targets, a function that analyzes a model, and a function that returns the text of a report."""
 
     targets: Sequence[Target]
     report: Callable[[Model], Report]
@@ -27,7 +27,7 @@ class AnalysisJob:
 
 
 def each_alone(targets: Sequence[Target], model: Model) -> Report:
-    """Return one report with a separate run for each delegate, in which the delegate is applied to the unchanged model."""
+    """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model."""
     cache = AnalysisCache()
     return Report(model, tuple([simulate(model, target, cache=cache) for target in targets]))
 

@@ -129,7 +129,7 @@ def _analyze(
 
 
 def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> AnalysisJob:
-    """Return the kind of analysis that is asked for: an overview, delegates on their own, or a chain."""
+    """Return the requested kind of analysis: an overview, delegates on their own, or a chain."""
     if not arguments.delegates:
         return overview(targets)
     names_fixes = ALL_DELEGATES not in arguments.delegates
@@ -164,14 +164,14 @@ def _is_given(parameter: str) -> bool:
 
 
 def _advise(model: Model, run: Run) -> Advice:
-    """Return precise advice on the nodes that a run leaves on the CPU; the diagnosis is imported only when this is called."""
+    """Return precise advice on the nodes that a run leaves on the CPU. The diagnosis is imported only when needed."""
     from delegate_sim.diagnosis.advice.node_advice import advise
 
     return advise(model, run.target)
 
 
 def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
-    """Return, by delegate, the command-line arguments with which ``diagnose`` examines the same target."""
+    """Return, for each delegate, the command-line arguments with which ``diagnose`` examines the same target."""
     common = [] if arguments.runtime == DEFAULT_RELEASE else ["--runtime", arguments.runtime]
     common += [] if arguments.defaults == "benchmark" else ["--defaults", arguments.defaults]
     common += ["--assume-ops-registered"] if arguments.assume_ops_registered else []

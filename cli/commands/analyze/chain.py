@@ -29,7 +29,7 @@ def _report(targets: Sequence[Target], applies_default: bool, model: Model) -> R
 def _default_target(target: Target) -> Target:
     """Return the target of the delegate that the runtime applies by default, with the release of ``target``.
 
-    This function is called only if nodes are left for the delegate, so the delegate's rules are not imported needlessly.
+    The simulation calls this only if nodes are left for that delegate, so its rules are not imported needlessly.
     """
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")

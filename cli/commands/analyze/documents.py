@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Outputs(NamedTuple):
-    """The main format, further report files, and the file for the main format (None for standard output)."""
+    """The main format, further report files, and the output file of the main format (None for standard output)."""
 
     form: str
     files: Sequence[ReportFile]
@@ -32,7 +32,7 @@ class Outputs(NamedTuple):
 def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: Outputs) -> int:
     """Analyze each model, write the reports, and return the exit code.
 
-    Text on standard output is written after each model, unless it is a table.
+    Text for standard output is written model by model, unless the text is a table.
     """
     form, files, output = outputs
     documents = _Documents(models, view, analysis)
@@ -62,7 +62,7 @@ class _Documents:
         self._parts: list[dict[str, Any]] = []
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
-        """Store and return the parts of a report from which the given formats are written."""
+        """Store and return the parts of a report that the given formats need."""
         parts: dict[str, Any] = {}
         for form in forms:
             kind = form if form in ("text", "json") else "cases"
@@ -122,7 +122,7 @@ class _Documents:
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
 
     def unanswered(self) -> Iterator[Line]:
-        """Return the error messages of the models that cannot be read, to be shown below the text of the other models."""
+        """Return the error messages of unreadable models, which are shown below the text of the other models."""
         messages = [model.message for model in self.models.unreadable]
         if not messages:
             return iter(())

@@ -1,4 +1,4 @@
-"""Decide whether a report gives the precise advice of a diagnosis or the general hints of the rules."""
+"""Choose between the precise advice of a diagnosis and the general hints of the rules for a report."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from delegate_sim.diagnosis.advice.node_advice import Advice
 
 _NODES_ADVISED = 1000
-"""The most nodes of a model that gets hints as precise as those of a diagnosis; on a larger model they take seconds."""
+"""Largest number of nodes in a model for which a diagnosis is made. For larger models, the diagnosis takes seconds."""
 
 
 def advice_on(report: Report, run: Run, view: View) -> Advice | None:
     """Return a diagnosis's advice on the nodes that stay on the CPU, or None if there is no such node or the model is large.
 
-    The result is also None for several delegates in a chain: a diagnosis does not know which nodes earlier delegates left.
+    The result is also None for a chain of several delegates, since a diagnosis ignores earlier delegates.
     """
     is_one_of_several = report.is_chain and sum([not delegate_run.by_default for delegate_run in report.runs]) > 1
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
@@ -30,7 +30,7 @@ def advice_on(report: Report, run: Run, view: View) -> Advice | None:
 
 
 def advise_entry(report: Report, run: Run, entry: dict[str, Any], view: View) -> None:
-    """Replace the hints in the plain data of a run with the precise advice that the text of the report also has."""
+    """Replace the hints in the plain data of a run with the same precise advice that the text of the report gives."""
     advice = advice_on(report, run, view)
     if advice is None:
         return

@@ -76,7 +76,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
 
 
 def blocker_text(blocker: Blocker | None) -> str:
-    """Return the code of the main blocker, with its operator and number of nodes, or with an input of unknown size."""
+    """Return the code of the main blocker, with the operator and the number of nodes, or with the input of unknown size."""
     if blocker is None:
         return ""
     if blocker.is_input:
@@ -104,7 +104,7 @@ def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
 
 
 def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
-    """Return the cells of a model; a run that fails or delegates nothing shows its outcome instead of the share of nodes."""
+    """Return the cells of a model. If the run fails or delegates nothing, the outcome replaces the share of nodes."""
     if summary is None:
         return "unreadable", "", "", "", ""
     measures = summary.measures

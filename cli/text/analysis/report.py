@@ -65,11 +65,11 @@ _SELECTED = (
 )
 
 _PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
-"""The title if a kernel fails in the newest sources, and the sources of the simulated release are not known."""
+"""The title if a kernel fails according to the newest sources, and the simulated release's sources are unknown."""
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
-    """Yield the text of each run and a comparison of the runs; for a chain, the final places of nodes, if ``is_running``."""
+    """Yield the text of each run, then a comparison of the runs (for a chain, if ``is_running``, the places of nodes)."""
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
         yield from _chain_lines(report, view, is_running)
@@ -104,7 +104,7 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
-    """Return the text of a chain: all log lines first, as on a device, then details of each delegate not applied by default."""
+    """Return the text of a chain: all log lines first, as on a device, then details of each delegate that was requested."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from _log_lines(runs)
@@ -236,7 +236,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
 
 
 def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
-    """Explain why the delegate's own log line counts partitions differently from the runtime; empty without such a line."""
+    """Explain why the delegate's own log line counts fewer partitions than the runtime; empty if there is no such line."""
     own = [
         line for line in log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
     ]
@@ -260,7 +260,7 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Return the number of nodes that each further partition would add; long lists are cut."""
+    """Return text with the number of nodes that each further partition would delegate; long lists are cut."""
     shown = dropped[:_GAINS_SHOWN]
     gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
     more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
@@ -278,7 +278,7 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Nodes of one operator whose reasons differ only in numbers, with the findings, the demands and the node indices."""
+    """Nodes of one operator whose reasons differ only in numbers, with the actual values, the demands and the node indices."""
 
     op: str
     found: list[str]
@@ -313,7 +313,7 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
 
 
 def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
-    """Return the advised changes for the demands, starting with the change for the most nodes; without advice, the rules' hints.
+    """Return the changes that ``advice`` gives for the demands, most nodes first; without advice, the rules' hints.
 
     A change that only some of the operators need names these operators.
     """
@@ -338,7 +338,7 @@ def _joined(demands: Sequence[_Demand]) -> _Demand:
 
 
 def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
-    """Group refused nodes by the demands of their reasons, and each group by operator and findings."""
+    """Group refused nodes by the demands that they fail, and divide each group by operator and actual values."""
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in run.graph.execution_plan:
         if index not in run.delegated:
@@ -358,7 +358,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
-    """Join the findings of reasons; leave out the operator's name and the message of a refusal of the whole run."""
+    """Join the actual values of reasons, without the operator's name and the message of a refusal of the whole run."""
     known = {op, shortened(refusal.message) if refusal else ""}
     return "; ".join([text for text in dict.fromkeys([reason.found for reason in reasons]) if text not in known])
 
@@ -368,7 +368,7 @@ def _size(variants: Iterable[_Group]) -> int:
 
 
 def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line]:
-    """Return the operator, the findings, and the nodes, which are on the same line if they fit."""
+    """Yield the operator, the actual values, and the nodes, all on one line if they fit."""
     words = [with_ranges(variant.found)] if variant.found[0] else []
     if demands_differ:
         own = list(dict.fromkeys(variant.demands))

@@ -23,7 +23,7 @@ _HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Return the text of each stack, then, if there are several, a table of all stacks side by side."""
+    """Return the text of each stack; several stacks are followed by a table that shows them side by side."""
     for number, result in enumerate(results):
         if number:
             yield Line("")
@@ -78,7 +78,7 @@ def _leaves_nodes(result: StackResult) -> bool:
 
 
 def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Yield a table with a row for each operator: the number of its nodes in each place, on each target."""
+    """Yield a table with a row for each operator, which has the number of nodes in each place, for each target."""
     counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for places in counts for op in places]))
     operators.sort(key=lambda op: -sum([sum(places.get(op, Counter()).values()) for places in counts]))

@@ -14,15 +14,14 @@ if TYPE_CHECKING:
 HEADING = "bold"
 
 MANY = 4
-"""The number of models from which text is a table, unless it is verbose."""
+"""Smallest number of models for which text is written as a table, unless the text is verbose."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """The width and the amount of detail of a text.
 
-    ``commands`` are the arguments for ``diagnose``, by delegate. ``advise`` returns advice that is more precise than the hints
-    of rules.
+    ``commands`` has the arguments for ``diagnose``, by delegate. ``advise`` returns more precise advice than the hints of rules.
     """
 
     width: int

@@ -1,4 +1,4 @@
-"""A reconciliation as text: log lines and numbers of device and simulation, and why nodes ran on the CPU."""
+"""A reconciliation as text: log lines and numbers of the device and of the simulation, and why nodes ran on the CPU."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
 
 
 def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
-    """Yield the text on an operator that the log lists as refused: the reasons on the device and in the simulation."""
+    """Yield the text about an operator that the log lists as refused, with the reasons on the device and in the simulation."""
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
     simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
     sign = "same" if listed.is_same else "differs"

@@ -10,7 +10,7 @@ _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
 
 
 def without_numbers(text: str) -> str:
-    """Return the text with its numbers replaced by a placeholder, so that texts that differ only in numbers become equal.
+    """Replace the numbers in a text with a placeholder, so that texts that differ only in numbers become equal.
 
     >>> without_numbers("CONV_2D of 3 x 64") == without_numbers("CONV_2D of 5 x 1024")
     True

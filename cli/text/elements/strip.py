@@ -1,4 +1,4 @@
-"""The execution plan as a strip of characters; each character (cell) stands for one node, or several if space is short."""
+"""The execution plan as a strip of characters (cells), each of which stands for one node, or for several to save space."""
 
 from __future__ import annotations
 

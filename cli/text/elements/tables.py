@@ -9,11 +9,11 @@ from ...console.layout import cut
 TableRow = Sequence[str]
 
 _NARROWEST_TEXT = 16
-"""The fewest characters that a text at the end of a line may be cut to."""
+"""Smallest length to which a text at the end of a line may be cut."""
 
 
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, split: int, keys: int = 1) -> list[str]:
-    """Return rows, with the heading first, as lines that fit a width; the columns in ``right`` are right-aligned.
+    """Return rows, the heading first, as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
     If the columns do not fit, the columns from ``split`` on form a second table, which repeats the first ``keys`` columns. If
     these tables are still too wide, the columns are spread over more tables. Only text at the end of a line is cut.
