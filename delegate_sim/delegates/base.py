@@ -47,7 +47,7 @@ class Delegate:
     summary: str = ""
     """A description of the delegate, and of where users encounter the delegate; empty if the name is enough."""
     semantics: int = 1
-    """A version number, raised by hand whenever verdicts change although the rules' data does not."""
+    """A version number. Developers raise it when verdicts change although the rules' data stays the same."""
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()

@@ -37,7 +37,7 @@ def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
     """Return the checks that apply in a measured release, with release ranges changed to start and end at measured releases.
 
     Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If such a check
-    changed between two measured releases, the change counts from the later of the two releases.
+    changed between two measured releases, the change is assumed to be part of the later of the two releases.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 

@@ -80,7 +80,7 @@ def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Ite
 def _nodes_inside(
     graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: frozenset[int]
 ) -> Iterator[tuple[FileNode, Fate]]:
-    """Yield the nodes of a composite's body, and of all nested bodies; all these nodes share the fate of the composite."""
+    """Yield the nodes of a composite's body, and of all nested bodies, each with the same ``fate`` as the composite."""
     if composite.body in seen or not 0 <= composite.body < len(graphs):
         return
     graph = graphs[composite.body]

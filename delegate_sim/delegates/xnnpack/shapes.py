@@ -93,10 +93,10 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
 
 
 def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a node that reads the result of a READ_VARIABLE more than once, and is the only reader.
+    """Return the failure of a node that is the only reader of a READ_VARIABLE's result, but reads this result more than once.
 
-    Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its
-    place in the running order, and ``outputs`` are the tensors that leave the partition.
+    Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its place in the
+    running order, and ``outputs`` are the tensors that leave the partition.
     """
     if node.op not in _OF_EQUAL_RANK or node.node.is_custom:
         return None

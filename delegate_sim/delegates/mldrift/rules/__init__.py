@@ -3,7 +3,7 @@
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and ``GetOpsToReplaceWithOptions``
 (``ml_drift_delegate/tflite/model_builder.cc``), and ``CheckGpuDelegateCompatibility``
 (``tools/versioning/gpu_compatibility.cc``). There is no public source for the additions of LiteRT 2.3 and the rules before LiteRT
-2.2. They were found by running the binaries.
+2.2. These rules were found by running the binaries.
 """
 
 from __future__ import annotations

@@ -603,7 +603,7 @@ def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] =
 def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
     """Return checks that every tensor of a builtin operator has one of these types.
 
-    ``newer`` gives the input types that are allowed since later releases.
+    Each item of ``newer`` is a release, and the further input types that are allowed since this release.
     """
     inputs = _unique(inputs)
     older = tuple([name for name in inputs if name not in _PACKED])

@@ -132,7 +132,7 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
     """Return for each axis whether its bit is set in a mask (``UpdateMask``).
 
-    The bits stand for the dimensions of the input, however many starts there are.
+    Each bit belongs to a dimension of the input, whatever the number of starts.
     """
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])

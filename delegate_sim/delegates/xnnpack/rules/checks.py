@@ -1,7 +1,7 @@
 """Checks that only the XNNPACK rules use (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-The delegate stops at the first failed check, so the order of the checks decides which reason it gives. The delegate prints the
-reason only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
+The delegate stops at the first failed check, so the order of the checks decides which reason the delegate gives. The delegate
+prints the reason only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
 """
 
 from __future__ import annotations
