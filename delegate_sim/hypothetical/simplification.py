@@ -51,7 +51,7 @@ def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
 
 
 def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) -> None:
-    """Replace each TRANSPOSE that only moves dimensions of size 1 by a RESHAPE."""
+    """Turn each TRANSPOSE that only moves dimensions of size 1 into a RESHAPE."""
     for place, (origin, node) in enumerate(editor.nodes):
         if node.op != "TRANSPOSE" or not _was_unknown(editor, node, constants):
             continue

@@ -29,7 +29,7 @@ def sweep(
     request: SweepRequest | None = None,
     show: Callable[[int, int, str], None] = lambda done, left, name: None,
 ) -> Swept:
-    """Convert a source model to float and with suggested settings, and judge each conversion on every target.
+    """Convert a source model, first to float and then with suggested settings, and judge each conversion on every target.
 
     ``show`` is called before each conversion with the number of finished conversions, the number of remaining conversions, and
     the name of the conversion. After KeyboardInterrupt, the finished rows are returned.

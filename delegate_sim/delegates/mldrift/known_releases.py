@@ -1,4 +1,4 @@
-"""Known releases of ML Drift. It ships as binaries, so only the releases whose binaries were run are known."""
+"""Known releases of ML Drift. ML Drift ships as binaries, and only releases whose binaries were run are known."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
 
 
 def is_mixture(node: Node, release: Release) -> bool:
-    """Return whether a node is a mixture of experts, which has its own kernel."""
+    """Return whether a node is a mixture of experts, so that the node has its own kernel."""
     return node.op == EXPERTS and node.is_custom and release.is_at_least(_KNOWN_FROM)
 
 
