@@ -9,7 +9,7 @@ from .flatbuffer import Malformed
 from .model import Subgraph
 
 _MOST_SAID = 1 << 22
-"""The limit on the total number of characters in the operator and operand names of all nodes, for a small file."""
+"""The limit for a small file: the total number of characters in the operator and operand names of all nodes."""
 _MOST_SAID_FOR_A_BYTE = 4
 """The same limit for a large file, in characters for each byte of the file.
 

@@ -35,8 +35,9 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 class OptionalInputs:
     """The optional inputs that follow the first ``start`` inputs, which are required.
 
-    ``told_by`` is the position of an input and a type; only in this form of the operation, the input has this type. If dropping
-    defaults would leave exactly ``paired`` inputs, nothing is dropped, since two inputs that belong together would be separated.
+    ``told_by`` identifies this form of the operation: the position of an input, and the type that only this form has at this
+    position. If dropping defaults would leave exactly ``paired`` inputs, nothing is dropped, since two inputs that belong
+    together would be separated.
     """
 
     start: int

@@ -213,7 +213,7 @@ class KernelSubgraph:
 
 
 class Interpreter(Protocol):
-    """The methods of the interpreter that kernels call to work with other subgraphs."""
+    """The interface of the interpreter through which kernels use other subgraphs."""
 
     def subgraph_count(self) -> int:
         """Return the number of subgraphs."""

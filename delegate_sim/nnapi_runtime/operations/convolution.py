@@ -52,7 +52,7 @@ _TENSORS = (SAME, FILTER, BIAS)
 
 
 def _padded_forms(implicit: int) -> tuple[Form, ...]:
-    """Return the forms of a convolution's inputs; from level 3 on, a layout flag and two dilation factors may follow the numbers.
+    """Return the forms of a convolution's inputs: tensors, integers, and from level 3 on also a layout flag and dilation factors.
 
     ``implicit`` is the number of integers if padding is given as a scheme; explicit padding has four sizes instead of the scheme.
     """

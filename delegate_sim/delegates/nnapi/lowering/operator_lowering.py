@@ -29,7 +29,9 @@ class Lowering:
     add: Step = add_plain
     traits: OperandTraits = PLAIN
     fold: Callable[[PartitionBuilder, NodeView], bool] | None = None
-    """A function that is called before any node is lowered; it returns whether the nodes that read this node's result absorb it.
+    """A function that is called before any node is lowered.
+
+    It returns whether the nodes that read this node's result absorb this node.
     """
 
 
