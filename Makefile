@@ -13,6 +13,8 @@ DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry impor
 TREES ?=
 TIME ?= 60
 SEED ?= 1
+RUNS ?=
+ONLY ?=
 MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
@@ -149,8 +151,8 @@ releases: setup  ## remake docs/releases.md from the converted models, where ../
 driver-profiles: setup  ## how many driver profiles learnt from logs reproduce the device
 	$(BIN)/python -m tools.driver_profiles
 
-fuzz: setup  ## mutants of models through every part of the program (TIME=seconds SEED=1 MODELS="FOLDER ...")
-	$(BIN)/python -m tools.fuzz --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+fuzz: setup  ## mutants of models through the library and through whole commands (TIME=seconds or RUNS=10000, SEED="1 2" ONLY=commands MODELS="FOLDER ...")
+	$(BIN)/python -m tools.fuzz $(if $(RUNS),--runs $(RUNS),--time $(TIME)) --seed $(SEED) $(addprefix --only ,$(ONLY)) $(addprefix --models ,$(MODELS))
 
 faults: setup  ## full disks, programs killed at random points (KILLS=100), files that are not what they should be or shrink
 	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/foundation/test_files.py tests/bundles/test_shrinking_files.py tests/scan/test_scan.py tests/scan/test_journal.py

@@ -1,6 +1,7 @@
-"""Runs mutants for some time, in processes of their own, and keeps those that end in an error, take long or take much memory.
+"""Runs mutants for some time and keeps those that end in an error, take long or take much memory.
 
-``python -m tools.fuzz --time 60 --seed 1 --findings folder``
+Every other mutant goes through the library, many in one process; the others are each given to a whole command in a process of
+its own. ``python -m tools.fuzz --time 60 --seed 1 --findings folder``
 """
 
 from __future__ import annotations
@@ -8,27 +9,52 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import math
 import mmap
-import os
-import pickle
 import random
-import resource
 import sys
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from tools.fuzz.findings import Finding, Findings, memory_held, memory_peak, watched
-from tools.fuzz.mutate import mutant, seeds
-from tools.fuzz.targets import run_all
+from tools.fuzz.children import in_child
+from tools.fuzz.commands import run_in_child
+from tools.fuzz.findings import Finding, Findings, memory_held, memory_peak, place, watched
+from tools.fuzz.minimize import minimized
+from tools.fuzz.mutate import mutant, mutant_and_original, seeds
+from tools.fuzz.targets import run_delegates, run_program
 
-_BATCH = 2048
-"""Mutants of one process, whose peak of memory is that of the worst; it ends with the first that goes wrong."""
+_ROUND = 64
+"""Mutants between two looks at the clock."""
 _ADDRESS_SPACE = 4 << 30
+_SECONDS = 60
 _REPORT_SECONDS = 60
+_MINIMIZING_SECONDS = 60
 _WARMING = 60
 """Models that are run before the first child begins."""
+_WARMING_COMMANDS = (
+    "analyze", "diagnose --delegate all", "whatif --to int8", "compare --with runtime=tf-2.12", "releases",
+    "fix --for all --plan", "export json", "inspect",
+)  # fmt: skip
+"""Commands that are run before as well; a report or a query would leave threads with hundreds of megabytes of address space."""
+
+
+@dataclass
+class Worst:
+    """The most time and memory that a mutant took, and the mutant's own seed."""
+
+    seconds: tuple[float, str] = (0.0, "")
+    peak: tuple[int, str] = (0, "")
+
+    def add(self, seconds: tuple[float, str], peak: tuple[int, str]) -> None:
+        """Take what another mutant took."""
+        self.seconds, self.peak = max(self.seconds, seconds), max(self.peak, peak)
+
+    def __str__(self) -> str:
+        return f"at most {self.seconds[0]:.1f} s ({self.seconds[1]}) and {self.peak[0] >> 20} MiB ({self.peak[1]})"
 
 
 class Batch(NamedTuple):
@@ -36,100 +62,129 @@ class Batch(NamedTuple):
 
     mutants: int
     finding: Finding | None
-    peak: int
-    """Bytes of memory."""
-    slowest: tuple[float, int]
-    """Seconds of the processor that the slowest mutant took, and its number."""
+    worst: Worst
 
 
-def run_batch(first: int, number: int, seed: int, given: list[bytes], delegates: int, commands: float) -> Batch:
-    """Run mutants by their numbers in this process, until one goes wrong."""
-    slowest, held = (0.0, first), memory_held()
-    for index in range(first, first + number):
-        _CURRENT[:8] = index.to_bytes(8, "little")
-        generator = random.Random(_own_seed(seed, index))
-        content = mutant(generator, given)
+def run_batch(own_seeds: Sequence[str], given: list[bytes], delegates: int) -> Batch:
+    """Run mutants through the library in this process, until one goes wrong."""
+    worst, held = Worst(), memory_held()
+    for number, own in enumerate(own_seeds):
+        _CURRENT[:8] = number.to_bytes(8, "little")
         start = time.process_time()
-        finding = watched(_own_seed(seed, index), content, lambda: run_all(content, generator, delegates, commands), held)  # noqa: B023
-        slowest = max(slowest, (time.process_time() - start, index))
+        finding = _run_library(own, mutant(random.Random(own), given), delegates, held)
+        worst.add((time.process_time() - start, own), (memory_peak(), own))
         if finding is not None:
-            return Batch(index - first + 1, finding, memory_peak(), slowest)
-    return Batch(number, None, memory_peak(), slowest)
+            return Batch(number + 1, finding, worst)
+    return Batch(len(own_seeds), None, worst)
 
 
 _CURRENT = mmap.mmap(-1, 8)
 """The number of the mutant that runs, shared with the child that runs it: should that die, it is known of what."""
 
 
-def _own_seed(seed: int, index: int) -> str:
-    return f"{seed}:{index}"
+def _run_library(own: str, content: bytes, delegates: int, held: int) -> Finding | None:
+    return watched(own, content, lambda: run_delegates(content, random.Random(f"{own}:delegates"), delegates), held)
 
 
-def in_process(first: int, arguments: argparse.Namespace, given: list[bytes]) -> Batch:
-    """Run one batch in a child, so that no mutant takes the others along."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-        batch = run_batch(first, _BATCH, arguments.seed, given, arguments.delegates, arguments.commands)
-        with os.fdopen(write, "wb") as pipe:
-            pickle.dump(batch, pipe)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        content = pipe.read()
-    _, status = os.waitpid(child, 0)
-    if status or not content:
-        index = int.from_bytes(_CURRENT[:8], "little")
-        own = _own_seed(arguments.seed, index)
-        killer = mutant(random.Random(own), given)
-        return Batch(index - first + 1, Finding(own, "crash", f"status {status}", killer), 0, (0.0, first))
-    batch = pickle.loads(content)  # from the own child
-    assert isinstance(batch, Batch)
-    return batch
+def library_batch(own_seeds: Sequence[str], given: list[bytes], delegates: int) -> Batch:
+    """Run mutants through the library in a child, so that none takes the others along."""
+    ended = in_child(lambda: run_batch(own_seeds, given, delegates), _ADDRESS_SPACE)
+    if ended.result is not None:
+        return ended.result
+    number = int.from_bytes(_CURRENT[:8], "little")
+    own = own_seeds[number]
+    return Batch(number + 1, Finding(own, "crash", f"status {ended.status}", mutant(random.Random(own), given)), Worst())
+
+
+def _warm(given: list[bytes]) -> None:
+    """Import and work out what all children need."""
+    for number, content in enumerate(random.Random(0).sample(given, min(len(given), _WARMING))):
+        with contextlib.suppress(Exception):
+            run_delegates(content, random.Random(number), len(DELEGATE_NAMES))
+    for command in _WARMING_COMMANDS:
+        run_program([*command.split(), "fixtures/models/pooling.tflite"])
+    gc.collect()
+    gc.freeze()  # children then copy less
+
+
+class Fuzzer:
+    """Runs rounds of mutants, and remembers what went wrong and what took most."""
+
+    def __init__(self, given: list[bytes], findings: Findings, delegates: int) -> None:
+        self.worst_of_library, self.worst_of_commands = Worst(), Worst()
+        self._given = given
+        self._findings = findings
+        self._delegates = delegates
+
+    def run_library(self, own_seeds: Sequence[str]) -> None:
+        """Run mutants through the library."""
+        while own_seeds:
+            batch = library_batch(own_seeds, self._given, self._delegates)
+            own_seeds = own_seeds[batch.mutants :]
+            self.worst_of_library.add(batch.worst.seconds, batch.worst.peak)
+            if batch.finding is not None:
+                self._findings.add(batch.finding, lambda first: self._minimized(first, self._library_finding))
+
+    def run_commands(self, own_seeds: Sequence[str]) -> None:
+        """Give each mutant to a command."""
+        for own in own_seeds:
+            run = run_in_child(mutant(random.Random(own), self._given), own)
+            self.worst_of_commands.add((run.seconds, own), (run.peak, own))
+            if run.finding is not None:
+                self._findings.add(run.finding, lambda first: self._minimized(first, _command_finding))
+
+    def _library_finding(self, own: str, content: bytes) -> Finding | None:
+        ended = in_child(lambda: _run_library(own, content, self._delegates, memory_held()), _ADDRESS_SPACE)
+        return Finding(own, "crash", f"status {ended.status}", content) if ended.status else ended.result
+
+    def _minimized(self, finding: Finding, finding_of: Callable[[str, bytes], Finding | None]) -> bytes:
+        _, original = mutant_and_original(random.Random(finding.seed), self._given)
+
+        def goes_wrong(content: bytes) -> bool:
+            other = finding_of(finding.seed, content)
+            # Where a command is stopped differs from run to run.
+            return other is not None and (other.what == "timeout" == finding.what or place(other) == place(finding))
+
+        return minimized(finding.content, original, goes_wrong, _MINIMIZING_SECONDS)
+
+
+def _command_finding(own: str, content: bytes) -> Finding | None:
+    return run_in_child(content, own).finding
 
 
 def main() -> int:
-    """Run until the time is over; return 1 if something was found."""
+    """Run until the time is over or enough have run; return 1 if something was found."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--time", type=float, default=60, help="seconds")
-    parser.add_argument("--mutants", type=int, default=0, help="stop after so many")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--time", type=float, help="seconds; by default 60, or as long as --runs take")
+    parser.add_argument("--runs", type=int, help="stop after so many mutants of each seed")
+    parser.add_argument("--seed", type=int, nargs="+", default=[1])
     parser.add_argument("--first", type=int, default=0, help="the number of the first mutant, to go on where a run ended")
+    parser.add_argument("--only", choices=("library", "commands"), help="do not run the other half")
     parser.add_argument(
         "--delegates", type=int, default=0, help="how many delegates, at random, a mutant goes through; 0: see targets.py"
     )
-    parser.add_argument("--commands", type=float, default=0.125, help="share of mutants that go through a command as well")
     parser.add_argument("--models", type=Path, action="append", default=[], help="folders of models to make mutants of")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
     arguments = parser.parse_args()
     given = seeds([Path("fixtures/models"), Path("tests/hostile"), *arguments.models])
+    _warm(given)
     findings = Findings(arguments.findings)
-    for number, content in enumerate(random.Random(arguments.seed).sample(given, min(len(given), _WARMING))):
-        # What is imported and worked out once need not be so in every child.
-        with contextlib.suppress(Exception):
-            run_all(content, random.Random(number), len(DELEGATE_NAMES), 1)
-    gc.collect()
-    gc.freeze()  # children then copy less
-    start, last, first, peak, slowest = time.monotonic(), time.monotonic(), arguments.first, 0, (0.0, 0)
-
-    def summary() -> str:
-        return (
-            f"{first - arguments.first:,} mutants in {time.monotonic() - start:.0f} s: {findings}; "
-            f"at most {slowest[0]:.1f} s of the processor (mutant {slowest[1]}) and {peak >> 20} MiB of memory"
-        )
-
-    while time.monotonic() - start < arguments.time and not 0 < arguments.mutants <= first - arguments.first:
-        batch = in_process(first, arguments, given)
-        first += batch.mutants
-        peak, slowest = max(peak, batch.peak), max(slowest, batch.slowest)
-        if batch.finding is not None:
-            findings.add(batch.finding)
-        if time.monotonic() - last > _REPORT_SECONDS:
-            last = time.monotonic()
-            print(summary(), flush=True)
-    print(summary())
+    fuzzer = Fuzzer(given, findings, arguments.delegates)
+    start = last = time.monotonic()
+    end = start + (arguments.time or (math.inf if arguments.runs else _SECONDS))
+    for seed in arguments.seed:
+        first, stop = arguments.first, arguments.first + (arguments.runs or sys.maxsize)
+        while first < stop and time.monotonic() < end:
+            own_seeds = [f"{seed}:{number}" for number in range(first, min(first + _ROUND, stop))]
+            first += len(own_seeds)
+            if arguments.only != "commands":
+                fuzzer.run_library(own_seeds if arguments.only else own_seeds[::2])
+            if arguments.only != "library":
+                fuzzer.run_commands(own_seeds if arguments.only else own_seeds[1::2])
+            if time.monotonic() - last > _REPORT_SECONDS or first >= stop or time.monotonic() > end:
+                last = time.monotonic()
+                print(f"seed {seed}, up to mutant {first - 1:,}, {last - start:.0f} s: {findings}", flush=True)
+                print(f"  library: {fuzzer.worst_of_library}\n  commands: {fuzzer.worst_of_commands}", flush=True)
     return 1 if len(findings) else 0
 
 

@@ -67,6 +67,8 @@ def memory_held() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
+MODEL_NAME = "mutant.tflite"
+"""The file that a command is given."""
 _NOISE = re.compile(r"0x[0-9a-f]+|/tmp/\S+|\d{4,}")
 
 
@@ -88,15 +90,17 @@ class Findings:
         self._folder = folder
         self._known: dict[str, int] = {}
 
-    def add(self, finding: Finding) -> None:
-        """Count a finding, and write it to the folder if it is the first of its place."""
+    def add(self, finding: Finding, minimize: Callable[[Finding], bytes]) -> None:
+        """Count a finding; if it is the first of its place, make it small and write it to the folder."""
         where = place(finding)
         self._known[where] = self._known.get(where, 0) + 1
         if self._known[where] == 1:
             stem = hashlib.sha256(where.encode()).hexdigest()[:10]
+            text = f"{finding.seed}\n{finding.what}\n{finding.detail}\n".replace(MODEL_NAME, f"{stem}.tflite")
+            (self._folder / f"{stem}.txt").write_text(text, "utf-8")
             (self._folder / f"{stem}.tflite").write_bytes(finding.content)
-            (self._folder / f"{stem}.txt").write_text(f"{finding.seed}\n{finding.what}\n{finding.detail}\n", "utf-8")
             print(f"{finding.seed} {stem} {where}", flush=True)
+            (self._folder / f"{stem}.tflite").write_bytes(minimize(finding))
 
     def __len__(self) -> int:
         return len(self._known)

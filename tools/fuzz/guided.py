@@ -68,7 +68,7 @@ def main() -> None:
             _SLOWNESS,
         )
         if finding is not None:
-            findings.add(finding)
+            findings.add(finding, lambda first: first.content)
         if time.monotonic() - start > arguments.time:
             seconds = time.process_time()
             print(f"{inputs:,} inputs in {seconds:.0f} s of the processor: {findings}; {memory_peak() >> 20} MiB", flush=True)

@@ -39,12 +39,19 @@ _LARGE = 0.003
 
 def mutant(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
     """Return a changed file, or a new one; the same generator gives the same."""
+    return mutant_and_original(generator, seeds)[0]
+
+
+def mutant_and_original(generator: random.Random, seeds: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """Return a mutant and the file of which it is a change: itself if it is new."""
     if generator.random() < _LARGE:
-        return large_model(generator)
+        content = large_model(generator)
+        return content, content
     if generator.random() < 0.4:
         content = random_model(generator)
-        return mutated(generator, content) if generator.random() < 0.3 else content
-    return mutated(generator, generator.choice(seeds))
+        return mutated(generator, content) if generator.random() < 0.3 else content, content
+    content = generator.choice(seeds)
+    return mutated(generator, content), content
 
 
 @functools.lru_cache(maxsize=1024)

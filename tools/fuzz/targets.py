@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import random
+import re
 import tempfile
 import traceback
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
@@ -27,6 +29,7 @@ from delegate_sim_cli.exits import INTERNAL_ERROR
 from delegate_sim_cli.formats import FORMATS
 from delegate_sim_cli.main import program
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from tools.fuzz.findings import MODEL_NAME
 
 _OPTIONS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "nnapi": (
@@ -43,42 +46,61 @@ _ALWAYS = ("nnapi", "gpu", "vx", "vx-nxp", "coreml", "hexagon", "xnnpack")
 _OTHERS = tuple([name for name in DELEGATE_NAMES if name not in _ALWAYS])
 _SOURCES = ("model.onnx", "model.keras", "model.h5", "model.pt2", "saved_model.pb", "model.py")
 _TABLES = ("table.csv", "table.jsonl", "table.sqlite", "table.parquet", "table.npz")
+_BATCHES = (2, 64, 65_536, (1 << 31) - 1)
 _THEN = "then"
 """Parts one command from the next."""
 _DAMAGE = "damage"
 """Changes some bytes of a file, in the place of a command."""
+_EXPORTS = ("json", "dot", "graphml", "model-explorer")
+OUT_OF_MEMORY = "MemoryError|bad_alloc|out of memory|not enough memory"
 _SCAN = ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output")
 _COMMANDS: Sequence[Sequence[str]] = (
     ("inspect", "{}"),
     ("inspect", "{}", "--format", "json"),
-    ("inspect", "{}", "--delegate", "nnapi", "--lowered"),
+    ("inspect", "{}", "--delegate", "{delegate}", "--lowered", "--verbose"),
+    ("inspect", "{}", "--file-shapes"),
     ("analyze", "{}", "--delegate", "gpu", "--delegate", "nnapi", "--delegate", "xnnpack", "--verbose"),
     ("analyze", "{}", "--delegate", "gpu", "--delegate", "xnnpack", "--chain"),
     ("analyze", "{}", "--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G5"),
     ("analyze", "{}"),
-    ("diagnose", "{}", "--delegate", "{delegate}"),
+    ("analyze", "{}", "--delegate", "all", "--format", "json"),
+    ("diagnose", "{}", "--delegate", "all"),
+    ("diagnose", "{}", "--delegate", "all", "--format", "json"),
+    ("diagnose", "{}", "--delegate", "{delegate}", "--verbose"),
     ("diagnose", "{}", "--delegate", "{delegate}", "--format", "json"),
+    ("diagnose", "{}", "--delegate", "{delegate}", "--format", "csv"),
     ("releases", "{}", "--delegate", "{delegate}"),
+    ("releases", "{}", "--delegate", "all", "--format", "json"),
     ("compare", "{}", "--with", "delegate={delegate}"),
+    ("compare", "{}", "--delegate", "{delegate}", "--with", "runtime=tf-2.12", "--format", "json"),
+    ("compare", "{}", "fixtures/models/mobilenet_block.tflite", "--delegate", "{delegate}", "--verbose"),
     ("whatif", "{}", "--delegate", "{delegate}", "--accept", "ADD", "--accept", "CONV_2D"),
-    ("whatif", "{}", "--delegate", "{delegate}", "--batch", "2"),
+    ("whatif", "{}", "--delegate", "{delegate}", "--batch", "{batch}"),
+    ("whatif", "{}", "--delegate", "{delegate}", "--batch", "{batch}", "--to", "int8", "--verbose"),
+    ("whatif", "{}", "--delegate", "{delegate}", "--set-version", "ADD=9", "--set-version", "node:0=2", "--fix-shapes"),
     ("whatif", "{}", "--delegate", "{delegate}", "--fix-shapes"),
     ("whatif", "{}", "--delegate", "{delegate}", "--to", "int8"),
+    ("whatif", "{}", "--delegate", "{delegate}", "--to", "int8-per-tensor"),
     ("whatif", "{}", "--delegate", "{delegate}", "--to", "float", "--format", "json"),
     ("whatif", "{}", "--delegate", "{delegate}", "--search", "1"),
+    ("whatif", "{}", "--delegate", "{delegate}", "--search", "kernels=1", "--format", "json"),
+    ("whatif", "{}", "--delegate", "{delegate}", "--search", "multiply-adds=100%"),
     ("report", "{}", "--delegate", "{delegate}", "--output", "{folder}/report.html"),
-    ("export", "json", "{}", "--delegate", "{delegate}"),
-    ("export", "dot", "{}", "--delegate", "{delegate}"),
-    ("export", "graphml", "{}", "--delegate", "{delegate}"),
-    ("export", "model-explorer", "{}", "--delegate", "{delegate}"),
+    ("report", "{}", "--delegate", "all", "--output", "{folder}/report.html"),
+    *[("export", form, "{}", "--delegate", "{delegate}") for form in _EXPORTS],
+    *[("export", form, "{}", "--delegate", "all", "--output", "{folder}/exported") for form in _EXPORTS],
     ("fix", "{}", "--for", "{delegate}", "--plan", "--verbose"),
+    ("fix", "{}", "--for", "all", "--plan", "--allow", "approximate", "--format", "json"),
     ("fix", "{}", "--for", "{delegate}", "--no-proof", "--format", "json", "-o", "{folder}/fixed.tflite"),
+    ("fix", "{}", "--for", "all", "--no-proof", "--split-tail", "-o", "{folder}/fixed.tflite"),
+    ("fix", "{}", "--for", "{delegate}", "--samples", "1", "-o", "{folder}/fixed.tflite"),
     (*_SCAN, "{folder}/scan.csv", _THEN, "query", "{folder}/scan.csv", "--view", "{view}"),
     (*_SCAN, "{folder}/scan.sqlite", _THEN, "query", "{folder}/scan.sqlite", "--view", "{view}", "--format", "json"),
     (*_SCAN, "{folder}/scan.jsonl", _THEN, "query", "{folder}/scan.jsonl", "--sql", "SELECT * FROM causes", "--format", "csv"),
     (*_SCAN, "{folder}/scan.parquet", _THEN, "query", *["{folder}/scan.parquet"] * 2, "--view", "{comparison}"),
     (*_SCAN, "{folder}/scan.csv", _THEN, *_SCAN, "{folder}/scan.csv", "--delegate", "gpu"),
     (*_SCAN, "{folder}/scan.sqlite", "--runtime", "tf-2.12", "--runtime", "litert-2.3"),
+    (*_SCAN, "{folder}/scan.csv", "--delegate", "all"),
     ("scan", "{folder}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.jsonl"),
     ("scan", "{bundle}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.csv"),
     *[
@@ -97,9 +119,12 @@ _COMMANDS: Sequence[Sequence[str]] = (
     ("reconcile", "{}", "--log", "fixtures/logs/gpu_refusals.log"),
     ("reconcile", "{}", "--log", "fixtures/logs/several_models.log", "--format", "json"),
     ("check", "--config", "{folder}/delegate-sim.toml", "--update"),
-    ("check", "--config", "{folder}/delegate-sim.toml", "--format", "json"),
+    *[("check", "--config", "{folder}/delegate-sim.toml", "--format", form) for form in ("json", *FORMATS)],
     *[("analyze", "{}", "--delegate", "{delegate}", "--format", form) for form in FORMATS],
 )
+
+
+_COMMAND_NAMES = sorted({command[0] for command in _COMMANDS})
 
 
 class CommandFailed(Exception):
@@ -133,42 +158,69 @@ def _run_delegate(model: Model, name: str, generator: random.Random) -> None:
 
 def run_command(content: bytes, generator: random.Random) -> None:
     """Give a file to one command; raises CommandFailed if the program itself fails."""
-    template = generator.choice(_COMMANDS)
-    delegate = generator.choice(DELEGATE_NAMES)
     with tempfile.TemporaryDirectory() as folder:
-        path, bundle = os.path.join(folder, "mutant.tflite"), os.path.join(folder, "bundle")
-        _write(path, content)
-        if any("{bundle}" in part for part in template):
-            _write(bundle, _bundle(generator, content))
-        targets = f'models = ["mutant.tflite"]\n[targets.one]\ndelegate = "{delegate}"\n'
-        _write(os.path.join(folder, "delegate-sim.toml"), targets.encode())
-        words = {
-            "bundle": bundle,
-            "delegate": delegate,
-            "folder": folder,
-            "view": generator.choice([name for name, view in VIEWS.items() if not view.needs_earlier]),
-            "comparison": generator.choice([name for name, view in VIEWS.items() if view.needs_earlier]),
-            "source": os.path.join(folder, generator.choice(_SOURCES)),
-            "table": os.path.join(folder, generator.choice(_TABLES)),
-        }
-        for name in ("source", "table"):
-            if any(f"{{{name}}}" in part for part in template):
-                _write(words[name], content)
-        command = [part.format(path, **words) for part in template]
-        while command:
-            end = command.index(_THEN) if _THEN in command else len(command)
-            if command[0] == _DAMAGE:
-                _damage(generator, command[1])
-            else:
-                run_program(command[:end])
-            command = command[end + 1 :]
+        for step in command_steps(content, generator, folder):
+            step.run()
+
+
+class Step(NamedTuple):
+    """A command of the program, or damage to a file that an earlier command wrote."""
+
+    words: Sequence[str]
+    generator: random.Random
+
+    def run(self) -> None:
+        """Run the command; raises CommandFailed if the program itself fails."""
+        if self.words[0] == _DAMAGE:
+            _damage(self.generator, self.words[1])
+        else:
+            run_program(self.words)
+
+
+def command_steps(content: bytes, generator: random.Random, folder: str) -> list[Step]:
+    """Choose a command at random, write the files that it reads to a folder, and return its steps."""
+    name = generator.choice(_COMMAND_NAMES)
+    template = generator.choice([command for command in _COMMANDS if command[0] == name])
+    delegate = generator.choice(DELEGATE_NAMES)
+    words = {
+        "model": os.path.join(folder, MODEL_NAME),
+        "bundle": os.path.join(folder, "bundle"),
+        "delegate": delegate,
+        "folder": folder,
+        "batch": str(generator.choice(_BATCHES)),
+        "view": generator.choice([name for name, view in VIEWS.items() if not view.needs_earlier]),
+        "comparison": generator.choice([name for name, view in VIEWS.items() if view.needs_earlier]),
+        "source": os.path.join(folder, generator.choice(_SOURCES)),
+        "table": os.path.join(folder, generator.choice(_TABLES)),
+    }
+    _write(words["model"], content)
+    targets = f'models = ["{MODEL_NAME}"]\n[targets.one]\ndelegate = "{delegate}"\n'
+    _write(os.path.join(folder, "delegate-sim.toml"), targets.encode())
+    for file in ("bundle", "source", "table"):
+        if any(f"{{{file}}}" in word for word in template):
+            _write(words[file], _bundle(generator, content) if file == "bundle" else content)
+    command = [word.format(words["model"], **words) for word in template]
+    return [Step(list(step), generator) for follows, step in itertools.groupby(command, _THEN.__eq__) if not follows]
 
 
 def run_program(arguments: Sequence[str]) -> None:
-    """Run one command; raises CommandFailed if the program itself fails."""
+    """Run one command; raises CommandFailed if the program itself fails, or if memory is not enough for it."""
     code, printed = _captured(lambda: program.main(list(arguments), standalone_mode=True))
-    if code == INTERNAL_ERROR or "standard output:" in printed:  # an OSError that nothing has named a file for
-        raise CommandFailed(f"{' '.join(arguments)}\n{printed}")
+    if code == INTERNAL_ERROR or _FAULT.search(printed + _written(arguments)):
+        raise CommandFailed(f"{' '.join(arguments)}\n{printed[-_MOST_PRINTED:]}")
+
+
+_FAULT = re.compile(f"internal error: |standard output:|{OUT_OF_MEMORY}")  # an OSError that nothing has named a file for
+_MOST_PRINTED = 10_000
+
+
+def _written(arguments: Sequence[str]) -> str:
+    """Return the file that a command wrote: in the table of a scan, errors are rows."""
+    path = next((path for option, path in itertools.pairwise(arguments) if option == "--output"), "")
+    if not os.path.isfile(path):
+        return ""
+    with open(path, encoding="latin-1") as file:
+        return file.read()
 
 
 def _damage(generator: random.Random, path: str) -> None:
@@ -212,6 +264,7 @@ def _bundle(generator: random.Random, content: bytes) -> bytes:
 
 
 def _captured(action: Callable[[], Any]) -> tuple[Any, str]:
+    """Return the exit code and what was printed, errors last."""
     os.environ["DELEGATE_SIM_DEBUG"] = "1"
     standard, errors = io.StringIO(), io.StringIO()
     code: Any = 0
@@ -223,7 +276,7 @@ def _captured(action: Callable[[], Any]) -> tuple[Any, str]:
         except Exception:
             code = INTERNAL_ERROR
             traceback.print_exc()
-    return code, errors.getvalue()
+    return code, standard.getvalue() + errors.getvalue()
 
 
 def run_all(content: bytes, generator: random.Random, delegates: int, command_share: float) -> None:

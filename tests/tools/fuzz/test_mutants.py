@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import sys
@@ -35,7 +34,7 @@ def test_what_once_went_wrong(path):
 @pytest.mark.parametrize(
     ("stem", "command"),
     [
-        ("2195e42179", ["scan", "{}", "--delegate", "npu-intel", "-o", "{folder}/found.csv"]),
+        ("2195e42179", ["scan", "{}", "--delegate", "npu-intel", "--output", "{folder}/found.csv"]),
         ("5aea093e3a", ["diff", "{}", "{}"]),
         ("6f6221bf95", ["inspect", "{}"]),
         ("8b3d7db428", ["diff", "{}", "{}"]),
@@ -106,11 +105,11 @@ def test_most_random_models_can_be_read():
 def test_a_mutant_that_goes_wrong_is_found(monkeypatch):
     from tools.fuzz import __main__ as fuzz
 
-    def failing(content, generator, delegates, commands):
+    def failing(content, generator, delegates):
         raise IndexError("tuple index out of range")
 
-    monkeypatch.setattr(fuzz, "run_all", failing)
-    batch = fuzz.run_batch(5, 3, 1, SEEDS, 1, 0)
+    monkeypatch.setattr(fuzz, "run_delegates", failing)
+    batch = fuzz.run_batch(["1:5", "1:6", "1:7"], SEEDS, 1)
     assert batch.mutants == 1
     assert (batch.finding.seed, batch.finding.what) == ("1:5", "error")
     assert batch.finding.content == mutant(random.Random("1:5"), SEEDS)
@@ -120,12 +119,12 @@ def test_a_mutant_that_goes_wrong_is_found(monkeypatch):
 def test_a_mutant_that_ends_its_process_is_known(monkeypatch):
     from tools.fuzz import __main__ as fuzz
 
-    def dying(content, generator, delegates, commands):
+    def dying(content, generator, delegates):
         if content == mutant(random.Random("1:7"), SEEDS):
             os._exit(3)
 
-    monkeypatch.setattr(fuzz, "run_all", dying)
-    batch = fuzz.in_process(5, argparse.Namespace(seed=1, delegates=1, commands=0), SEEDS)
+    monkeypatch.setattr(fuzz, "run_delegates", dying)
+    batch = fuzz.library_batch(["1:5", "1:6", "1:7", "1:8"], SEEDS, 1)
     assert batch.mutants == 3
     assert (batch.finding.seed, batch.finding.what) == ("1:7", "crash")
     assert batch.finding.content == mutant(random.Random("1:7"), SEEDS)
