@@ -112,7 +112,7 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
     """Return the target with the delegate, runtime, defaults and options that ``changed`` sets.
 
-    ``options`` are the options given for the original target. Options that the new target's delegate also has are kept.
+    ``options`` are the options given for the original target. The new target keeps those that its delegate also has.
     Raises OptionError.
     """
     given = _mapping(changed, "what changes", [*_PLACES, *[option.name for option in before.delegate.options]])

@@ -19,7 +19,7 @@ from .ranged import Content, RangedView
 from .stores import RemoteFile, is_url
 
 _DEEPEST = 4
-"""The largest depth of nested bundles."""
+"""Largest depth to which bundles may be nested."""
 _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
 """The largest total size, in bytes, of the bundles nested in one file."""

@@ -23,7 +23,7 @@ from .effort import simulations_of
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Smallest and largest number of cached runs; large models get fewer, since each run holds all of its nodes."""
 _CHANGES_KEPT = 8
-"""Number of changed models to cache (the latest), in addition to the models of cached runs."""
+"""Number of changed models that are cached in addition to the models of cached runs; the latest are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ..runtime.target import Target
 
 
 class Score(NamedTuple):
-    """Measures, which are compared in this order; lower values are better."""
+    """The measures by which results are compared, most important first. Lower values are better."""
 
     fails: bool
     """True if the application cannot run the model with the delegate."""

@@ -90,7 +90,7 @@ def search(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> FixPlan:
-    """Find passes that together make a model better on at least one target and worse on none.
+    """Find passes that together improve a model on at least one target, and make it worse on no target.
 
     Exact passes come first; a less exact pass is applied only if it brings a further gain. Each step applies the pass with the
     largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
@@ -258,7 +258,7 @@ class _Search:
         return True
 
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
-        """Apply passes one after another, each to the nodes that are still on the CPU after the previous pass."""
+        """Apply passes in sequence; a pass rewrites only nodes that are still on the CPU after the previous pass."""
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]
         _, now, standings = chain[-1] if chain else (None, self._now, self._standing)

@@ -1,4 +1,4 @@
-"""Budgets: limits on how much worse than the baseline a model may get, and absolute limits."""
+"""Budgets: the tolerated worsening compared with the baseline, and absolute limits."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def draw(run: SubgraphRun) -> Drawing:
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition. Nodes that a compiler leaves out are drawn in the first partition."""
+    """Return the nodes of each partition. Nodes in no partition, which a compiler removed, are drawn in the first one."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]

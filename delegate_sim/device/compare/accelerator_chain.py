@@ -233,7 +233,7 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield smaller stacks, each with the names of the removed accelerators.
 
-    Accelerators that the log does not show as running are removed: first each alone, then all of them.
+    The removed accelerators do not run according to the log. They are removed first one at a time, then all together.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])

@@ -26,7 +26,7 @@ def fitting_levels(trials: Trials) -> tuple[int, ...]:
 
 
 def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
-    """Yield explanations of the differences between the first simulation and the device, likeliest first.
+    """Yield possible explanations of the differences between the first simulation and the device, likeliest first.
 
     ``levels`` is the result of ``fitting_levels``; ``profile`` is the driver profile learned so far.
     """

@@ -119,7 +119,7 @@ def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the lines that the runtime and benchmark_model printed and the simulated lines."""
+    """Yield the differences between the printed and the simulated lines of the runtime and of benchmark_model."""
     if run.delegate.is_plugin:
         yield from _plugin_differences(facts, simulated)
         return
@@ -140,7 +140,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the counts that the delegate printed and the simulated counts."""
+    """Yield the differences between the delegate's printed counts and the simulated counts."""
     sizes = [
         (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
         for subgraph in run.subgraphs

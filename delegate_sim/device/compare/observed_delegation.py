@@ -55,7 +55,7 @@ class Facts:
     Only subgraphs for which the log has nothing but counts are included.
     """
     kernels: Mapping[int, int]
-    """Number of delegate kernels by subgraph."""
+    """Number of delegate kernels, keyed by subgraph."""
     failed_nodes: tuple[int, ...]
     """Node indices of the delegate kernels that failed to prepare or run."""
     has_ended: bool

@@ -51,7 +51,7 @@ def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
 
 
 def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Root | None:
-    """Return the effect of converting with known input sizes; None if that removes no refusal.
+    """Return the conversion with known input sizes, and the refusals that it removes; None if it removes none.
 
     If the file already gives all input sizes, only sizes that the model computes from the inputs become known. ``assumed`` holds
     the hypothetical changes so far.
@@ -159,7 +159,7 @@ def _has_problem(examined: Examined, problem: Problem) -> bool:
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
-    """Return the gain from ``now`` to ``then`` in the share of multiply-adds, the share of nodes, and the partitions."""
+    """Return how much better ``then`` is than ``now``: in the share of multiply-adds, the share of nodes, and partitions."""
     share = then.multiply_add_share - now.multiply_add_share
     nodes = then.measures.delegated_share - now.measures.delegated_share
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)

@@ -15,7 +15,7 @@ _TRIED = 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, tried: int = _TRIED
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Return, for each cause, the CPU nodes without a cause of their own that fixing the cause delegates or removes.
+    """Return, for each cause, the CPU nodes that have no cause of their own, but leave the CPU once this cause is fixed.
 
     Such nodes widen float16 weights, lie in partitions that a limit drops, or depend on nodes around them. Each node is assigned
     to the first cause whose fix alone frees the node. If no single fix is enough, causes are fixed in order, and the node is

@@ -64,7 +64,7 @@ class _Finder:
         self.tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
         """The remaining simulations with other versions."""
         self.base = Supposition()
-        """The hypothetical conversion so far; it may reveal refusals that the original model does not show."""
+        """The hypothetical changes made so far. A changed model may show refusals that the original model hides."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}

@@ -26,8 +26,8 @@ _Entry = tuple[str, int]
 class FoundVersion:
     """The reason why a node has a refused version: features, or only the operator and version if no feature is known.
 
-    ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes with these features. Other nodes of
-    the operator have the version only because they share the entry.
+    ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes whose features raised the version.
+    Other nodes have the version only because all nodes of an operator share one.
     """
 
     identity: Identity

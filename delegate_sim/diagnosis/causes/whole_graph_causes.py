@@ -1,4 +1,4 @@
-"""Causes that keep the whole graph off a delegate, and the hypothetical changes that fix them."""
+"""Causes that keep a delegate from taking any part of the graph, and the hypothetical changes that fix them."""
 
 from __future__ import annotations
 

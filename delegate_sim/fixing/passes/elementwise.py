@@ -17,7 +17,7 @@ NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 
 
 _BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
-"""The binary operators that this module rewrites; the other operators that it rewrites are unary."""
+"""The binary operators that this module rewrites. The module's other operators are unary."""
 
 
 def _is_float(work: Work, node: Node) -> bool:

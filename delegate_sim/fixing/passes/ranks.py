@@ -1,4 +1,4 @@
-"""Rewrite nodes of more than four dimensions with four or fewer by joining neighboring dimensions."""
+"""Rewrite nodes whose tensors have more than four dimensions, joining neighboring dimensions until at most four are left."""
 
 from __future__ import annotations
 

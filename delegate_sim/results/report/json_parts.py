@@ -1,4 +1,4 @@
-"""Write JSON in parts, since a large document takes many times more memory as Python objects than as text.
+"""Write JSON in parts, since a large document takes far more memory as Python objects than as text.
 
 For example, writing the overview of 30,000 nodes with one ``json.dumps`` takes 1.4 GiB. Writing it in parts takes 0.5 GiB, which
 is the limit in ``SECURITY.md``.

@@ -37,8 +37,7 @@ class Compute:
     """The multiply-adds of a run, not counting nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
-    """For each subgraph: the multiply-adds of each node, by node index, in plan order. Nodes without any multiply-adds are
-    absent.
+    """For each subgraph, the multiply-adds of the nodes that have any, keyed by node index, in plan order.
     """
     delegated_nodes: tuple[frozenset[int], ...]
     """For each subgraph: the nodes that run on the delegate."""
