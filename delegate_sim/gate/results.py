@@ -59,8 +59,7 @@ class Case:
     """Multiply-adds of the whole model; None without a result."""
     delegated_multiply_adds: int | None = None
     strip: Lengths = ()
-    """Runs of nodes in one state, in execution order, as (state, number of nodes); empty without a result.
-    """
+    """Runs of nodes in one state, in execution order, as (state, number of nodes); empty without a result."""
 
 
 UNREADABLE_MODEL = "unreadable-model"
