@@ -160,7 +160,7 @@ class ModelBuilder:
     ) -> None:
         """Set the model's inputs and outputs.
 
-        ``pointers`` tells, for each of the two lists, whether its pointer is not null even if the list is empty.
+        ``pointers`` has a flag for each of the two lists: if true, the list has a pointer even if it is empty.
         """
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
@@ -195,7 +195,7 @@ class ModelBuilder:
     def _check(self, operations: Sequence[NnOperation] | None) -> Version:
         """Check the model as a whole and return the version that it needs.
 
-        If ``operations`` is None, the operations are sorted into run order where the checks depend on it.
+        ``operations`` are the model's operations in run order, or None if they have not been sorted yet.
         """
         if operations is None:
             is_ordered = writes_before_reads(self._operands, self._operations)

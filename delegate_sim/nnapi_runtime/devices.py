@@ -105,7 +105,7 @@ class CpuDevice:
 
     @property
     def version(self) -> Version:
-        """The runtime's feature level, including operations that no driver may execute."""
+        """The runtime's version, which includes operations that no driver may run."""
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
     def supported(self, model: NnModel) -> list[bool]:

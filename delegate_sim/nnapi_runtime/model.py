@@ -157,7 +157,7 @@ def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
 
 
 def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
-    """Return whether the operations are in run order: every operand that an operation reads is written before."""
+    """Return whether the operations are in run order, that is, no operand is read before it is written."""
     known = _known_from_start(operands)
     for operation in operations:
         for index in operation.inputs:

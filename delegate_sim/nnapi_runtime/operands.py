@@ -191,7 +191,7 @@ _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
     """Check an operand as addOperand does.
 
-    ``has_pointer`` tells whether the pointer to the dimensions is not null even if there are no dimensions.
+    With ``has_pointer``, the pointer to the dimensions is not null even if there are no dimensions.
 
     Upstream: Validation.cpp validateOperandTypeImpl.
     """

@@ -15,7 +15,10 @@ from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return a decision on the nodes that the rules accept, and whether nodes read float16 weights directly."""
+    """Return a decision on the nodes that the rules accept.
+
+    The second value tells whether nodes read float16 weights directly, without a DEQUANTIZE.
+    """
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
     widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]

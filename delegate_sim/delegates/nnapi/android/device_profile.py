@@ -25,7 +25,7 @@ SCHEMA = "delegate-sim/devices/1"
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
-"""The names of FLOAT32 and TENSOR_FLOAT32 in a profile's table of costs if half precision is allowed."""
+"""The keys for the costs of FLOAT32 and TENSOR_FLOAT32 in a profile, for models that allow half precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,10 @@ class DevicesProfile:
 
 
 def devices_profile(value: Any) -> DevicesProfile:
-    """Return the value of the option as a profile; the value is a profile already, or the path of one."""
+    """Return the value of the option as a profile.
+
+    The value may be a profile already, or the path of a file with a profile.
+    """
     if isinstance(value, DevicesProfile):
         return value
     if not isinstance(value, str | os.PathLike):

@@ -27,7 +27,7 @@ class DriverRejections:
         return self._profile is None and not self._names
 
     def of_node(self, node: int, lowered: LoweredPartition) -> tuple[str, ...]:
-        """Return the operations of a node that the driver rejects."""
+        """Return those NNAPI operations of a node that the driver rejects."""
         if self.is_empty:
             return ()
         operations = lowered.operations.get(node, ())

@@ -44,7 +44,7 @@ def highest_level(android: AndroidRelease) -> int:
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""Creates an NNAPI model builder that reports refused calls to the given function."""
+"""A function that creates an NNAPI model builder; the builder reports refused calls to the function that it is given."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:
