@@ -98,8 +98,8 @@ def command(
 def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
     """Return a function that finds the models of B that match a model of A.
 
-    If both are folders, models match by relative path. Otherwise, models match by file name. If several models of B have the
-    same file name, those whose path ends most like that of the model of A are returned.
+    If both are folders, models match by relative path. Otherwise, models match by file name. If several models of B have that
+    file name, the models that share the most parent folder names with the model of A are returned.
     """
     are_folders = os.path.isdir(given_a) and os.path.isdir(given_b)
     others: dict[str, list[str]] = {}

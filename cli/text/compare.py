@@ -240,7 +240,7 @@ def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Return one statement for each reason why a node stays on the CPU, which names the delegate's requirement."""
+    """Return a statement of the delegate's requirement for each reason why a node stays on the CPU."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}no delegate is asked about it"),)

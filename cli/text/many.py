@@ -30,7 +30,10 @@ _NARROWEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The headings after the model column: ``first`` of them stay if the table is split, and ``numbers`` hold numbers."""
+    """The headings of all columns except the model's.
+
+    The first ``first`` columns stay together if the table is split; ``numbers`` lists the columns that hold numbers.
+    """
 
     headings: Sequence[str]
     first: int

@@ -14,9 +14,8 @@ SEMANTICS = 3
 """A version number, to increment if a change to reading, preparing or partitioning changes the result of any delegate.
 
 A change of rules needs no new number, since the version already covers the rules. If a delegate's code decides differently with
-the same rules, increment the delegate's own number (``Delegate.semantics``). A change of wording does not change the version,
-unless it is the wording of a check or condition with its own function, since the version covers such a check only by its
-wording.
+the same rules, increment the delegate's own number (``Delegate.semantics``). A change of wording changes the version
+only for checks and conditions with their own function, since the version covers such a function only by its wording.
 """
 
 
