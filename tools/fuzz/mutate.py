@@ -12,6 +12,7 @@ from typing import Any
 from delegate_sim.model import schema
 from fixtures.builder import ModelBuilder
 from tools.fuzz import sites
+from tools.fuzz.networks import LARGE, long_network, network
 from tools.fuzz.sites import Site
 
 _EDGES = (
@@ -33,7 +34,7 @@ def seeds(folders: list[Path]) -> list[bytes]:
     return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
 
 
-_LARGE = 0.003
+_LARGE = 0.01
 """Share of mutants with many nodes: one takes as long as a hundred others."""
 
 
@@ -45,12 +46,15 @@ def mutant(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
 def mutant_and_original(generator: random.Random, seeds: Sequence[bytes]) -> tuple[bytes, bytes]:
     """Return a mutant and the file of which it is a change: itself if it is new."""
     if generator.random() < _LARGE:
-        content = large_model(generator)
+        content = generator.choice((large_model, long_network))(generator)
         return content, content
-    if generator.random() < 0.4:
-        content = random_model(generator)
-        return mutated(generator, content) if generator.random() < 0.3 else content, content
+    choice = generator.random()
+    if choice < 0.6:
+        content = random_model(generator) if choice < 0.3 else network(generator)
+        return mutated(generator, content) if generator.random() < 0.2 else content, content
     content = generator.choice(seeds)
+    if choice < 0.75:
+        return pushed_together(generator, content), content
     return mutated(generator, content), content
 
 
@@ -80,15 +84,67 @@ def mutated(generator: random.Random, content: bytes) -> bytes:
     return bytes(changed)
 
 
-def _change(generator: random.Random, content: bytearray, site: Site, alike: Sequence[Site]) -> None:
-    (old,) = struct.unpack_from(site.format, content, site.position)
+_SIZES = ("Tensor.shape", "Tensor.shape_signature")
+_COUNTS = (0, 1, 2, 255, 4096)
+
+
+def pushed_together(generator: random.Random, content: bytes) -> bytes:
+    """Replace one size by another where it stands, take the elements of these tensors, and change all scales and axes."""
+    by_kind = _kept_sites(content)
+    changed = bytearray(content)
+    sizes = [site for site in by_kind[sites.ELEMENT] if site.field in _SIZES]
+    if not sizes:
+        return content
+    old = _value(content, generator.choice(sizes))
+    new = generator.choice(generator.choice((LARGE, _EDGES)))
+    alike = [site for site in sizes if _value(content, site) == old]
+    if generator.random() < 0.5:
+        alike = generator.sample(alike, generator.choice((1, (len(alike) + 1) // 2)))
+    for site in alike:
+        _write(changed, site, new)
+    tables = {site.table for site in alike}
+    axis = generator.choice(_EDGES)
+    keeps_elements, keeps_axes = generator.random() < 0.6, generator.random() < 0.5
+    for site in by_kind[sites.NUMBER]:
+        if site.field == "Tensor.buffer" and site.table in tables and not keeps_elements:
+            _write(changed, site, 0)
+        elif site.field == "QuantizationParameters.quantized_dimension" and not keeps_axes:
+            _write(changed, site, axis)
+    for name, element in (("scale", struct.pack("<f", 0.5)), ("zero_point", bytes(8))):
+        if generator.random() < 0.5:
+            vector = _appended(changed, element, generator.choice((*_COUNTS, min(max(new, 0), 1 << 14))))
+            for site in by_kind[sites.OFFSET]:
+                if site.field == f"QuantizationParameters.{name}":
+                    _write(changed, site, vector - site.position)
+    return bytes(changed)
+
+
+def _appended(content: bytearray, element: bytes, count: int) -> int:
+    """Append a vector and return its position; its elements are aligned to 8 bytes."""
+    content += bytes(-(len(content) + 4) % 8)
+    position = len(content)
+    content += struct.pack("<I", count) + element * count
+    return position
+
+
+def _value(content: bytes | bytearray, site: Site) -> Any:
+    return struct.unpack_from(site.format, content, site.position)[0]
+
+
+def _write(content: bytearray, site: Site, number: int) -> None:
+    """Write the low bytes of an integer."""
     width = struct.calcsize(site.format)
+    content[site.position : site.position + width] = (number & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+
+
+def _change(generator: random.Random, content: bytearray, site: Site, alike: Sequence[Site]) -> None:
+    old = _value(content, site)
     if site.format[-1] in "fd":
         new: Any = generator.choice(_FLOATS)
     elif generator.random() < 0.35:
         # What stands at another place of the same kind: another table, operand, type or shape.
         other = generator.choice(alike)
-        (new,) = struct.unpack_from(site.format, content, other.position)
+        new = _value(content, other)
         if site.kind == sites.OFFSET:
             new += other.position - site.position
     elif site.kind == sites.LENGTH and generator.random() < 0.7:
@@ -98,7 +154,7 @@ def _change(generator: random.Random, content: bytearray, site: Site, alike: Seq
     if site.format[-1] in "fd":
         struct.pack_into(site.format, content, site.position, new)
     else:
-        content[site.position : site.position + width] = (int(new) & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        _write(content, site, int(new))
 
 
 @functools.cache

@@ -12,12 +12,13 @@ OFFSET, VTABLE, LENGTH, NUMBER, ELEMENT, BYTE = "offset", "vtable", "length", "n
 
 
 class Site(NamedTuple):
-    """A number in the file: what it is, where it stands, how it is packed, and the field that it belongs to."""
+    """A number in the file: what it is, where it stands, how it is packed, and the field and table that it belongs to."""
 
     kind: str
     position: int
     format: str
     field: str
+    table: int = 0
 
 
 _UNIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -51,7 +52,7 @@ def sites(content: bytes) -> list[Site]:
         seen.add((name, table))
         try:
             for site, child in _of_table(content, name, table):
-                result.append(site)
+                result.append(site._replace(table=table))
                 if child is not None:
                     waiting.append(child)
         except struct.error:

@@ -124,7 +124,8 @@ _COMMANDS: Sequence[Sequence[str]] = (
 )
 
 
-_COMMAND_NAMES = sorted({command[0] for command in _COMMANDS})
+_COMMAND_NAMES = (*sorted({command[0] for command in _COMMANDS}), *["diagnose", "whatif", "fix", "report"] * 3)
+"""Those that make up other models than the one in the file more often."""
 
 
 class CommandFailed(Exception):

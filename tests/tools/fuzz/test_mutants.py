@@ -12,7 +12,8 @@ import pytest
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import ModelError
 from delegate_sim.model.reader import load
-from tools.fuzz.mutate import large_model, mutant, random_model
+from tools.fuzz.mutate import large_model, mutant, pushed_together, random_model
+from tools.fuzz.networks import long_network, network
 from tools.fuzz.sites import ELEMENT, LENGTH, NUMBER, OFFSET, VTABLE, sites
 from tools.fuzz.targets import run_command, run_delegates, run_program
 
@@ -58,10 +59,11 @@ def test_commands_that_once_went_wrong(tmp_path, stem, command):
     run_program([part.format(path, folder=tmp_path) for part in command])
 
 
-@pytest.mark.parametrize("number", range(8))
-def test_models_of_many_nodes(number):
-    content = large_model(random.Random(number))
-    assert content == large_model(random.Random(number))
+@pytest.mark.parametrize("make", [large_model, long_network])
+@pytest.mark.parametrize("number", range(4))
+def test_models_of_many_nodes(make, number):
+    content = make(random.Random(number))
+    assert content == make(random.Random(number))
     run_delegates(content, random.Random(number), 2)
     run_command(content, random.Random(number))
 
@@ -90,15 +92,28 @@ def test_every_part_of_the_format_is_a_site(path):
     assert all(0 <= site.position < len(content) for site in found)
 
 
-def test_most_random_models_can_be_read():
+def _changed_fixture(generator):
+    return pushed_together(generator, generator.choice(SEEDS))
+
+
+@pytest.mark.parametrize("make", [random_model, network, _changed_fixture])
+def test_most_models_can_be_read(make):
     readable = 0
     for number in range(100):
         try:
-            load(random_model(random.Random(number)))
+            load(make(random.Random(number)))
         except ModelError:
             continue
         readable += 1
     assert readable > 80
+
+
+def test_networks_give_weights_of_a_few_bytes_huge_sizes():
+    greatest = 0
+    for number in range(40):
+        graph = load(network(random.Random(number))).subgraphs[0]
+        greatest = max([greatest, *[max(tensor.shape, default=0) for tensor in graph.tensors if tensor.data is not None]])
+    assert greatest >= 1 << 30
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="mutants run in forked processes")
