@@ -12,7 +12,11 @@ class ModelError(DelegateSimError):
 
 
 class LimitError(ModelError):
-    """The model, or a hypothetical change of it, is larger than a limit allows."""
+    """The model, or a hypothetical change of it, is larger than a limit allows. ``reason`` names the limit."""
+
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(f"{path}: not simulated: {reason}" if path else reason)
+        self.reason = reason
 
 
 class OptionError(DelegateSimError):

@@ -44,6 +44,8 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if diagnosis.limited:
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
         yield from indented(text, width, "  ")
+    for reason in diagnosis.blockers.not_simulated:
+        yield from indented(message(f"not simulated: {reason}"), width, "  ")
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
     for number, finding in enumerate(shown, 1):
         yield Line("")

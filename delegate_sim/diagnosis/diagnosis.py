@@ -112,6 +112,7 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "nodes_beyond_limit": diagnosis.limited,
         "causes": [_finding_entry(finding, diagnosis.pass_for(finding)) for finding in diagnosis.findings],
         "without_all": _cost_entry(diagnosis.without_all),
+        **({"not_simulated": list(diagnosis.blockers.not_simulated)} if diagnosis.blockers.not_simulated else {}),
     }
 
 

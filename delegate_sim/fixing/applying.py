@@ -42,7 +42,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
 
     ``nodes`` are the indices, before the pass, of the nodes to rewrite; None means all nodes. Only the first subgraph and the
     subgraphs that run with it are rewritten. A pass cannot be applied if it would add or remove nodes of a model whose metadata
-    gives the order of the nodes, or if it needs sizes that the format cannot store.
+    gives the order of the nodes, or if it needs sizes that the format cannot store or that exceed a limit.
     """
     model = before.model
     if not _has_work(model, pass_, nodes):

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..foundation.late_numpy import np
+from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
+from ..foundation.limits import is_above_limit
 from ..hypothetical.model_editing import Editor
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
@@ -29,7 +30,7 @@ WorkCount: TypeAlias = "Callable[[], npt.NDArray[Any]]"
 
 
 class TooLargeError(Exception):
-    """Raised if a pass needs a size or constant that the format cannot store."""
+    """Raised if a pass needs a size or constant that the format cannot store, or that exceeds a limit."""
 
 
 class Work:
@@ -40,6 +41,7 @@ class Work:
         self.model: Model = editor.model
         self._chosen = chosen
         self.weights = weights
+        self._zeros = 0
 
     def is_chosen(self, origin: int) -> bool:
         """Return whether the pass should rewrite the node that had the index ``origin`` before the pass."""
@@ -76,13 +78,15 @@ class Work:
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]()
         constant = self.model.constant(tensor)
-        return (
-            np.asarray(constant).reshape(tensor.shape) if constant is not None and len(constant) == tensor.element_count else None
-        )
+        if constant is None or len(constant) != tensor.element_count or tensor.rank > MOST_ARRAY_DIMENSIONS:
+            return None
+        return np.asarray(constant).reshape(tensor.shape)
 
     def has_elements(self, tensor: Tensor) -> bool:
-        """Return whether a tensor is a constant with all elements stored, in a type that NumPy supports."""
+        """Return whether a tensor is a constant with all elements stored, in a type and rank that NumPy supports."""
         if not tensor.is_constant or tensor.sparsity is not None or tensor.type not in schema.NUMPY_TYPES:
+            return False
+        if tensor.rank > MOST_ARRAY_DIMENSIONS:
             return False
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
@@ -107,6 +111,13 @@ class Work:
         array = array.astype(dtype)
         return self.computed(name, kind, array.shape, lambda: array, quantization)
 
+    def zeros(self, name: str, kind: str, count: int, quantization: Quantization | None = None) -> int:
+        """Add a vector of zeros and return its index."""
+        self._zeros += max(count, 0)
+        if count < 0 or is_above_limit(self._zeros):
+            raise TooLargeError(f"{name} has too many elements")
+        return self.computed(name, kind, (count,), lambda: np.zeros(count, schema.NUMPY_TYPES[kind]), quantization)
+
     def computed(
         self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
     ) -> int:
@@ -122,12 +133,12 @@ class Work:
             return tensor._replace(value=compute(), data=None, buffer=0, external_buffer=0)
         number = -next(_NUMBERS)
         self.weights[number] = compute
-        zeros = np.broadcast_to(np.zeros((), schema.NUMPY_TYPES[tensor.type]), tensor.shape)
-        return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
+        zero = np.zeros((), schema.NUMPY_TYPES[tensor.type])
+        return tensor._replace(value=np.broadcast_to(zero, (tensor.element_count,)), data=None, buffer=number, external_buffer=0)
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
         """Add a constant with the elements of ``tensor`` but another shape, without copying the data; return its index."""
-        value = None if tensor.value is None else np.asarray(tensor.value).reshape(tuple(shape))
+        value = None if tensor.value is None else np.asarray(tensor.value).reshape(-1)
         named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
         return self.editor.add_tensor(named)
 
@@ -149,7 +160,7 @@ class Work:
     def reshape(self, source: int, target: int) -> Node:
         """Return a RESHAPE of the tensor ``source`` to the shape of the tensor ``target``."""
         shape = self.tensor(target).shape
-        index = self.constant(f"{self.tensor(target).name}/shape", "INT32", np.array(shape, np.int32))
+        index = self.constant(f"{self.tensor(target).name}/shape", "INT32", shape)
         return self.node("RESHAPE", [source, index], [target], new_shape=shape)
 
     def is_open(self, *tensors: Tensor) -> bool:

@@ -11,7 +11,10 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["np", "without_threads"]
+__all__ = ["MOST_ARRAY_DIMENSIONS", "np", "without_threads"]
+
+MOST_ARRAY_DIMENSIONS = 32
+"""The most dimensions of an array, in every supported version of numpy."""
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 

@@ -6,8 +6,9 @@ environment variable DELEGATE_SIM_LIMITS to a number, which multiplies every lim
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..errors import LimitError
@@ -16,6 +17,8 @@ VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
 """Largest number of elements in a list or array whose length comes from a shape, an option or a hypothetical change."""
+_MOST_DIMENSIONS = 256
+"""The largest number of dimensions of a tensor: far more than any kernel accepts, and few enough to multiply and to print."""
 
 
 def raised(limit: int) -> int:
@@ -31,16 +34,39 @@ def how_to_raise() -> str:
     return f"; {VARIABLE}=10 raises every limit tenfold"
 
 
+def is_above_limit(count: int) -> bool:
+    """Return whether a list or array would have more elements than the limit."""
+    return count > _MOST_ELEMENTS and count > raised(_MOST_ELEMENTS)
+
+
 def bounded(count: int, what: str) -> int:
     """Return a count of elements, or raise LimitError if it is above the limit.
 
     Call this before allocating memory, or running a loop, whose size comes from a file or a hypothetical change. ``what`` names
     the elements.
     """
-    most = raised(_MOST_ELEMENTS)
-    if count > most:
+    if is_above_limit(count):
+        most = raised(_MOST_ELEMENTS)
         raise LimitError(f"{count:,} {what}, and at most {most:,} are simulated{how_to_raise()}")
     return count
+
+
+def has_too_many_dimensions(rank: int) -> bool:
+    """Return whether a shape has more dimensions than the limit."""
+    return rank > _MOST_DIMENSIONS and rank > raised(_MOST_DIMENSIONS)
+
+
+def ensure_rank(rank: int) -> None:
+    """Raise LimitError if a shape has too many dimensions."""
+    if has_too_many_dimensions(rank):
+        most = raised(_MOST_DIMENSIONS)
+        raise LimitError(f"{rank:,} dimensions of a tensor, and at most {most:,} are simulated{how_to_raise()}")
+
+
+def element_count(shape: Sequence[int]) -> int:
+    """Return the product of the sizes in a shape, or raise LimitError if the shape has too many dimensions."""
+    ensure_rank(len(shape))
+    return math.prod(shape)
 
 
 @contextmanager
@@ -49,4 +75,4 @@ def naming_model(path: str | None) -> Iterator[None]:
     try:
         yield
     except LimitError as error:
-        raise LimitError(f"{path or 'the model'}: not simulated: {error}") from None
+        raise LimitError(error.reason, path or "the model") from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from ..foundation.late_numpy import np
+from ..foundation.limits import element_count
 from ..model.model import OPTIONAL_TENSOR, Node, Tensor
 from .model_editing import Editor
 
@@ -170,7 +170,7 @@ def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | No
         return None
     added, shape = editor.tensor(constant).shape, editor.tensor(source).shape
     units = editor.tensor(layer.output(0)).shape[-1:]
-    return place if added and shape[-len(added) :] == added and (math.prod(added),) == units else None
+    return place if added and shape[-len(added) :] == added and (element_count(added),) == units else None
 
 
 def _is_fixed(editor: Editor, index: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..errors import OptionError
 from ..foundation.files import open_input
 from ..foundation.late_numpy import np
-from ..foundation.limits import how_to_raise, raised
+from ..foundation.limits import element_count, how_to_raise, raised
 from ..foundation.printable import printable
 from ..graph.graph import Graph, file_graph
 from ..model import schema
@@ -50,7 +49,7 @@ def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mappin
             )
     most = raised(_MOST_ELEMENTS)
     # numpy refuses sizes beyond its limit even if another size is 0.
-    if sum([math.prod([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
+    if sum([element_count([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
         raise OptionError(f"inputs of more than {most:,} elements are not made up: give them in a .npz file{how_to_raise()}")
     return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
 

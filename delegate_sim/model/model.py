@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 from ..bundles.address import split_address
 from ..errors import ModelError
 from ..foundation.files import open_input
+from ..foundation.limits import element_count
 from ..foundation.printable import printable
 from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
@@ -130,7 +130,7 @@ class Tensor(NamedTuple):
     @property
     def element_count(self) -> int:
         """The number of elements."""
-        return math.prod(self.shape)
+        return element_count(self.shape)
 
     @property
     def byte_size(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -154,7 +154,8 @@ class RepeatedNumber(StoredNumbers):
         return RepeatedNumber(self.kind, self.number, len(places)) if isinstance(places, range) else self.number
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = np.broadcast_to(np.array(self.number, self.kind if dtype is None else dtype), (len(self),))
+        count = bounded(len(self), "elements of a constant")
+        array = np.broadcast_to(np.array(self.number, self.kind if dtype is None else dtype), (count,))
         return array.copy() if copy else array
 
     def any(self) -> bool:
@@ -191,6 +192,8 @@ def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
 def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
     """Return the elements at these positions, with every bit unchanged."""
     kind, places = kind_of(values), list(positions)
+    if isinstance(values, RepeatedNumber):
+        return RepeatedNumber(kind, values.number, len(places))
     width = int(kind[2:])
     if max(len(places), len(values)) > _MANY:
         return StoredNumbers.read(kind, np.asarray(values)[np.array(places, np.int64)].tobytes())
@@ -198,13 +201,21 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
     return StoredNumbers.read(kind, b"".join([content[width * place : width * (place + 1)] for place in places]))
 
 
+def distinct(values: FlatNumbers) -> Sequence[Any]:
+    """Return the elements as Python numbers, but a ``RepeatedNumber`` as a single number."""
+    if isinstance(values, RepeatedNumber):
+        return [values.number] if len(values) else []
+    numbers: list[Any] = values.tolist()
+    return numbers
+
+
 def bounds(values: FlatNumbers) -> tuple[Any, Any]:
     """Return the smallest and the largest element. Raises ValueError if there are no elements."""
-    if len(values) > _MANY:
+    if len(values) > _MANY and not isinstance(values, RepeatedNumber):
         array = np.asarray(values)
         return array.min().item(), array.max().item()
-    listed = values.tolist()
-    return min(listed), max(listed)
+    numbers = distinct(values)
+    return min(numbers), max(numbers)
 
 
 def flat(values: Any) -> FlatNumbers:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from ..foundation.limits import how_to_raise, raised
+from ..foundation.limits import has_too_many_dimensions, how_to_raise
 from . import schema
 from .flatbuffer import Flatbuffer, Malformed, Tables, split
 from .model import Allocation, Model, Node, OperatorCode, Signature, Sparsity, Subgraph, Tensor
@@ -18,8 +18,6 @@ _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
 _SIZE = 4
 """The number of bytes of one dimension in a shape."""
-_GREATEST_RANK = 256
-"""The largest number of dimensions of a tensor: far more than any kernel accepts, and few enough to multiply and to print."""
 
 
 def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
@@ -253,7 +251,7 @@ def _read_block_of_tensors(
     tables.lengths("variant_tensors", "variant tensors")  # checked, but only a delegate uses them
     shape_places = tables.targets("shape", "a shape")
     ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
-    if max(ranks, default=0) > raised(_GREATEST_RANK):
+    if has_too_many_dimensions(max(ranks, default=0)):
         raise Malformed(f"is malformed: {name(ranks.index(max(ranks)))} has {max(ranks)} dimensions{how_to_raise()}")
     rows = zip(
         numbers,

@@ -90,12 +90,12 @@ class ModelBuilder:
         self._operands.append(NnOperand(code, shape, scale, zero_point, key=key))
         return len(self._operands) - 1
 
-    def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
-        """Set the scale of each channel for an operand of type TENSOR_QUANT8_SYMM_PER_CHANNEL."""
+    def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
+        """Set the scales of the channels for an operand of type TENSOR_QUANT8_SYMM_PER_CHANNEL: ``scales``, ``repeats`` times."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
         if operand is None:
             return
-        channels = ChannelQuantization(dimension, tuple(map(float32, scales)))
+        channels = ChannelQuantization(dimension, tuple(map(float32, scales)), repeats)
         try:
             check_channels(operand, channels)
         except NnRefused as refused:

@@ -61,7 +61,7 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
     check_operand_type(operand)
     if "scales" in case:
         # The case has only the number of scales; the values of the scales do not matter here.
-        operand.channels = ChannelQuantization(case["channel_dim"], (1.0,) * case["scales"])
+        operand.channels = ChannelQuantization(case["channel_dim"], (1.0,), case["scales"])
         check_channels(operand, operand.channels)
     if is_omitted:
         operand.lifetime = Lifetime.OMITTED

@@ -37,10 +37,16 @@ class Lifetime(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChannelQuantization:
-    """The channel dimension of an operand, and a scale for each of its channels."""
+    """The channel dimension of an operand, and the scales of its channels: ``scales``, repeated ``repeats`` times."""
 
     dimension: int
     scales: tuple[float, ...]
+    repeats: int = 1
+
+    @property
+    def count(self) -> int:
+        """The number of scales."""
+        return self.repeats * len(self.scales)
 
 
 class Submodel(Protocol):
@@ -241,9 +247,9 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
     if not 0 <= channels.dimension < operand.rank:
         refuse(CHANNEL_DIMENSION, call, "channel dimension", channels.dimension, f"less than the rank, {operand.rank}")
     expected = operand.dimensions[channels.dimension]
-    if expected == 0 or len(channels.scales) != expected:
+    if expected == 0 or channels.count != expected:
         needed = f"{expected}, the channels" if expected else "a known number of channels"
-        refuse(CHANNEL_COUNT, call, "scales", len(channels.scales), needed)
+        refuse(CHANNEL_COUNT, call, "scales", channels.count, needed)
     for scale in channels.scales:
         if not scale > 0:
             refuse(CHANNEL_SCALE, call, "scale of a channel", scale, "more than 0")

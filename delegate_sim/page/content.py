@@ -163,7 +163,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         if run.refusal is None
         else {"code": run.refusal.code, "message": _text(run.refusal.text), "hint": _text(run.refusal.hint)},
         "log_lines": [_text(line) for line in run.log_lines],
-        "warnings": [_text(warning) for warning in run.warnings],
+        "warnings": [_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
         "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
@@ -173,6 +173,10 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
             for reason in reasons
         ],
     }
+
+
+def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
+    return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.blockers.not_simulated]
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..foundation.late_numpy import np
+from ..foundation.limits import element_count
 from ..model import schema
 from ..model.options import Options
 
@@ -33,7 +34,7 @@ def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequen
     """
     evaluator = _EVALUATORS.get(op)
     kinds = [schema.NUMPY_TYPES.get(name) for name in types]
-    if evaluator is None or None in kinds:
+    if evaluator is None or None in kinds or (op == "UNPACK" and options.num != len(types)):
         return None
     try:
         with np.errstate(all="ignore"):
@@ -59,11 +60,39 @@ def _reduced(name: str) -> _Evaluator:
 
     The function is given by name, so that numpy need not be imported to build the table of evaluators.
     """
-    return lambda options, operands: getattr(np, name)(operands[0], axis=_axes(operands[1]), keepdims=bool(options.keep_dims))
+
+    def reduce(options: Options, operands: Sequence[Array]) -> Any:
+        source, axes = operands[0], _axes(operands[1])
+        joined = {axis % source.ndim for axis in axes}
+        _small([size for axis, size in enumerate(source.shape) if axis not in joined])
+        return getattr(np, name)(source, axis=axes, keepdims=bool(options.keep_dims))
+
+    return reduce
 
 
-def _of_two(function: str | Callable[[Any, Any], Any]) -> _Evaluator:
-    return lambda _, operands: _named(function)(operands[0], operands[1])
+def _of_two(function: Callable[[Any, Any], Any]) -> _Evaluator:
+    return lambda _, operands: function(operands[0], operands[1])
+
+
+def _elementwise(function: str | Callable[..., Any], count: int = 2) -> _Evaluator:
+    """Return an evaluator that applies a function element by element to ``count`` operands, which are broadcast together."""
+
+    def apply(_: Options, operands: Sequence[Array]) -> Any:
+        taken = operands[:count]
+        _small(np.broadcast_shapes(*[operand.shape for operand in taken]))
+        return _named(function)(*taken)
+
+    return apply
+
+
+def _joined(function: str) -> _Evaluator:
+    """Return an evaluator that joins all operands along an axis."""
+
+    def join(options: Options, operands: Sequence[Array]) -> Any:
+        _small([sum([operand.size for operand in operands])])
+        return getattr(np, function)(list(operands), options.axis)
+
+    return join
 
 
 def _of_one(function: str | Callable[[Any], Any]) -> _Evaluator:
@@ -124,12 +153,15 @@ def _slice(_: Options, operands: Sequence[Array]) -> Array:
 def _gather(options: Options, operands: Sequence[Array]) -> Array:
     if options.batch_dims:
         raise ValueError("several batches")
-    return np.take(operands[0], operands[1].astype(np.int64), axis=options.axis)
+    source, positions, axis = operands[0], operands[1], options.axis % operands[0].ndim
+    _small((*source.shape[:axis], *positions.shape, *source.shape[axis + 1 :]))
+    return np.take(source, positions.astype(np.int64), axis=options.axis)
 
 
 def _range(_: Options, operands: Sequence[Array]) -> Array:
     start, limit, delta = [operand.reshape(-1)[0] for operand in operands]
-    if delta == 0 or abs((limit - start) / delta) > _LARGEST_RESULT:
+    # Python's integers do not overflow.
+    if delta == 0 or not abs((limit.item() - start.item()) / delta.item()) <= _LARGEST_RESULT:
         raise ValueError("too long")
     return np.arange(start, limit, delta)
 
@@ -141,14 +173,14 @@ def _fill(_: Options, operands: Sequence[Array]) -> Array:
 
 def _small(shape: Sequence[int]) -> tuple[int, ...]:
     """Return a shape as a tuple; raise ValueError if it has too many elements, before memory is allocated for them."""
-    if np.prod([float(size) for size in shape]) > _LARGEST_RESULT:
+    if element_count(shape) > _LARGEST_RESULT:
         raise ValueError("too large")
     return tuple(shape)
 
 
 def _tiled(_: Options, operands: Sequence[Array]) -> Array:
     times = _ints(operands[1])
-    _small([*operands[0].shape, *times])
+    _small([max(size, 1) for size in (*operands[0].shape, *times)])  # numpy repeats one dimension after the other
     return np.tile(operands[0], times)
 
 
@@ -162,44 +194,44 @@ def _squeezed(options: Options, operands: Sequence[Array]) -> Array:
 
 _EVALUATORS: Mapping[str, _Evaluator] = {
     "ABS": _of_one("abs"),
-    "ADD": _of_two("add"),
+    "ADD": _elementwise("add"),
     "BROADCAST_ARGS": _of_two(lambda left, right: np.array(np.broadcast_shapes(_axes(left), _axes(right)))),
     "BROADCAST_TO": _of_two(lambda source, shape: np.broadcast_to(source, _small(_ints(shape)))),
     "CAST": _of_one("asarray"),
-    "CONCATENATION": lambda options, operands: np.concatenate(list(operands), options.axis),
-    "DIV": _of_two(_divided),
-    "EQUAL": _of_two("equal"),
+    "CONCATENATION": _joined("concatenate"),
+    "DIV": _elementwise(_divided),
+    "EQUAL": _elementwise("equal"),
     "EXPAND_DIMS": _of_two(lambda source, axis: np.expand_dims(source, _ints(axis)[0])),
     "FILL": _fill,
-    "FLOOR_DIV": _of_two(_floor_divided),
-    "FLOOR_MOD": _of_two(_floor_mod),
+    "FLOOR_DIV": _elementwise(_floor_divided),
+    "FLOOR_MOD": _elementwise(_floor_mod),
     "GATHER": _gather,
-    "GREATER": _of_two("greater"),
-    "GREATER_EQUAL": _of_two("greater_equal"),
-    "LESS": _of_two("less"),
-    "LESS_EQUAL": _of_two("less_equal"),
-    "LOGICAL_AND": _of_two("logical_and"),
+    "GREATER": _elementwise("greater"),
+    "GREATER_EQUAL": _elementwise("greater_equal"),
+    "LESS": _elementwise("less"),
+    "LESS_EQUAL": _elementwise("less_equal"),
+    "LOGICAL_AND": _elementwise("logical_and"),
     "LOGICAL_NOT": _of_one("logical_not"),
-    "LOGICAL_OR": _of_two("logical_or"),
-    "MAXIMUM": _of_two("maximum"),
-    "MINIMUM": _of_two("minimum"),
-    "MUL": _of_two("multiply"),
+    "LOGICAL_OR": _elementwise("logical_or"),
+    "MAXIMUM": _elementwise("maximum"),
+    "MINIMUM": _elementwise("minimum"),
+    "MUL": _elementwise("multiply"),
     "NEG": _of_one("negative"),
-    "NOT_EQUAL": _of_two("not_equal"),
-    "PACK": lambda options, operands: np.stack(list(operands), options.axis),
+    "NOT_EQUAL": _elementwise("not_equal"),
+    "PACK": _joined("stack"),
     "RANGE": _range,
     "REDUCE_MAX": _reduced("max"),
     "REDUCE_MIN": _reduced("min"),
     "REDUCE_PROD": _reduced("prod"),
     "RESHAPE": lambda options, operands: operands[0].reshape(_ints(operands[1]) if len(operands) > 1 else options.new_shape),
     "RSQRT": _of_one(lambda source: 1 / np.sqrt(source)),
-    "SELECT": lambda _, operands: np.where(operands[0], operands[1], operands[2]),
-    "SELECT_V2": lambda _, operands: np.where(operands[0], operands[1], operands[2]),
+    "SELECT": _elementwise("where", 3),
+    "SELECT_V2": _elementwise("where", 3),
     "SLICE": _slice,
     "SQRT": _of_one("sqrt"),
     "SQUEEZE": _squeezed,
     "STRIDED_SLICE": _strided_slice,
-    "SUB": _of_two("subtract"),
+    "SUB": _elementwise("subtract"),
     "SUM": _reduced("sum"),
     "TILE": _tiled,
     "TRANSPOSE": _of_two(lambda source, order: np.transpose(source, _ints(order))),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..foundation.late_numpy import np
 from ..graph.graph import Graph
 from ..model.model import Allocation
+from ..model.numbers import FlatNumbers, RepeatedNumber
 from .constants import Array, evaluate
 from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 from .operands import known_array
@@ -63,8 +64,9 @@ class Folding:
             return
         if is_prepared and self._is_product_of_zeros(node):
             value = self._product_of_zeros(node)
-            self._keep(node.output(0), value, is_zero=not value.any())
-            return
+            if value is not None:
+                self._keep(node.output(0), value, node.output(0).shape, is_zero=not value.any())
+                return
         tensors = self.subgraph.tensors
         is_dynamic = node.has_dynamic_result
         if not is_prepared or is_dynamic or not self.open.isdisjoint(node.node.inputs):
@@ -101,18 +103,21 @@ class Folding:
         if any(map(_is_quantized, results)):
             # A converter folds before it quantizes. The quantized values are not needed here, so zeros stand for them.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
-            values = [np.broadcast_to(np.int8(0), tensor.shape) for tensor in results] if is_known else None
-        else:
-            values = self._values(node, results)
-        if values is None or len(values) != len(results):
+            if not is_known:
+                return False
+            for tensor in results:
+                zeros = RepeatedNumber("<i1", 0, tensor.element_count)
+                self._keep(tensor, zeros, tensor.shape, is_zero=self._passes_zeros_on(node) or not _is_quantized(tensor))
+            return True
+        values = self._values(node, results)
+        if values is None or len(values) != len(results) or not node.elements.take_folded(sum([value.size for value in values])):
             return False
         for tensor, value in zip(results, values, strict=True):
-            is_zero = self._passes_zeros_on(node) if _is_quantized(tensor) else not value.any()
-            self._keep(tensor, value, is_zero=is_zero)
+            self._keep(tensor, value, value.shape, is_zero=not value.any())
         return True
 
-    def _keep(self, tensor: KernelTensor, value: Array, *, is_zero: bool) -> None:
-        tensor.allocation, tensor.shape, tensor.computed = Allocation.CONSTANT, value.shape, value
+    def _keep(self, tensor: KernelTensor, value: FlatNumbers, shape: tuple[int, ...], *, is_zero: bool) -> None:
+        tensor.allocation, tensor.shape, tensor.computed = Allocation.CONSTANT, shape, value
         self.constants.add(tensor.index)
         if is_zero:
             self.zeros.add(tensor.index)
@@ -146,8 +151,10 @@ class Folding:
     def _has_bias(self, node: KernelNode) -> bool:
         return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
-    def _product_of_zeros(self, node: KernelNode) -> Array:
+    def _product_of_zeros(self, node: KernelNode) -> FlatNumbers | None:
         """Return the result of a product that has a factor of all zeros: zeros, or the bias repeated for each row.
+
+        Return None if the result would have too many elements.
 
         For a quantized result, the real elements are not computed. If the bias has an element other than 0, all elements returned
         are 1, otherwise 0.
@@ -158,8 +165,10 @@ class Folding:
             index = node.node.input(2)
             bias = known_array(self.subgraph.tensors[self.widened.get(index, index)])
         if _is_quantized(result):
-            return np.broadcast_to(np.int8(bias is not None and bias.any()), result.shape)
-        return np.broadcast_to(np.zeros((), np.float32) if bias is None else bias, result.shape)
+            return RepeatedNumber("<i1", int(bias is not None and bias.any()), result.element_count)
+        if bias is None:
+            return RepeatedNumber("<f4", 0, result.element_count)
+        return np.resize(bias, result.element_count) if node.elements.take_folded(result.element_count) else None
 
     def _values(self, node: KernelNode, results: list[KernelTensor]) -> list[Array] | None:
         if node.op == "ZEROS_LIKE":
@@ -168,7 +177,7 @@ class Folding:
             value = known_array(results[0]) if results[0].is_constant_or_persistent else None
             return None if value is None else [value]
         try:
-            inputs = [node.input(position) for position in range(node.input_count)]
+            inputs = [node.input(position) for position, _ in enumerate(node.node.inputs)]
             operands = [known_array(self.subgraph.tensors[self.widened.get(tensor.index, tensor.index)]) for tensor in inputs]
         except PrepareError:
             return None

@@ -8,13 +8,12 @@ neither delegates nor the report use them.
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NoReturn, Protocol
 
-from ..foundation.limits import raised
+from ..foundation.limits import element_count, ensure_rank, is_above_limit, raised
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
@@ -75,7 +74,7 @@ class KernelTensor:
     @property
     def element_count(self) -> int:
         """The number of elements."""
-        return math.prod(self.shape)
+        return element_count(self.shape)
 
     @property
     def quantization(self) -> Quantization | None:
@@ -237,12 +236,20 @@ class ComputedElements:
 
     def __init__(self) -> None:
         self.left, self._most_at_once = raised(_MOST_COMPUTED), raised(_MOST_COMPUTED_AT_ONCE)
+        self._folded = 0
 
     def take(self, count: int) -> bool:
         """Return whether a result with ``count`` elements may be computed; if so, subtract ``count`` from the limit."""
         is_taken = count <= min(self.left, self._most_at_once)
         if is_taken:
             self.left -= max(count, 0)
+        return is_taken
+
+    def take_folded(self, count: int) -> bool:
+        """Return whether a constant of ``count`` elements may be folded; if so, add it to the elements of folded constants."""
+        is_taken = not is_above_limit(self._folded + count)
+        if is_taken:
+            self._folded += count
         return is_taken
 
 
@@ -369,6 +376,7 @@ class KernelNode:
         unless tensors of this type have no size in bytes.
         """
         sizes = tuple(shape)
+        ensure_rank(len(sizes))
         if tensor.is_constant:
             if sizes == tensor.shape and tensor.source._replace(type=tensor.type).byte_size == tensor.source.byte_size:
                 return

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..foundation.late_numpy import np
-from ..model.numbers import FlatNumbers, read_as
+from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
+from ..foundation.limits import is_above_limit
+from ..model.numbers import FlatNumbers, RepeatedNumber, read_as
 from .kernel import KernelNode, KernelTensor
 
 if TYPE_CHECKING:
@@ -38,9 +39,16 @@ def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
 
 
 def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
-    """Return a constant or persistent tensor as an array with the tensor's shape; None if the elements cannot be read."""
+    """Return a constant or persistent tensor as an array with the tensor's shape.
+
+    Return None if the elements cannot be read, or if an array cannot have as many elements or dimensions.
+    """
     elements = known_elements(tensor)
-    return None if elements is None else np.asarray(elements).reshape(tensor.shape)
+    if elements is None or tensor.rank > MOST_ARRAY_DIMENSIONS:
+        return None
+    if isinstance(elements, RepeatedNumber) and is_above_limit(len(elements)):
+        return None
+    return np.asarray(elements).reshape(tensor.shape)
 
 
 def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from ..foundation.limits import element_count
 from ..model import schema
 from .kernel import KernelNode
 
@@ -63,7 +63,7 @@ def checked_output_sizes(
 
 def ensure_int32(node: KernelNode, *factors: int) -> None:
     """Refuse the node if the product of the factors overflows the kernel's 32-bit arithmetic."""
-    node.ensure(math.prod(factors) <= _INT32_MAX, "a size exceeds the range of int32")
+    node.ensure(element_count(factors) <= _INT32_MAX, "a size exceeds the range of int32")
 
 
 def ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:

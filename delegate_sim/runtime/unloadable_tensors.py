@@ -10,11 +10,11 @@ that. It also omits the runtime's checks of sparse constants' storage and of the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..foundation.limits import element_count
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
 from ..releases.catalogue import Release, parse_release
@@ -75,7 +75,7 @@ def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]
 
 
 def _may_overflow(shape: tuple[int, ...]) -> bool:
-    return min(shape, default=0) < 0 or math.prod(filter(None, shape)) > _FEW
+    return min(shape, default=0) < 0 or element_count([size for size in shape if size]) > _FEW
 
 
 def _keeps_anything(tensor: Tensor) -> bool:

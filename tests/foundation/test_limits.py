@@ -21,7 +21,7 @@ from delegate_sim.gate.baseline import packing
 from delegate_sim.hypothetical.hypothetical_changes import Supposition, changed
 from delegate_sim.hypothetical.type_conversion import as_int8
 from delegate_sim.inference import inputs
-from delegate_sim.model import flatbuffer, parsing
+from delegate_sim.model import flatbuffer
 from delegate_sim.model import name_repetition as repetition
 from delegate_sim.model.numbers import RepeatedNumber
 from delegate_sim.prepare import preparation
@@ -131,7 +131,7 @@ def make_up_inputs(folder):
         (repeat_number, limits, "_MOST_ELEMENTS", 99, LimitError),
         (make_up_scales, limits, "_MOST_ELEMENTS", 99, LimitError),
         (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
-        (read_rank, parsing, "_GREATEST_RANK", 2, ModelError),
+        (read_rank, limits, "_MOST_DIMENSIONS", 2, ModelError),
         (say_names_often, repetition, "_MOST_SAID", 60, ModelError),
         (open_nested, members, "_DEEPEST", 1, ModelError),
         (read_nodes, packing, "_MOST_NODES", 99, ValueError),

@@ -42,7 +42,7 @@ def test_a_repeated_number_takes_the_room_of_one():
     assert few.tolist() == np.asarray(few).tolist() == [0.5] * 4
     assert few.tobytes() == np.full(4, 0.5, "<f4").tobytes()
     assert few == StoredNumbers.of("<f4", [0.5] * 4)
-    assert np.asarray(found).strides == (0,)
+    assert np.asarray(found[: 1 << 20]).strides == (0,)
     assert not RepeatedNumber("<f4", 0.5, 0).any()
 
 

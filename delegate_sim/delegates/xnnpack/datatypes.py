@@ -8,7 +8,7 @@ from ...foundation.float32 import SMALLEST_NORMAL
 from ...foundation.late_numpy import np
 from ...graph.graph import Graph
 from ...model.model import Quantization, Tensor
-from ...model.numbers import FlatNumbers
+from ...model.numbers import FlatNumbers, distinct
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 _FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
@@ -71,7 +71,7 @@ def is_normal(value: float) -> bool:
 
 def are_usable_scales(scales: FlatNumbers) -> bool:
     """Return whether all scales are positive normal numbers."""
-    numbers = scales.tolist()
+    numbers = distinct(scales)
     return math.isfinite(sum(numbers)) and min(numbers, default=SMALLEST_NORMAL) >= SMALLEST_NORMAL
 
 
@@ -93,7 +93,7 @@ def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Re
     is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)
     if is_int4 and not is_new:
         return True
-    return {0, _INT4_MIDDLE if is_int4 or not is_new else 0}.issuperset(quantization.zero_points.tolist())
+    return {0, _INT4_MIDDLE if is_int4 or not is_new else 0}.issuperset(distinct(quantization.zero_points))
 
 
 def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:

@@ -14,7 +14,7 @@ from ...foundation.float32 import float32, quotient
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Node, Tensor
-from ...model.numbers import FlatNumbers
+from ...model.numbers import FlatNumbers, distinct
 from ..decision import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure
@@ -260,7 +260,7 @@ def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> 
     quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
         return None
-    product = float32(float32(kernel.tensor(source).scale) * max(quantization.scales))
+    product = float32(float32(kernel.tensor(source).scale) * max(distinct(quantization.scales)))
     factor = quotient(product, output.scale)
     if factor < _LARGEST_REQUANTIZATION:
         return None

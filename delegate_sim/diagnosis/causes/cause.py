@@ -70,10 +70,14 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """All causes of a run, and the causes of each node."""
+    """All causes of a run, and the causes of each node.
+
+    ``not_simulated`` lists the hypothetical changes that exceed a limit, each with the limit.
+    """
 
     causes: tuple[Cause, ...]
     causes_of: Mapping[NodeKey, frozenset[Identity]]
+    not_simulated: tuple[str, ...] = ()
 
     def without(self, removed: Iterable[Cause]) -> tuple[Supposition, dict[str, Any]]:
         """Return the hypothetical changes and options that fix the causes in ``removed``.

@@ -31,7 +31,7 @@ def joined(blockers: Blockers) -> Blockers:
         codes = tuple(dict.fromkeys([*host.codes, *version.codes]))
         causes[host.identity] = replace(host, codes=codes, remedy=remedy, change=_change(host, version))
     causes_of = {key: frozenset([cause for cause in own if cause in causes]) for key, own in blockers.causes_of.items()}
-    return Blockers(tuple(causes.values()), causes_of)
+    return replace(blockers, causes=tuple(causes.values()), causes_of=causes_of)
 
 
 def _change(host: Cause, version: Cause) -> str:

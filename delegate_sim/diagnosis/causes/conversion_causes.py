@@ -66,10 +66,11 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Ro
     return Root(supposition, ended) if ended else None
 
 
-def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> Root | None:
+def other_types(model: Model, simulate: Simulate, supposition: Supposition, not_simulated: list[str]) -> Root | None:
     """Return the conversion to other types that gains most when added to ``supposition``; None if no conversion gains anything.
 
-    Refusals of versions alone do not count as removed, because the features that raised the versions explain these refusals.
+    Each conversion that exceeds a limit is added to ``not_simulated``. Refusals of versions alone do not count as removed,
+    because the features that raised the versions explain these refusals.
     """
     now = simulate(supposition, {})
     if now.run.refusal is not None and now.run.refusal.behind is not None:
@@ -81,7 +82,8 @@ def other_types(model: Model, simulate: Simulate, supposition: Supposition) -> R
         other = replace(supposition, conversion=conversion)
         try:
             then = simulate(other, {})
-        except LimitError:
+        except LimitError as error:
+            not_simulated.append(f"conversion to {conversion}: {error.reason}")
             continue
         if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
             conversions.append("int8-per-tensor")

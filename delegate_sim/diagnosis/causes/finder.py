@@ -79,6 +79,8 @@ class _Finder:
         """The cause of an unknown size, and the nodes whose operand sizes are guesses if that cause is assumed to be fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}
         """The nodes that a cause in ``whole`` concerns, if the cause concerns single nodes."""
+        self.not_simulated: list[str] = []
+        """The hypothetical changes that exceed a limit, each with the limit."""
 
     @property
     def delegate(self) -> Any:
@@ -208,7 +210,7 @@ class _Finder:
                 self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_types(self) -> None:
-        root = roots.other_types(self.model, self.simulate, self.base)
+        root = roots.other_types(self.model, self.simulate, self.base, self.not_simulated)
         if root is None:
             return
         now = self.simulate(self.base, {})
@@ -430,7 +432,7 @@ class _Finder:
             for key in keys:
                 causes_of.setdefault(key, set()).add(identity)
         causes = tuple([self._cause(identity, tuple(cases.values())) for identity, cases in self.cases.items()])
-        return Blockers(causes, {key: frozenset(own) for key, own in causes_of.items()})
+        return Blockers(causes, {key: frozenset(own) for key, own in causes_of.items()}, tuple(self.not_simulated))
 
     def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...model.model import Node, Quantization, Tensor
 from ..pass_workspace import Work
 from .base import Exactness, Pass
@@ -41,7 +41,7 @@ def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) 
             return None
         scales = np.asarray(source.quantization.scales) * np.asarray(weights.quantization.scales)
         quantization = Quantization("affine", scales.astype(np.float32), np.zeros(len(scales), np.int64), 0)
-    return work.constant(f"{work.output(node).name}/bias", kind, np.zeros(units), quantization)
+    return work.zeros(f"{work.output(node).name}/bias", kind, units, quantization)
 
 
 def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
@@ -61,8 +61,8 @@ def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
     depth, units = sizes[::-1] if options.adj_y else sizes
     if not source.rank or source.shape[-1] != depth or target.shape[-1:] != (units,):
         return None
-    rows = math.prod(source.shape[:-1])
-    if rows != math.prod(target.shape[:-1]):
+    rows = element_count(source.shape[:-1])
+    if rows != element_count(target.shape[:-1]):
         return None
     read = work.later(weights)
     matrix = work.computed(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
 from .base import Exactness, Pass
@@ -141,7 +141,7 @@ def _softmax(work: Work, node: Node) -> Sequence[Node] | None:
     if not _is_lowered(work, node):
         return None
     shape = work.output(node).shape
-    form = (int(np.prod(shape[: 1 - MOST])), *shape[1 - MOST :])
+    form = (element_count(shape[: 1 - MOST]), *shape[1 - MOST :])
     return lowered(work, node, {0: form}, [form])
 
 
@@ -158,8 +158,8 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
     """Return the joined shape with its axis resized so that the joined shape has as many elements as ``shape``."""
     sizes, axis = joined_shape
-    others = int(np.prod([size for place, size in enumerate(sizes) if place != axis]))
-    return (*sizes[:axis], int(np.prod(shape)) // max(others, 1), *sizes[axis + 1 :])
+    others = element_count([size for place, size in enumerate(sizes) if place != axis])
+    return (*sizes[:axis], element_count(shape) // max(others, 1), *sizes[axis + 1 :])
 
 
 def _split(work: Work, node: Node) -> Sequence[Node] | None:
@@ -180,7 +180,7 @@ def _gather(work: Work, node: Node) -> Sequence[Node] | None:
     if not _is_lowered(work, node) or options.batch_dims or not source.rank:
         return None
     axis = options.axis % source.rank
-    before, behind = [int(np.prod(sizes)) for sizes in (source.shape[:axis], source.shape[axis + 1 :])]
+    before, behind = [element_count(sizes) for sizes in (source.shape[:axis], source.shape[axis + 1 :])]
     first = () if before == 1 else (before,)
     count = indices.element_count
     operands = {0: (*first, source.shape[axis], behind), 1: (count,)}
@@ -193,7 +193,7 @@ def _slice(work: Work, node: Node) -> Sequence[Node] | None:
     if joined_axes is None or work.input(node, 0).rank <= MOST:
         return None
     cut = [axis.taken for axis in joined_axes]
-    if int(np.prod(cut)) != work.output(node).element_count:
+    if element_count(cut) != work.output(node).element_count:
         return None
     starts = [axis.start for axis in joined_axes]
     shapes = {0: [axis.size for axis in joined_axes]}
@@ -226,7 +226,8 @@ def _tile(work: Work, node: Node) -> Sequence[Node] | None:
     if joined_axes is None:
         return None
     sizes, multiples = [list(numbers) for numbers in zip(*joined_axes, strict=True)]
-    return lowered(work, node, {0: sizes}, [np.multiply(sizes, multiples).tolist()], {1: multiples})
+    result = [size * multiple for size, multiple in zip(sizes, multiples, strict=True)]
+    return lowered(work, node, {0: sizes}, [result], {1: multiples})
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
@@ -261,7 +262,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
     while now != goal:
         groups = _next_order(now, goal)
         ordered = sorted(groups, key=lambda group: now.index(group[0]))
-        sizes = [int(np.prod([shape[axis] for axis in group])) for group in ordered]
+        sizes = [element_count([shape[axis] for axis in group]) for group in ordered]
         steps = [ordered.index(group) for group in groups]
         first = work.result(source, "joined", sizes)
         last = work.result(work.output(node), "joined", [sizes[step] for step in steps])

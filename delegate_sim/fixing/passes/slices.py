@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...model.model import Node
 from ..pass_workspace import Work
 from .base import Exactness, Pass
@@ -63,7 +63,7 @@ def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     if not cut_axes or any(axis.stride != 1 for axis in cut_axes):
         return None
     starts, sizes = [axis.start for axis in cut_axes], [axis.taken for axis in cut_axes]
-    if math.prod(sizes) != target.element_count:
+    if element_count(sizes) != target.element_count:
         return None
     is_same = tuple(sizes) == target.shape
     options = dict(iter(work.options(node)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...graph.activation import fused_activation
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import first_unknown, known_array, only_operand
@@ -150,7 +150,7 @@ def prepare_mul(node: KernelNode) -> None:
         check_activation_range(node, result, fused_activation(node))
     if first_unknown(first, second) is None:
         _check_product_types(node, first, second, result)
-        node.set_persistent(result, shape, _product(node, first, second, result, math.prod(shape)))
+        node.set_persistent(result, shape, _product(node, first, second, result, element_count(shape)))
     else:
         node.resize(result, shape)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...foundation.limits import bounded
-from ...model.numbers import FlatNumbers, StoredNumbers
+from ...model.numbers import FlatNumbers, RepeatedNumber, distinct
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
@@ -113,7 +112,7 @@ def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bo
 
 
 def _have_different(scales: FlatNumbers) -> bool:
-    numbers = scales.tolist()
+    numbers = distinct(scales)
     return any(number != numbers[0] for number in numbers)
 
 
@@ -246,7 +245,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
         # The kernel repeats the single scale for every slice, so delegates see as many scales as slices.
-        scales = StoredNumbers.read("<f4", quantization.scales[:1].tobytes() * bounded(slices, "scales of a tensor"))
+        scales = RepeatedNumber("<f4", quantization.scales[0], max(slices, 0))
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from ...foundation.float32 import float32, quotient
+from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
 from ..kernel import KernelNode, KernelTensor, kernel
@@ -106,7 +107,7 @@ def prepare_tile(node: KernelNode) -> None:
 
 def _tiled(node: KernelNode, source: KernelTensor, factors: Sequence[int], shape: Sequence[int]) -> StoredNumbers | None:
     elements = known_elements(source)
-    if elements is None or not node.elements.take(math.prod(shape)):
+    if elements is None or not node.elements.take(element_count(shape)):
         return None
     if min(shape, default=1) <= 0:
         return picked(elements, ())

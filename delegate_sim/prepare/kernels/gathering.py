@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, bounds, picked
 from ...releases.catalogue import parse_release
@@ -58,12 +58,12 @@ def _gathered(
     node: KernelNode, source: KernelTensor, indices: FlatNumbers | None, axis: int, batch_dims: int, shape: Sequence[int]
 ) -> StoredNumbers | None:
     elements = known_elements(source)
-    if elements is None or indices is None or not node.elements.take(math.prod(shape)):
+    if elements is None or indices is None or not node.elements.take(element_count(shape)):
         return None
     if min(shape, default=1) <= 0:
         return picked(elements, ())
-    batches, size = math.prod(source.shape[:batch_dims]), source.shape[axis]
-    outer, inner = math.prod(source.shape[batch_dims:axis]), math.prod(source.shape[axis + 1 :])
+    batches, size = element_count(source.shape[:batch_dims]), source.shape[axis]
+    outer, inner = element_count(source.shape[batch_dims:axis]), element_count(source.shape[axis + 1 :])
     count, listed = len(indices) // max(batches, 1), indices.tolist()
     rows = [
         (batch * outer + place) * size + index

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...model.numbers import StoredNumbers, kind_of
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
@@ -128,9 +128,9 @@ def _concatenated(
     is_rescaled = result.type == "UINT8" and any(
         (source.scale, source.zero_point) != (result.scale, result.zero_point) for source in sources
     )
-    if is_rescaled or not shape or not node.elements.take(math.prod(shape)):
+    if is_rescaled or not shape or not node.elements.take(element_count(shape)):
         return None
-    return _joined(sources, math.prod(shape[:axis]))
+    return _joined(sources, element_count(shape[:axis]))
 
 
 def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from ...foundation.limits import element_count
 from ...graph.activation import fused_activation
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
@@ -39,7 +38,7 @@ def prepare_fully_connected(node: KernelNode) -> None:
     node.ensure_rank(weights, 2)
     units, depth = weights.shape
     if depth == 0:
-        rows = math.prod(source.shape[:-1])
+        rows = element_count(source.shape[:-1])
         node.resize(result, (*source.shape[:-1], units) if options.keep_num_dims else (rows, units))
         return
     if bias is not None:

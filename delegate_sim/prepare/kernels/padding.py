@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from ...foundation.limits import element_count
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 
@@ -44,7 +43,7 @@ def prepare_pad(node: KernelNode) -> None:
     pairs = _pairs(paddings)
     node.ensure(all(0 <= padding <= _LARGEST_INT32 for pair in pairs for padding in pair), "a padding is negative or too large")
     shape = _padded(node, source, pairs)
-    node.ensure(math.prod(shape) <= _LARGEST_INT32, "the number of elements of the result overflows")
+    node.ensure(element_count(shape) <= _LARGEST_INT32, "the number of elements of the result overflows")
     node.resize(result, shape)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...model import schema
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
@@ -142,7 +142,9 @@ def prepare_arg_max(node: KernelNode) -> None:
     if node.release.is_at_least(_ARG_MAX_REFUSES_EMPTY):
         node.ensure(source.shape[position] > 0, "the dimension to search is empty")
     outer, inner = source.shape[:position], source.shape[position + 1 :]
-    node.ensure(math.prod(outer) <= _LARGEST_COUNT and math.prod(inner) <= _LARGEST_COUNT, "the number of elements overflows")
+    node.ensure(
+        element_count(outer) <= _LARGEST_COUNT and element_count(inner) <= _LARGEST_COUNT, "the number of elements overflows"
+    )
     shape = (*outer, *inner)
-    node.ensure(math.prod(shape) <= _LARGEST_COUNT, "the number of elements of the result overflows")
+    node.ensure(element_count(shape) <= _LARGEST_COUNT, "the number of elements of the result overflows")
     node.resize(result, shape)

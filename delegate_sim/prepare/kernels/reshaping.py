@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
 from ...releases.catalogue import parse_release
@@ -173,14 +173,14 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
     node.ensure(shape.count(-1) <= 1, "the new shape leaves more than one size open")
     sizes = [size for size in shape if size != -1]
     node.ensure(not sizes or min(sizes) >= 0, "the new shape has a negative size")
-    nonzero_source = math.prod([size for size in source if size])
-    nonzero_sizes = math.prod([size for size in sizes if size])
+    nonzero_source = element_count([size for size in source if size])
+    nonzero_sizes = element_count([size for size in sizes if size])
     node.ensure(max(nonzero_source, nonzero_sizes) <= _LARGEST_COUNT, "the number of elements overflows")
     if -1 in shape:
         stretched = 0 if 0 in source and 0 not in sizes else nonzero_source // nonzero_sizes
         node.ensure(stretched <= _LARGEST_DIMENSION, "the size left open overflows")
         shape[shape.index(-1)] = stretched
-    node.ensure(math.prod(source) == math.prod(shape), "the new shape has a different number of elements")
+    node.ensure(element_count(source) == element_count(shape), "the new shape has a different number of elements")
     return shape
 
 

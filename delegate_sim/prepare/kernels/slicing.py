@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, kind_of, picked, read_as
 from ...releases.catalogue import parse_release
@@ -241,13 +241,13 @@ def _strided_slice(
     A slice has too few elements if, for example, it is empty along an axis that is removed from the result.
     """
     elements = known_elements(source)
-    count = math.prod(shape)
+    count = element_count(shape)
     if elements is None or not node.elements.take(count):
         return None
-    if 0 <= math.prod([axis.size for axis in axes]) != len(elements):
+    if 0 <= element_count([axis.size for axis in axes]) != len(elements):
         raise ValueError("the axes are not those of the input")
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
-    if math.prod(map(len, taken)) < count:
+    if element_count([len(indices) for indices in taken]) < count:
         return None
     positions = positions_in([(axis.size, indices) for axis, indices in zip(axes, taken, strict=True)]) if count else ()
     return picked(elements, itertools.islice(positions, count))

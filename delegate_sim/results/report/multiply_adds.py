@@ -8,10 +8,10 @@ uses. Padding counts like other elements, sparse weights count like dense weight
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Tensor
@@ -79,7 +79,7 @@ def _counted(graph: Graph) -> Mapping[int, int]:
 
 def _product(sizes: Sequence[int]) -> int:
     """Return the product of sizes, or 0 if no tensor can have these sizes."""
-    return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else math.prod(sizes)
+    return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else element_count(sizes)
 
 
 def _elements(tensor: Tensor) -> int:

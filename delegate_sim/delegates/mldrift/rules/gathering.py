@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
+from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
@@ -139,7 +139,7 @@ _VECTOR = 4
 
 
 def _few_channels(node: NodeView) -> Iterator[BuildProblem]:
-    if math.prod(node.input(0).shape[-1:]) < _VECTOR:
+    if element_count(node.input(0).shape[-1:]) < _VECTOR:
         yield BuildProblem(CHANNELS.name, node.input(0))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....model.model import Quantization, Tensor
+from ....model.numbers import distinct
 from ....nnapi_runtime.types import OperandType
 from . import call_sites as calls
 from .call_sites import Site
@@ -45,14 +46,15 @@ _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 class OperandOfTensor:
     """The NNAPI operand for a tensor.
 
-    ``channels`` holds the channel dimension and the scale of each channel. ``length`` is the number of bytes of a constant.
+    ``channels`` holds the channel dimension, the scales along it, and how often these scales are repeated. ``length`` is the
+    number of bytes of a constant.
     """
 
     code: int
     dimensions: tuple[int, ...]
     scale: float
     zero_point: int
-    channels: tuple[int, list[float]] | None
+    channels: tuple[int, Sequence[float], int] | None
     length: int
     value_site: Site
 
@@ -87,7 +89,7 @@ def _constant_size(tensor: Tensor) -> int:
     return tensor.byte_size if tensor.data is None else tensor.data[1]
 
 
-def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, list[float]] | None]:
+def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, Sequence[float], int] | None]:
     if flags & SIGNED:
         code = _T.TENSOR_QUANT8_ASYMM_SIGNED.value
     else:
@@ -97,7 +99,7 @@ def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, li
     if quantization is not None and quantization.is_affine:
         count = len(quantization.scales)
         if count > 1 or flags & PER_CHANNEL:
-            return _CHANNEL_TYPE, 0.0, 0, (quantization.dimension, _scales(tensor, quantization, flags))
+            return _CHANNEL_TYPE, 0.0, 0, _channels(tensor, quantization, flags)
         if count == 1:
             scale = float(quantization.scales[0])
             zero_point = int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
@@ -106,11 +108,11 @@ def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, li
     return code, scale or 1.0, zero_point, None
 
 
-def _scales(tensor: Tensor, quantization: Quantization, flags: int) -> list[float]:
-    scales: list[float] = quantization.scales.tolist()
-    if flags & REPEATED_SCALE and len(scales) == 1 and quantization.dimension < tensor.rank:
-        return scales * tensor.shape[quantization.dimension]
-    return scales
+def _channels(tensor: Tensor, quantization: Quantization, flags: int) -> tuple[int, Sequence[float], int]:
+    dimension, scales = quantization.dimension, distinct(quantization.scales)
+    if flags & REPEATED_SCALE and len(quantization.scales) == 1 and dimension < tensor.rank:
+        return dimension, scales, max(tensor.shape[dimension], 0)
+    return dimension, scales, len(quantization.scales) // max(len(scales), 1)
 
 
 def _dimensions(tensor: Tensor, flags: int, allows_dynamic: bool) -> tuple[int, ...]:

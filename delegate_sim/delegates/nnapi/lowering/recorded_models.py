@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
+from ....foundation.limits import bounded
 from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....nnapi_runtime.builder import ModelBuilder
@@ -40,9 +41,9 @@ class _Recorder(ModelBuilder):
         self._call(Call.ADD_OPERAND.value, len(self.operands))
         return super().add_operand(code, dimensions, scale, zero_point, has_pointer)
 
-    def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float]) -> None:
+    def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
         self._call(Call.SET_CHANNEL_QUANTIZATION.value, index)
-        super().set_channel_quantization(index, dimension, scales)
+        super().set_channel_quantization(index, dimension, scales, repeats)
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         self._call(Call.SET_VALUE.value, index)
@@ -126,7 +127,7 @@ def _operand(index: int, operand: NnOperand, tensor: int | None) -> LoweredOpera
         operand.scale,
         operand.zero_point,
         None if channels is None else channels.dimension,
-        () if channels is None else channels.scales,
+        () if channels is None else channels.scales * bounded(channels.repeats, "scales of a tensor"),
         operand.lifetime.value,
         _value(operand),
         tensor,
