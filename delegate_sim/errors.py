@@ -12,7 +12,7 @@ class ModelError(DelegateSimError):
 
 
 class LimitError(ModelError):
-    """The model, or a hypothetical change of it, is larger than a limit allows. ``reason`` names the limit."""
+    """The model, or a hypothetical change of it, is larger than a limit allows."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: not simulated: {reason}" if path else reason)
