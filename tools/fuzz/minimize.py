@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from tools.fuzz.sites import LENGTH, sites
 
 _REMOVABLE = ("Model.subgraphs", "SubGraph.operators", "Model.metadata", "Model.signature_defs")
 """Vectors of tables to which few others refer by number."""
+_RUNS = [1 << power for power in range(12, -1, -1)]
 _GAP = 8
 """Bytes that are alike and do not part two changes."""
 
@@ -17,7 +19,8 @@ _GAP = 8
 def minimized(content: bytes, original: bytes, goes_wrong: Callable[[bytes], bool], seconds: float) -> bytes:
     """Restore what was changed of the original, then remove nodes and the like, until nothing more can go or time is over."""
     end = time.monotonic() + seconds
-    for candidates in (lambda smaller: _with_restored_bytes(smaller, original), _without_elements):
+    removals = [functools.partial(_without_elements, run=run) for run in _RUNS]
+    for candidates in (functools.partial(_with_restored_bytes, original=original), *removals):
         is_smaller = True
         while is_smaller:
             is_smaller = False
@@ -30,20 +33,14 @@ def minimized(content: bytes, original: bytes, goes_wrong: Callable[[bytes], boo
     return content
 
 
-def _without_elements(content: bytes) -> Iterator[bytes]:
-    """Yield copies that lack a run of elements of a vector, long runs first."""
-    vectors = []
+def _without_elements(content: bytes, run: int) -> Iterator[bytes]:
+    """Yield copies that lack a run of elements of a vector."""
     for site in sites(content):
         if site.kind == LENGTH and site.field in _REMOVABLE:
             (count,) = struct.unpack_from("<I", content, site.position)
             if count <= (len(content) - site.position) // 4:
-                vectors.append((site.position, count))
-    run = max([count for _, count in vectors], default=0)
-    while run:
-        for position, count in vectors:
-            for first in range(0, count - run + 1, run):
-                yield _without_run(content, position, count, first, run)
-        run //= 2
+                for first in range(0, count - run + 1, run):
+                    yield _without_run(content, site.position, count, first, run)
 
 
 def _without_run(content: bytes, position: int, count: int, first: int, run: int) -> bytes:
