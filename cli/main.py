@@ -103,7 +103,10 @@ class _Program(click.Group):
 def _report(error: Exception) -> int:
     """Print an error as one line and return the exit code."""
     from delegate_sim.errors import DelegateSimError
+    from delegate_sim.foundation.limits import exhausted
 
+    if isinstance(error, MemoryError | RecursionError):
+        error = exhausted(error)
     if isinstance(error, _HELP_SHOWN):
         error.show()
         return USAGE

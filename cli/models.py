@@ -16,6 +16,7 @@ from delegate_sim.bundles.formats import MODEL_SUFFIXES
 from delegate_sim.bundles.model_files import is_pattern
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
+from delegate_sim.foundation.limits import exhausted
 from delegate_sim.model.model import Model
 
 from .console.terminal import print_error, show_progress
@@ -100,20 +101,22 @@ class Models:
                 show_progress(path)
             try:
                 result = take(path)
+            except (MemoryError, RecursionError) as error:
+                self._fail(path, str(exhausted(error, path)))
             except DelegateSimError as error:
                 # The message of a ModelError already names the file.
                 names_file = self.is_single or isinstance(error, ModelError)
-                message = str(error) if names_file else f"{path}: {error}"
-                print_error(message)
-                self.unreadable.append(Unreadable(path, message))
+                self._fail(path, str(error) if names_file else f"{path}: {error}")
             except (click.ClickException, click.Abort, click.exceptions.Exit):
                 raise  # concerns the command line, so it would repeat for every model
             except Exception as error:  # any failure on one model must not stop the others
-                message = fault_message(error) if self.is_single else f"{path}: {fault_message(error)}"
-                print_error(message)
-                self.unreadable.append(Unreadable(path, message, is_fault=True))
+                self._fail(path, fault_message(error) if self.is_single else f"{path}: {fault_message(error)}", is_fault=True)
             else:
                 yield result
+
+    def _fail(self, path: str, message: str, *, is_fault: bool = False) -> None:
+        print_error(message)
+        self.unreadable.append(Unreadable(path, message, is_fault))
 
 
 def unreadable_entry(model: Unreadable) -> dict[str, object]:

@@ -144,7 +144,8 @@ def delegate_of(name: Any) -> Delegate:
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Decorate a function so that arguments that do not match its signature raise OptionError.
 
-    The former name of an argument is still accepted, with a DeprecationWarning.
+    A model that uses up the memory or the stack of the process raises LimitError. The former name of an
+    argument is still accepted, with a DeprecationWarning.
     """
 
     @functools.wraps(function)
@@ -158,8 +159,18 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
             if refused is None:
                 raise
             raise OptionError(refused) from error
+        except (MemoryError, RecursionError) as error:
+            from ..foundation.limits import exhausted
+
+            raise exhausted(error, _path_of(arguments)) from None
 
     return call
+
+
+def _path_of(arguments: Sequence[Any]) -> str | None:
+    """Return the path of the model that is the first argument of a call; None if there is no path."""
+    path = getattr(arguments[0], "path", arguments[0]) if arguments else None
+    return os.fspath(path) if isinstance(path, str | os.PathLike) else None
 
 
 def _rename(named: dict[str, Any]) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..errors import LimitError
+from ..errors import DelegateSimError, LimitError, fault_text
 
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
@@ -76,3 +77,35 @@ def naming_model(path: str | None) -> Iterator[None]:
         yield
     except LimitError as error:
         raise LimitError(error.reason, path or "the model") from None
+    except (MemoryError, RecursionError) as error:
+        raise exhausted(error, path) from None
+
+
+def exhausted(error: MemoryError | RecursionError, path: str | None = None) -> LimitError:
+    """Return the error to report when a model uses up the memory or the stack of the process."""
+    if isinstance(error, RecursionError):
+        limit = f"it is nested deeper than Python's recursion limit of {sys.getrecursionlimit():,}"
+    else:
+        limit = f"it needs more memory than this process may use ({_memory_limit()})"
+    return LimitError(limit, path or "the model")
+
+
+def problem_text(error: Exception, path: str, fault: Callable[[Exception], str] = fault_text) -> tuple[str, bool]:
+    """Return what to report of an error about one model of several, and whether it is an internal error.
+
+    ``fault`` returns the text of an internal error.
+    """
+    if isinstance(error, MemoryError | RecursionError):
+        error = exhausted(error, path)
+    if isinstance(error, DelegateSimError):
+        return str(error), False
+    return f"{path}: {fault(error)}", True
+
+
+def _memory_limit() -> str:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return "the memory of this computer"
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return "the memory of this computer" if limit == resource.RLIM_INFINITY else f"{limit >> 20:,} MiB"

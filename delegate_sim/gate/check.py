@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..conversion.convert import Conversion
-from ..errors import DelegateSimError, fault_text
+from ..errors import fault_text
+from ..foundation.limits import problem_text
 from ..model.model import Model
 from ..model.reader import load
 from ..results.report.display import Shown, Table
@@ -173,14 +174,10 @@ def _cases(
         conversion = None if job.source is None else converted(job.source)
         model = load(job.path if conversion is None else conversion.path)
         model.sha256  # noqa: B018  # reads the file, which may fail too
-    except DelegateSimError as error:
+    except Exception as error:  # report the error and go on with the other models
         code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
         for target in job.targets:
-            yield _unanswered(job, target, str(error), code)
-        return
-    except Exception as error:  # report the error and go on with the other models
-        for target in job.targets:
-            yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
+            yield _unanswered(job, target, error, fault, code)
         return
     for target in job.targets:
         try:
@@ -189,7 +186,7 @@ def _cases(
                 case = replace(case, notes=(_made_note(conversion), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
         except Exception as error:  # report the error and go on with the other models
-            yield _unanswered(job, target, f"{job.path}: {fault(error)}", INTERNAL_ERROR)
+            yield _unanswered(job, target, error, fault, UNREADABLE_MODEL)
 
 
 def _made_note(conversion: Conversion) -> str:
@@ -198,9 +195,12 @@ def _made_note(conversion: Conversion) -> str:
     return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
 
 
-def _unanswered(job: _Job, target: ConfiguredTarget, message: str, code: str = UNREADABLE_MODEL) -> Case:
+def _unanswered(job: _Job, target: ConfiguredTarget, error: Exception, fault: Callable[[Exception], str], code: str) -> Case:
+    """Return the case of a model that cannot be judged on a target; ``code`` is for errors that are not internal errors."""
+    message, is_fault = problem_text(error, job.path, fault)
     on = target.target
     runtime, options = str(on.release), option_values(on.options)
+    code = INTERNAL_ERROR if is_fault else code
     return unreadable_case(job.model, job.path, target.name, on.delegate.name, runtime, options, message, code)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..foundation.limits import problem_text
 from ..foundation.printable import printable
 from ..graph.analysis_cache import AnalysisCache
 
@@ -73,17 +74,14 @@ def answer(job: Job) -> JobAnswer:
 
     A model that cannot be judged gets rows with an error; no exception is raised.
     """
-    from ..errors import DelegateSimError
     from ..model.reader import load
     from ..results.report.rule_set import rule_set_version
 
     try:
         model = load(job.model)
         sha256 = model.sha256
-    except DelegateSimError as error:
-        return failed(job, str(error))
     except Exception as error:  # a model that fails also gets a row
-        return failed(job, _fault(job.model, error))
+        return failed(job, problem_text(error, job.model)[0])
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
     cache = AnalysisCache()
@@ -94,15 +92,11 @@ def answer(job: Job) -> JobAnswer:
         try:
             row, own = _judged(job.model, model, spec, cache)
         except Exception as error:
-            row = _failed_row(job.model, spec, _fault(job.model, error), sha256, model.size)
+            row = _failed_row(job.model, spec, problem_text(error, job.model)[0], sha256, model.size)
             own = []
         runs.append(_storable(row))
         causes += map(_storable, own)
     return JobAnswer(job.model, runs, causes)
-
-
-def _fault(path: str, error: Exception) -> str:
-    return f"{path}: internal error: {type(error).__name__}: {error}"
 
 
 def _storable(row: ScanRow) -> ScanRow:

@@ -12,7 +12,8 @@ from ..conversion.settings import FLOAT
 from ..conversion.sources import SourceModel
 from ..diagnosis.diagnose import diagnose
 from ..diagnosis.diagnosis import Diagnosis
-from ..errors import ModelError, fault_text
+from ..errors import ModelError
+from ..foundation.limits import problem_text
 from ..model.reader import load
 from ..runtime.target import Target
 from .differences import difference_from
@@ -103,7 +104,7 @@ class _Judge:
             try:
                 self._latest = tuple([diagnose(model, target.target) for target in self._targets])
             except Exception as error:  # a conversion that fails also gets a row
-                return replace(row, unreadable=fault_text(error))
+                return replace(row, unreadable=problem_text(error, "this conversion")[0])
             row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]))
         if conversion.settings == FLOAT and conversion.route.quantizer is None:
             self._references.setdefault(conversion.route.converter, conversion)

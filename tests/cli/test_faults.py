@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree
 
 import pytest
 
+import delegate_sim
+from delegate_sim.errors import LimitError
 from delegate_sim.rules.book import RuleBook
 from tests.support.models import MIXED, chain_model
 
@@ -14,7 +17,13 @@ VX = ("--delegate", "vx")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def error():
+    """The error that the rules raise."""
+    return IndexError("tuple index out of range")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, error):
     """Three models; rules fail on the second; the working directory holds a configuration."""
     for name in ("a", "bad", "c"):
         chain_model(MIXED).write(tmp_path / f"{name}.tflite")
@@ -22,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 
     def failing(book, node, target):
         if str(node.graph.model.path).endswith("bad.tflite"):
-            raise IndexError("tuple index out of range")
+            raise error
         return judge(book, node, target)
 
     monkeypatch.setattr(RuleBook, "_judge", failing)
@@ -83,3 +92,40 @@ def test_formats_of_an_analysis(run, folder):
     rules = {found["ruleId"] for found in json.loads(result.stdout)["runs"][0]["results"]}
     assert "internal-error" in rules
     assert len(rules) > 1
+
+
+@pytest.mark.parametrize(
+    ("error", "limit"),
+    [
+        (MemoryError(), "it needs more memory than this process may use ("),
+        (RecursionError("maximum recursion depth exceeded"), "it is nested deeper than Python's recursion limit of "),
+    ],
+    ids=["memory", "recursion"],
+)
+class TestUsedUp:
+    """A model that uses up the memory or the stack of the process is not an internal error."""
+
+    def test_the_other_models_are_answered(self, run, folder, limit):
+        result = run("analyze", ".", *VX, "--format", "json")
+        assert result.exit_code == 2
+        entries = json.loads(result.stdout)
+        assert len(entries) == 3
+        (failed,) = [entry for entry in entries if "error" in entry]
+        assert failed["error"].startswith(f"./bad.tflite: not simulated: {limit}")
+
+    def test_a_check(self, run, folder, limit):
+        (folder / "delegate-sim.toml").write_text('models = ["*.tflite"]\nbaseline = false\n[targets.vx]\ndelegate = "vx"\n')
+        result = run("check", "--format", "json")
+        assert result.exit_code == 2
+        (case,) = [case for case in json.loads(result.stdout)["cases"] if case["findings"]]
+        assert limit in case["findings"][0]["message"]
+
+    def test_a_scan(self, run, folder, limit):
+        assert run("scan", ".", *VX, "--processes", "1", "--output", "scan.jsonl").exit_code == 2
+        rows = [json.loads(line) for line in (folder / "scan.jsonl").read_text().splitlines()]
+        errors = [row["error"] for row in rows if row.get("error")]
+        assert errors[0].startswith(f"./bad.tflite: not simulated: {limit}")
+
+    def test_python(self, folder, limit):
+        with pytest.raises(LimitError, match=re.escape(f"bad.tflite: not simulated: {limit}")):
+            delegate_sim.analyze("bad.tflite", "vx")
