@@ -29,9 +29,9 @@ _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 class FoldedGraph:
     """A prepared subgraph, with the tensors that became constant and the tensors whose shape is unknown.
 
-    ``constants`` lists the tensors that became constant, and ``zeros`` those of them whose elements are all 0. ``open`` lists the
-    tensors of unknown shape. ``dynamic`` lists the open tensors whose shape depends on values at run time, even if the file gives
-    a shape.
+    ``constants`` lists the tensors that became constant. ``zeros`` lists those constants whose elements are all 0. ``open`` lists
+    the tensors of unknown shape. ``dynamic`` lists the open tensors whose shape depends on values at run time; the file may give
+    a shape for them.
     """
 
     graph: Graph
@@ -134,9 +134,9 @@ class Folding:
         return value is not None and known is not None and bool((known == value.zero_point).all())
 
     def _is_product_of_zeros(self, node: KernelNode) -> bool:
-        """Return whether a node is a product that has a factor of all zeros.
+        """Return whether a node is a product with a factor that is all zeros.
 
-        A converter folds such a product, assuming that the other factor is finite.
+        A converter folds such a product, because it assumes that the other factor is finite.
         """
         if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
             return False
@@ -152,12 +152,12 @@ class Folding:
         return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
     def _product_of_zeros(self, node: KernelNode) -> FlatNumbers | None:
-        """Return the result of a product that has a factor of all zeros: zeros, or the bias repeated for each row.
+        """Return the result of a product with a factor that is all zeros: zeros, or the bias repeated for each row.
 
         Return None if the result would have too many elements.
 
-        For a quantized result, the real elements are not computed. If the bias has an element other than 0, all elements returned
-        are 1, otherwise 0.
+        The elements of a quantized result are not computed. Instead, all elements are 1 if the bias has an element other than 0,
+        and 0 otherwise.
         """
         result = node.output(0)
         bias = None

@@ -30,9 +30,9 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 class PrepareError(Exception):
     """Raised if the CPU kernel refuses to prepare a node; the message gives the reason.
 
-    ``lines`` holds the lines that the runtime logs before the line that names the node, such as lines about a node in a called
-    subgraph. ``kernel`` is the delegate kernel that failed in the called subgraph, if one failed. ``unregistered`` is the name of
-    the custom operator, if the reason is that this operator is not registered.
+    The runtime logs a line that names the node. ``lines`` holds the lines that it logs before that line, for example lines about
+    a node in a called subgraph. ``kernel`` is the delegate kernel that failed, if one failed in a called subgraph.
+    ``unregistered`` is the name of the custom operator, if the reason is that this operator is not registered.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class KernelTensors(dict[int, KernelTensor]):
 class KernelSubgraph:
     """A subgraph while it is being prepared.
 
-    If the subgraph is prepared again, it starts with the sizes that callers have set and the types that kernels have set.
+    If the subgraph is prepared again, it keeps the sizes that calling nodes have set and the types that kernels have set.
     """
 
     def __init__(self, model: Model, graph: Graph) -> None:
@@ -212,7 +212,7 @@ class KernelSubgraph:
 
 
 class Interpreter(Protocol):
-    """The interface of the interpreter through which kernels use other subgraphs."""
+    """The part of the interpreter that kernels use to access other subgraphs."""
 
     def subgraph_count(self) -> int:
         """Return the number of subgraphs."""
@@ -230,7 +230,7 @@ class Interpreter(Protocol):
 class ComputedElements:
     """A limit on the number of elements that kernels may compute during one preparation.
 
-    Usual models stay far below the limit, because their kernels only compute small tensors such as shapes and axes. Without a
+    Ordinary models stay far below the limit, because their kernels only compute small tensors such as shapes and axes. Without a
     limit, a hostile file could demand the computation of far more elements than the file holds.
     """
 
@@ -425,13 +425,13 @@ Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
 """The Prepare function of each operator. If an operator has no Prepare function, its results stay as the file describes them."""
 CHANGED_IN: dict[str, tuple[Release, ...]] = {}
-"""The releases in which the Prepare function of each operator changed."""
+"""For each operator, the releases in which its Prepare function changed."""
 
 
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
     """Return a decorator that registers a Prepare function for operators.
 
-    ``changed_in`` must list every release that the function compares the simulated release with.
+    If the function behaves differently since some release, ``changed_in`` must list this release.
     """
 
     def register(function: Kernel) -> Kernel:

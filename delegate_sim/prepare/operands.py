@@ -64,7 +64,7 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
-    """Return the data of a tensor read as 32-bit integers whatever the tensor's type, as some kernels do."""
+    """Return a tensor's data, read as 32-bit integers. Some kernels read data in this way and ignore the tensor's type."""
     return read_as(tensor.value(), "<i4").tolist()
 
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""An empty mapping, for arguments with one entry for each subgraph."""
+"""The default for arguments that have entries by subgraph: an empty mapping."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""The number of times that callers may have their subgraphs prepared, on average per subgraph.
+"""The largest number of preparations that calls may cause, on average per subgraph.
 
-Above this number, the real runtime takes too long.
+If calls cause more preparations, the real runtime takes too long.
 """
 
 
@@ -48,9 +48,9 @@ def prepare(
     """Prepare every subgraph in order, as a release of the runtime does before it passes the subgraph to a delegate.
 
     With ``fixed_shapes``, a tensor that would be dynamic gets its shape from the file, as if the model had been converted with
-    known shapes. Only outputs of type STRING may stay dynamic, because a file cannot give their size. ``repaired`` lists nodes,
-    as pairs of subgraph and node, that no CPU kernel refuses. ``unregistered`` lists the model's custom operators that are not
-    registered.
+    known shapes. Only outputs of type STRING may stay dynamic, because a file cannot give their size. ``repaired`` lists nodes
+    (as pairs of subgraph and node) that are assumed to be accepted by their CPU kernels. ``unregistered`` lists those custom
+    operators of the model that are not registered.
     """
     if cache is None:
         return _prepared(model, fixed_shapes, release, repaired, unregistered)
@@ -109,11 +109,11 @@ def prepare_rest(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the first subgraph after delegates took nodes, and return the failure; None if a dynamic result comes first.
+    """Prepare the first subgraph after delegates took nodes; return the failure, if a node cannot be prepared.
 
-    ``taken`` maps the index of a subgraph to the nodes that delegates took. The shapes that a delegate gives to the results of
-    these nodes are not known. The shapes from the CPU kernel are used instead or, if the CPU kernel refuses the node, the shapes
-    from the file.
+    Return None if no node fails before the first node with a dynamic result. ``taken`` maps the index of a subgraph to the nodes
+    that delegates took. The shapes that a delegate gives to the results of these nodes are not known. The shapes from the CPU
+    kernel are used instead or, if the CPU kernel refuses the node, the shapes from the file.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
@@ -135,7 +135,7 @@ def prepare_around(
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
-    """Prepare every subgraph as a converter does, where tensors that can be computed from known shapes become constant."""
+    """Prepare every subgraph as a converter does: tensors that can be computed from known shapes become constant."""
     interpreter = _FoldingInterpreter(model, release)
     return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
 
@@ -203,7 +203,7 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Interpreter:
-    """An interpreter that prepares subgraphs in order, and called subgraphs when a kernel calls them.
+    """An interpreter that prepares subgraphs in order. A called subgraph is also prepared when a kernel asks for it.
 
     See ``kernel.Interpreter``.
     """
@@ -230,7 +230,7 @@ class _Interpreter:
         self._calls_made = 0
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph, starting from the state that callers left, and return the prepared graph."""
+        """Prepare a subgraph, starting from the state in which calling nodes left it, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return subgraph.freeze()
@@ -374,7 +374,7 @@ _Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
 
 
 def _interface(subgraph: KernelSubgraph) -> _Interface:
-    """Return those properties of a subgraph's inputs and outputs that callers may set."""
+    """Return those properties of a subgraph's inputs and outputs that a calling node may set."""
     tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
     return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
 

@@ -27,7 +27,7 @@ NARROW_DEQUANTIZE_TYPES = {
     "INT2": parse_release("litert-2.1.0"),
     "UINT4": parse_release("litert-2.1.3"),
 }
-"""The first release in which DEQUANTIZE accepts these types."""
+"""For each of these types, the first release in which DEQUANTIZE accepts it."""
 HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
 
 

@@ -118,7 +118,7 @@ class RuleBook(Generic[T]):
         return {kind.code(self.delegate): kind for kind in self.kinds}
 
     def validate(self, node: NodeView, target: T) -> Verdict:
-        """Return the delegate's verdict on one node, with its failures in the delegate's order."""
+        """Return the delegate's verdict on one node. The verdict lists the failed checks in the delegate's order."""
         if node.node.index in node.graph.assumed:
             return ACCEPTED
         return self._judge(node, target)

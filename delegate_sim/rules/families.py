@@ -1,7 +1,7 @@
 """Rules that are loaded one operator family at a time.
 
-``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for the operators of one family, listed in
-``model/operator_families.py``. The module is imported when a model has one of these operators.
+``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for the operators of one family. The module is imported when a model has
+one of these operators. ``model/operator_families.py`` lists the families and their operators.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LazyRules(Mapping[str, OpRule[T]]):
-    """Rules that are loaded when an operator that may have a rule is looked up for the first time."""
+    """Rules that are loaded when one of the operators ``possible`` is looked up for the first time."""
 
     def __init__(self, possible: frozenset[str], load: Callable[[], Rules[T]]) -> None:
         self.possible = possible

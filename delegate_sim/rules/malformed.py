@@ -1,4 +1,4 @@
-"""Nodes that lack operands or results that their operator cannot do without.
+"""Nodes that lack operands or results that their operator requires.
 
 Some delegates check for such nodes themselves. Most delegates do not: they read past the end of the node's operand array, and
 their behavior cannot be predicted. A node that passes all checks of a delegate but lacks such operands is therefore refused here,
@@ -49,7 +49,7 @@ _FEWEST: Mapping[tuple[int, int], str] = {
     (20, 1): "UNIDIRECTIONAL_SEQUENCE_LSTM",
     (48, 1): "BIDIRECTIONAL_SEQUENCE_LSTM",
 }
-"""Operators, grouped by the least numbers of operands and results that they need.
+"""Operators, grouped by the minimum number of operands and the minimum number of results that they need.
 
 The CPU kernels require these numbers (``kernels/*.cc: Prepare``), which was verified for each operator with ai-edge-litert 2.3.0.
 PAD and PADV2 share one kernel, which takes two or three operands.

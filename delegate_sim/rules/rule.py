@@ -55,7 +55,7 @@ NodeFinder: TypeAlias = Callable[[NodeView], str | None]
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """A condition on the targets that a check applies to. ``words`` are its text in documentation, such as "from level 29"."""
+    """A condition that limits a check to some targets. ``words`` describe the condition in documentation ("from level 29")."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -83,11 +83,11 @@ class Check(Generic[TargetT_contra]):
     introduced: Release | None = None
     withdrawn: Release | None = None
     said: Callable[[NodeView, TargetT_contra], str] | None = None
-    """A function that returns the delegate's own message for this refusal, for delegates that log a message for each refusal."""
+    """A function that returns the delegate's own message for this refusal; None if the delegate logs no such message."""
 
     @property
     def demand(self) -> str:
-        """The demand, with the nodes that the check applies to. Used in documentation, but not in messages about one node."""
+        """The text of the demand for documentation, which includes ``applies``. Messages about one node use ``needed``."""
         return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
     @overload

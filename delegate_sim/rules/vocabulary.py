@@ -50,7 +50,7 @@ def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], st
 
 
 def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
-    """Return a check that refuses nodes that meet a condition, with a fixed description."""
+    """Return a check that refuses nodes that meet a condition. ``found`` describes the actual value in messages."""
     return Check(kind, needed, lambda node, _: found if condition(node) else None, hint)
 
 
@@ -80,7 +80,7 @@ def max_version(limit: int) -> Check[object]:
 
 
 def version(allowed: int | Numbers) -> Check[object]:
-    """Demand an operator version in a set."""
+    """Demand that the operator version is one of the allowed versions."""
     numbers = allowed_numbers(allowed)
 
     def find(node: NodeView, _: object) -> str | None:
@@ -139,7 +139,7 @@ def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str
 
 
 def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
-    """Demand that the number of dimensions of a tensor is in a set."""
+    """Demand that a tensor's number of dimensions is one of the allowed numbers."""
     tensor_of, numbers = which.tensor, allowed_numbers(allowed)
     holds = numbers.holds
 
@@ -215,7 +215,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
 
 
 def option(name: str, allowed: int | Numbers, *, hint: str = "") -> Check[object]:
-    """Demand that a builtin option has a value in a set. A flag that is not set counts as 0."""
+    """Demand that a builtin option has one of the allowed values. A flag that is not set counts as 0."""
     numbers = allowed_numbers(allowed)
 
     def find(node: NodeView, _: object) -> str | None:

@@ -47,7 +47,10 @@ NOT_APPLIED = frozenset({REFUSED, "restored"})
 
 @dataclass(frozen=True, slots=True)
 class Unprepared:
-    """A kernel that fails when the application allocates tensors, or only when the model runs if it follows a dynamic tensor."""
+    """A delegate kernel that will fail when the application allocates tensors.
+
+    If the kernel comes after a dynamic tensor, it fails later, when the model runs.
+    """
 
     graph: Graph
     node: int
@@ -140,7 +143,10 @@ class DelegateApplication:
         return kernel_refusal(self.graphs[index], failure, failure.message)
 
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
-        """Apply the delegate to a subgraph, and log the lines of its called subgraphs, to which the runtime applies it again."""
+        """Apply the delegate to a subgraph.
+
+        The runtime applies the delegate again to the subgraphs that this subgraph calls. Those log lines are included.
+        """
         if not self.needs_static:
             return self._apply(graph)
         self.log_lines += self.again.lines(graph)
@@ -244,7 +250,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """Log the delegate's line if the stage behind the delegate refuses a call; warn about further calls to be refused."""
+        """If the stage behind the delegate refuses a call, log the delegate's line about it and add the stage's warnings."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
@@ -307,7 +313,10 @@ class DelegateApplication:
     def _with_kernel_line(
         self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset
     ) -> KernelFailure:
-        """Add the runtime's line on a kernel that cannot be prepared; kernels are numbered after the graph's nodes."""
+        """Add the line that the runtime logs if a delegate kernel cannot be prepared.
+
+        The line gives the kernel's node index. Kernels are numbered after the graph's nodes.
+        """
         if self.delegate.accelerator.fails_with_model:
             return failure
         before = subsets[: subsets.index(failed)]

@@ -12,7 +12,10 @@ from ..model.model import Node, Tensor
 
 
 class ChangedPlan(NamedTuple):
-    """A subgraph after delegates: nodes, execution plan, outputs, and the added tensors, which follow the tensors of the file."""
+    """A subgraph after delegates were applied: nodes, execution plan, outputs and added tensors.
+
+    The indices of the added tensors follow those of the tensors in the file.
+    """
 
     nodes: tuple[Node, ...]
     plan: tuple[int, ...]

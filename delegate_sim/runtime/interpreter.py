@@ -211,9 +211,10 @@ class _Chain:
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
     def allocate_tensors(self, defaults: str, is_over: bool = False) -> None:
-        """Let the application allocate tensors, unless a delegate already did; CPU kernels may now refuse nodes.
+        """Simulate the application's ``AllocateTensors``, in which CPU kernels may refuse the remaining nodes.
 
-        Nodes after the first dynamic tensor of the final plan are only prepared when the model runs. ``is_over`` means that the
+        CPU kernels are not prepared here if a delegate already allocated the tensors. Nodes after the first dynamic tensor of the
+        final plan are only prepared when the model runs. ``defaults`` is ``Target.defaults``. ``is_over`` means that the
         application has already stopped.
         """
         failure = None if is_over or self._is_allocated() else self._rest_fails()

@@ -26,7 +26,7 @@ from .unloadable_nodes import InvalidNode, invalid_node
 from .unloadable_tensors import InvalidTensor, invalid_tensors
 
 _MOST_TOLD = 20
-"""The most reasons that a message lists."""
+"""The largest number of reasons that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Loading:
         return tuple(dict.fromkeys(tensor.type for tensor in self.refused_tensors))
 
     def is_loaded(self, *, assume_ops_registered: bool) -> bool:
-        """Whether the model loads; ``assume_ops_registered`` assumes that the application registers missing operators."""
+        """Whether the model loads. With ``assume_ops_registered``, the application is assumed to register missing operators."""
         is_refused = self.refused and not assume_ops_registered
         return not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
 
@@ -127,7 +127,10 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return the first later release of each family that loads the model, the same family first; omit a family without one."""
+    """Return, for each family, the first release after ``release`` that loads the model. Omit a family without such a release.
+
+    The family of ``release`` comes first.
+    """
     later = [other for other in map(parse_release, KNOWN_RELEASES) if other.order > release.order]
     first: dict[str, Release] = {}
     cache = AnalysisCache()

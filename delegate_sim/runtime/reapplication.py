@@ -23,7 +23,7 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""Largest number of reapplications whose lines are returned, since each level of nesting doubles the reapplications."""
+"""The largest number of reapplications whose lines are returned. Each level of nesting doubles the reapplications."""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -47,7 +47,7 @@ class _Applied:
 
 
 class Reapplications:
-    """The lines logged when preparing a subgraph that calls subgraphs to which the delegate was already applied."""
+    """The lines that the runtime logs when preparing a subgraph makes it apply the delegate again to called subgraphs."""
 
     def __init__(self, release: Release) -> None:
         self._release = release

@@ -1,7 +1,7 @@
 """Constants that older runtime releases do not recognize when they read a file.
 
-Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. Measured with TensorFlow's wheels,
-which return the value of a constant even before tensors are allocated.
+Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. The releases were measured with
+TensorFlow's wheels, which return the value of a constant even before tensors are allocated.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _FAILED = "Registration failed."
 
 
 class Loads(enum.Enum):
-    """Whether a release loads an operator or a type; ``UNKNOWN`` for a release outside the table."""
+    """Whether a release loads an operator or a type; ``UNKNOWN`` for a release that ``resolver_table`` does not cover."""
 
     YES = "yes"
     NO = "no"
@@ -70,7 +70,9 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
-    """Return the lines that a release logs if it cannot load a builtin operator; empty if it can, or the release is unknown.
+    """Return the lines that a release logs if it cannot load a builtin operator.
+
+    The result is empty if the release can load the operator, or if the release is unknown.
 
     If the release's schema lacks the operator, the runtime reports its code as out of range. ``op`` may be ``UNKNOWN(code)``,
     the reader's name for an operator that this package's schema lacks. The error that Python's interpreter raises contains these
@@ -93,7 +95,7 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
 
 
 def loads_type(name: str, release: Release, *, is_constant: bool = False) -> Loads:
-    """Return whether a release loads tensors of a type; ``name`` is ``UNKNOWN(code)`` for a type missing in our schema."""
+    """Return whether a release loads tensors of a type; ``name`` is ``UNKNOWN(code)`` for a type that our schema lacks."""
     known = _versions(release)
     if known is None:
         return Loads.UNKNOWN
@@ -109,7 +111,7 @@ def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
 
 
 def _is_unpacked(name: str, release: Release) -> bool:
-    """Whether constants of a packed type are too short for a release, which expects one byte per value."""
+    """Return whether a release expects one byte per value for a packed type, so that constants of the type are too short."""
     return name == "INT4" and not release.is_at_least(_PACKED)
 
 

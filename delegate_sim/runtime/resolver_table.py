@@ -1,8 +1,10 @@
-"""Versions of builtin operators that ``BuiltinOpResolver`` loads: for each family, the oldest release, then the changes.
+"""Versions of builtin operators that ``BuiltinOpResolver`` loads.
 
-``tools/upstream/resolver_versions.py`` tested every version of every operator on every release: the wheels of TensorFlow from
-2.10 on, of ``tflite-runtime`` 2.10 to 2.14 (with the same results), and of ``ai-edge-litert``. ``core/kernels/register.cc`` at
-LiteRT's tags from 1.1.0 on agrees; it is the only source for LiteRT 1.4.1, which has no wheel. No release drops a version.
+For each family of releases, the table has all operators of the oldest release, and then the changes in later releases.
+
+``tools/upstream/resolver_versions.py`` tested every version of every operator on every release with a wheel: TensorFlow 2.10 and
+later, ``tflite-runtime`` 2.10 to 2.14 (with the same results), and ``ai-edge-litert``. ``core/kernels/register.cc`` in LiteRT
+1.1.0 and later agrees with these tests. It is the only source for LiteRT 1.4.1, which has no wheel. No release drops a version.
 """
 
 from __future__ import annotations
@@ -218,5 +220,6 @@ NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
 }
 """By family and release, the loaded tensor type with the highest code (``ConvertTensorType``); all lower codes are loaded.
 
-Measured with the wheels; for releases without a wheel, from ``core/api/flatbuffer_conversions.cc`` at LiteRT's tags.
+The types were measured with the wheels. For releases without a wheel, they come from ``core/api/flatbuffer_conversions.cc`` at
+LiteRT's tags.
 """

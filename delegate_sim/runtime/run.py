@@ -111,7 +111,7 @@ class Run:
     by_default: bool = False
     """Whether the runtime applied the delegate by default, without a request by the application."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that a compiler plugin removed from the model, since their nodes were moved."""
+    """Subgraphs that LiteRT removes from the model for a compiler plugin, because their composites are inlined or compiled."""
 
     @property
     def delegate(self) -> Delegate:

@@ -129,7 +129,10 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Check that the window has dimensions, and that other given vectors have the same length (paddings twice the length)."""
+    """Check that the window has dimensions, and that all other vectors in the options, if given, have a matching length.
+
+    The paddings need twice as many elements as the window has dimensions, and the other vectors need equally many.
+    """
     rank = len(given.options.window_dimensions)
     if not rank:
         line = f"'{_WINDOW_DIMENSIONS}' attribute is not optional for '{_WINDOW}' and cannot be empty."
@@ -144,7 +147,7 @@ def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
 
 
 _MOST_DIMENSIONS = 8
-"""The most dimensions in the parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
+"""The largest number of dimensions in the parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
 _MOST_BRANCHES = 20
 
 _NEEDED: Mapping[str, str] = MappingProxyType(

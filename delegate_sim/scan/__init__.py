@@ -1,1 +1,1 @@
-"""Scan many models on many targets with several processes into a resumable table."""
+"""Simulate many models on many targets with several processes. An interrupted scan can be resumed."""

@@ -9,13 +9,13 @@ from .job import Job, JobAnswer, answer
 
 _MOST = 8
 _FOR_EACH_WORKER = 16
-"""Smallest number of tasks per worker, so that no worker is idle before the end."""
+"""The smallest number of tasks per worker. With many small tasks, all workers finish at about the same time."""
 
 Batch = Sequence[Job]
 
 
 def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]:
-    """Yield ``count`` jobs in batches. With a single worker, every batch has one job.
+    """Group ``count`` jobs into batches for some workers. With a single worker, every batch has one job.
 
     >>> {len(batch) for batch in batches_of([Job("m", (), {})] * 70, 70, 2)}
     {2}

@@ -52,7 +52,7 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """The answer for a model: rows of both tables for the targets that were judged. All other targets keep their known rows."""
+    """The answer for a model: rows for the targets that were judged, in both tables. All other targets keep their known rows."""
 
     model: str
     runs: Sequence[ScanRow]

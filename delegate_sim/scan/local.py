@@ -17,7 +17,7 @@ from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 
 _AHEAD = 3
-"""Largest number of running and queued batches per process, which limits the memory."""
+"""The largest number of running and queued batches per process. It limits the memory that batches take."""
 
 
 def usable_cores() -> int:
@@ -26,11 +26,12 @@ def usable_cores() -> int:
 
 
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
-    """Yield lists of answers to ``count`` jobs as the answers arrive, in any order.
+    """Yield the answers to the jobs, in lists, as they arrive. The order may differ from the jobs'. ``count`` is their number.
 
     If a process dies, the running jobs are repeated one model at a time. If the process of a single model dies again, the answer
     for this model is an error. If ``processes`` is 1, models are judged in this process, except models that are read as
-    memory-mapped files. These models are judged in a separate process, since a mapped file that shrinks ends the process.
+    memory-mapped files. Those models are judged in a separate process, because a process is killed if a file shrinks while the
+    process has it mapped.
     """
     if processes == 1:
         mapped = []
@@ -51,7 +52,7 @@ def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[li
 
 
 def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
-    """Yield the answers to jobs that may end their process, running one job at a time."""
+    """Run jobs one at a time, because any of them may kill its process. Yield the answers."""
     waiting = iter([[job] for job in jobs])
     guilty = jobs
     while guilty:

@@ -30,7 +30,7 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """Totals of a scan's output, numbers of judged and unchanged models, and whether the scan was interrupted."""
+    """The totals of a scan's output, the numbers of judged and unchanged models, and whether the scan was interrupted."""
 
     totals: Totals
     causes: int

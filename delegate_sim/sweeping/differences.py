@@ -1,4 +1,4 @@
-"""Numerical difference of a conversion from the float model on the CPU, cached with the conversion."""
+"""Measure how much a conversion's outputs differ from the float model's, on the CPU. Results are cached with the conversion."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from ..inference.models import compare_models
 from ..model.reader import load
 
 SAMPLES = 2
-"""Number of inputs for the comparison with the float model."""
+"""The number of inputs on which a conversion is compared with the float model."""
 _FORMAT = 1
 
 
 def difference_from(reference: Conversion, conversion: Conversion, cache: ConversionCache) -> tuple[Difference | None, str]:
-    """Return the difference of a conversion from the same converter's float model, and the reason if the difference is unknown.
+    """Compare the outputs of a conversion with those of ``reference``, the same converter's float model.
 
-    A failure is not cached, because missing packages may be installed later.
+    Return the difference, if known, and the reason why it is unknown, if any. A failure is not cached, because missing packages
+    may be installed later.
     """
     try:
         check_installed()

@@ -152,7 +152,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 def _difference_entry(row: SweepRow) -> dict[str, Any]:
     """Return the difference from the float model as plain data.
 
-    The error is a share of an output's range, or None; ``why_unknown`` then has the reason.
+    ``error`` is a share of an output's range. If the error is unknown, ``error`` is None and ``why_unknown`` has the reason.
     """
     return {"error": row.error, "why_unknown": row.no_difference, "samples": row.difference.samples if row.difference else 0}
 

@@ -112,7 +112,7 @@ def _asymmetric(version: int, hybrid: VersionCondition) -> Demand:
 
 
 def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: VersionCondition) -> tuple[Demand, ...]:
-    """Return the demands of an operator that can quantize float operands at run time in two ways."""
+    """Return the demands of an operator that quantizes float operands at run time, asymmetrically or symmetrically."""
     return (_asymmetric(asymmetric, hybrid), Demand(symmetric, "hybrid-weights", hybrid))
 
 

@@ -138,7 +138,7 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    """Return the nodes that share a node's entry in the table of operators, or only the node if the file does not have it."""
+    """Return the nodes that share a node's entry in the table of operators. If the file lacks the node, return only the node."""
     own = {_met(node): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 

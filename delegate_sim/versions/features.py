@@ -155,7 +155,7 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Features for data types that operators support only since later versions."""
+"""Features for data types that operators support only in later versions."""
 
 STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
     {
@@ -253,7 +253,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Features for forms and options of operators."""
+"""Features that concern the operands, shapes and options of a node, not its types."""
 
 FEATURES: Mapping[str, Explanation] = MappingProxyType({**QUANTIZATION, **TYPES, **STRUCTURE})
 """All features. A feature has the same code for all operators."""

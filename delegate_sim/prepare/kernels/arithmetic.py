@@ -140,7 +140,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
 
 @kernel("MUL")
 def prepare_mul(node: KernelNode) -> None:
-    """``kernels/mul.cc: Prepare``. The type of the result is the type in the file."""
+    """``kernels/mul.cc: Prepare``. The result keeps the type that the file gives it."""
     first, second, result = _pair_of_one_type(node)
     if result.type == "COMPLEX64":
         node.ensure(fused_activation(node) == "NONE", "COMPLEX64 is multiplied without an activation")
@@ -156,9 +156,9 @@ def prepare_mul(node: KernelNode) -> None:
 
 
 def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
-    """Check the types of a product that the kernel computes during Prepare, which it does if both operands are known.
+    """Check the types of a product that the kernel computes during Prepare.
 
-    Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
+    The kernel does this if the values of both operands are known. Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
     """
     if result.type in _MULTIPLIED_TYPES or (result.type == "INT16" and result.quantization is None):
         return

@@ -15,7 +15,7 @@ from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, ker
 _KNOWN_VARIABLES = parse_release("tf-2.12")
 """Since this release, the result of READ_VARIABLE has its shape from the file; before, the result was dynamic.
 
-Measured with released wheels.
+This was measured with released wheels.
 """
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")

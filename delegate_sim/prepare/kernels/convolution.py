@@ -12,17 +12,20 @@ from ..windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_posi
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 _TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
-"""Since this release, TRANSPOSE_CONV checks the type of the weights for every input type; before, only for INT16 inputs.
+"""Since this release, TRANSPOSE_CONV checks the type of the weights for every input type.
 
-Measured with 2.1.6.
+Earlier releases check it only for INT16 inputs, as measured with 2.1.6.
 """
 _TRANSPOSE_CONV_TAKES_HYBRID = parse_release("tf-2.17")
 """Since this release, TRANSPOSE_CONV accepts INT8 weights with float inputs.
 
-Earlier releases check the type of the weights for every input type. Measured.
+Earlier releases were measured to check the type of the weights for every input type.
 """
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
-"""Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of its input channels. Measured with 2.1.6."""
+"""Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of its input channels.
+
+Measurements showed that 2.1.6 does not check this.
+"""
 
 
 @kernel("CONV_2D")
@@ -82,7 +85,7 @@ def _check_conv_2d_buffers(
 ) -> None:
     """Refuse the node if the size of a scratch tensor overflows.
 
-    The sizes are those of a runtime with one thread, the default, and without the memory limits of mobile platforms.
+    The sizes are those of a runtime with one thread (the default), built without the memory limits of mobile platforms.
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
@@ -99,7 +102,7 @@ def _check_conv_2d_buffers(
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
     """Check the scales of a hybrid convolution.
 
-    If the convolution is grouped or its scales differ, there must be one scale for each output channel.
+    If the convolution is grouped, or the scales of its weights differ, there must be one scale for each output channel.
     """
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"

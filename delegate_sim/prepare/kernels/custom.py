@@ -77,6 +77,6 @@ def prepare_detection_postprocess(node: KernelNode) -> None:
 
 
 def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """Resize a result; like the kernel, ignore a failure to do so."""
+    """Resize a result. Ignore an error, as the kernel does."""
     with contextlib.suppress(PrepareError):
         node.resize(tensor, shape)

@@ -169,7 +169,7 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
 
 
 def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
-    """Return the elements of a range, added up step by step, so that floats have the same rounding errors as in the runtime."""
+    """Return the elements of a range. Like the runtime, add the step repeatedly, so that floats get the same rounding errors."""
     steps = [start, *[delta] * (size - 1)][:size]
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))

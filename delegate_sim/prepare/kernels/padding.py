@@ -11,12 +11,15 @@ _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
-"""The number by which a padding must be smaller than its dimension, by ``MirrorPadMode``: 1 for REFLECT, 0 for SYMMETRIC."""
+"""For each ``MirrorPadMode``, the least number by which a padding must be smaller than its dimension.
+
+The number is 1 for REFLECT and 0 for SYMMETRIC.
+"""
 
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
-"""Since this release, PAD treats paddings that an earlier kernel computed during Prepare as constant."""
+"""Since this release, PAD also treats paddings as constant if another kernel computed them during Prepare."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
-"""Since this release, MIRROR_PAD refuses paddings that are negative, or wider than the part that they mirror."""
+"""Since this release, MIRROR_PAD refuses negative paddings, and paddings wider than the part of the input to mirror."""
 
 
 @kernel("PAD", "PADV2", changed_in=(_PAD_TAKES_PERSISTENT,))

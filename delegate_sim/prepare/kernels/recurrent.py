@@ -388,7 +388,7 @@ def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _C
 
 
 def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
-    """Check the coefficients of layer normalization, which the cell uses if its forget gate has coefficients."""
+    """Check the coefficients of layer normalization. A cell uses layer normalization if its forget gate has coefficients."""
     if node.optional_input(_FORGET_NORM) is None:
         return
     positions = [_FORGET_NORM, _CELL_NORM, _OUTPUT_NORM]

@@ -33,7 +33,7 @@ _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
 """REDUCE_PROD computes a result during Prepare if it has at most this many elements.
 
-Such a result may be a product of sizes.
+Such a small result may be a product of sizes, which other kernels read during their Prepare.
 """
 
 _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})
@@ -46,15 +46,18 @@ _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
 """Since this release, reductions refuse an axis out of range even if keep_dims is set.
 
-Earlier releases then ignore the axis. Measured.
+Earlier releases were measured to ignore such an axis if keep_dims is set.
 """
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
-"""Since this release, REDUCE_PROD checks the type of quantized operands. Measured with UINT8 operands in 2.1.4."""
+"""Since this release, REDUCE_PROD checks the type of quantized operands.
+
+Release 2.1.4 was measured to accept UINT8 operands.
+"""
 
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))
 def prepare_reduction(node: KernelNode) -> None:
-    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. They differ only in temporary tensors and multipliers."""
+    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. These differ only in temporary tensors and multipliers."""
     node.ensure_counts(2, 1)
     source, axis, result = node.input(0), node.input(1), node.output()
     node.ensure_type(axis, "INT32")

@@ -44,7 +44,7 @@ def prepare_shift_left(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_GATHER")
 def prepare_gather(node: KernelNode) -> None:
-    """``kernels/stablehlo_gather.cc: Prepare``. The rank of the result is the rank in the file."""
+    """``kernels/stablehlo_gather.cc: Prepare``. The result keeps the rank that the file gives it."""
     node.ensure_counts(2, 1)
     operand, start_indices, result = node.input(0), node.input(1), node.output()
     node.ensure_type(start_indices, _INDEX_TYPES)
@@ -123,7 +123,7 @@ def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
 
 
 def _extended(vector: Sequence[int], size: int) -> list[int]:
-    """Return a vector that is cut or padded with zeros to a size, because upstream initializes the parameters with 0."""
+    """Cut a vector to ``size`` elements, or pad it with zeros, because upstream initializes the parameters with 0."""
     return [*vector[:size], *[0] * (size - len(vector))]
 
 
@@ -187,7 +187,7 @@ def _windowed_input(node: KernelNode) -> KernelTensor:
 
 
 def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension: int = 1, default: int = 1) -> list[int]:
-    """Return the values of an option for each dimension of the input.
+    """Return the values of an option, with ``values_per_dimension`` values for each dimension of the input.
 
     Upstream: ``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``).
     """
@@ -268,7 +268,7 @@ def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
 
 @kernel("STABLEHLO_RNG_BIT_GENERATOR")
 def prepare_rng_bit_generator(node: KernelNode) -> None:
-    """``kernels/rng_bit_generator.cc: Prepare``. The shape of the random numbers is the shape in the file."""
+    """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep the shape that the file gives them."""
     node.ensure_counts(1, 2)
     state, next_state, numbers = node.input(0), node.output(0), node.output(1)
     node.ensure_type(state, "UINT64")

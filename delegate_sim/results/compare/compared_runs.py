@@ -1,4 +1,4 @@
-"""The two sides of a comparison, simulated: a model on a target, as it is or with a hypothetical change."""
+"""Simulate the two sides of a comparison. A side is a model on a target, either unchanged or with a hypothetical change."""
 
 from __future__ import annotations
 

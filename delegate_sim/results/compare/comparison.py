@@ -28,7 +28,7 @@ from .model_outline import outline
 SCHEMA = "delegate-sim/compare/1"
 
 DELEGATE = "delegate"
-"""The place of a node that is delegated."""
+"""The value of ``State.place`` for delegated nodes."""
 _COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "runs_on_a", "runs_on_b", "codes", "reasons")
 
 

@@ -66,7 +66,7 @@ def outline(model: Model) -> tuple[SubgraphOutline, ...]:
 
 
 def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
-    """Return the kind of the operand at a position (none, constant or computed), regardless of its name."""
+    """Return the kind of the operand at a position as text: none, computed, or constant with its type."""
     operand = inputs[position] if position < len(inputs) else None
     if operand is None:
         return "none"

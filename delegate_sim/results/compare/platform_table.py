@@ -1,4 +1,4 @@
-"""Compare one model and delegate across releases of the platform behind the delegate."""
+"""Compare one model and delegate across releases of the platform behind the delegate, such as Android behind NNAPI."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PlatformRow:
 
 
 def platform_rows(model: Model, target: Target, cache: AnalysisCache) -> tuple[PlatformRow, ...]:
-    """Simulate the runtime's default release on each release of the platform; empty if the delegate has no platform."""
+    """Simulate the runtime's default release on each release of the platform. A delegate without a platform has no rows."""
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:
         return ()

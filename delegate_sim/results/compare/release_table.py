@@ -128,7 +128,7 @@ def release_table(
 ) -> ReleaseTable:
     """Simulate a model under several runtime releases, ordered by the age of their rules.
 
-    The default is all known releases since the delegate was introduced.
+    ``releases`` defaults to all known releases since the delegate was introduced.
     """
     delegate = target.delegate
     ordered = sorted(

@@ -35,7 +35,7 @@ _GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The target of a CompiledModel: the requested accelerators, and the settings that ``Target`` also has.
+    """The target of a CompiledModel: the requested accelerators, and settings with the same meaning as in ``Target``.
 
     ``soc`` has the form ``vendor:model``, and is empty if no NPU is requested. Each of the ``options`` applies to every
     accelerator that has an option of this name.
@@ -137,7 +137,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 
 
 def _registered(stack: Stack) -> frozenset[str]:
-    """Return the custom operators that CompiledModel registers, or that its dispatch delegate claims first.
+    """Return the custom operators that CompiledModel registers, and the operator that its dispatch delegate claims.
 
     The operators that CompiledModel registers for the GPU are not included (see ``Delegate.accelerator.registered_operators``).
     """
@@ -212,7 +212,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
-    """Yield a note if the file was compiled for another SoC, since its code may not run on the requested SoC."""
+    """Yield a note if the file's compiled code is for another SoC, since it may not run on the requested SoC."""
     code = precompiled(model)
     if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (

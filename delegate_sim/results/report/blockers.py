@@ -19,9 +19,9 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A refusal code, and the operator and the number of the nodes that the refusal keeps on the CPU.
+    """A cause that keeps nodes on the CPU: a refusal code, the operator of these nodes, and their number.
 
-    Without an operator, the code concerns the whole graph. ``is_input`` is true if the cause is an input of unknown size.
+    If ``op`` is empty, the code concerns the whole graph. ``is_input`` is true if the cause is an input of unknown size.
     """
 
     code: str

@@ -29,9 +29,9 @@ WHOLE_MODEL = Location()
 class Finding:
     """A problem or a remark.
 
-    ``code`` is a code of ``delegate-sim explain``. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is one line
-    that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. A statement about a node begins
-    with the verb, and ``node_name`` holds the subject; ``node_name`` is empty for all other statements.
+    ``code`` is a code that ``delegate-sim explain`` explains. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is
+    one line that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. A statement about a node
+    begins with the verb, and ``node_name`` holds the subject; ``node_name`` is empty for all other statements.
     """
 
     code: str
@@ -61,7 +61,10 @@ def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
 def node_finding(
     code: str, level: str, outcome: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], more: str = ""
 ) -> Finding:
-    """Return a finding about a node, with the node's reasons."""
+    """Return a finding about a node.
+
+    The statement consists of ``outcome``, which says what happens to the node, the node's reasons, and the text ``more``.
+    """
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"

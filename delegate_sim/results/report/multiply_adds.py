@@ -67,7 +67,7 @@ def compute_of(run: Run) -> Compute:
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:
-    """Return the multiply-adds of a graph's nodes, counted once for all delegates that see the graph."""
+    """Return the multiply-adds of a graph's nodes. They are cached in the graph, which several delegates may share."""
     return graph.results.get("multiply-adds", (), lambda: _counted(graph))
 
 

@@ -92,12 +92,12 @@ def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the bytes of the tensors that cross a boundary at run time, without constants and tensors that a delegate added."""
+    """Return the total size of the tensors that cross a boundary at run time (see ``crossing``)."""
     return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
-    """Return the tensors that are not constant and that the delegate did not add."""
+    """Return those of ``tensors`` that cross a boundary at run time: all except constants and tensors that a delegate added."""
     return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 
 

@@ -44,11 +44,11 @@ def run_strip(run: Run) -> tuple[Span, ...]:
 
 
 Lengths = tuple[tuple[str, int], ...]
-"""Runs of consecutive nodes with the same state, in running order, each as (state, number of nodes)."""
+"""Consecutive nodes in the same state, as (state, number of nodes), in the order in which they run."""
 
 
 def run_lengths(run: Run) -> Lengths:
-    """Return the nodes of all subgraphs as runs of the same state, in running order, each as (state, number of nodes)."""
+    """Group consecutive nodes in the same state, over all subgraphs. Return the state and the size of each group, in order."""
     lengths: list[tuple[str, int]] = []
     for span in run_strip(run):
         if lengths and lengths[-1][0] == span.state:
@@ -59,9 +59,9 @@ def run_lengths(run: Run) -> Lengths:
 
 
 def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
-    """Return the state of each cell, and the number of nodes per cell, which is 1 if all nodes fit into ``most`` cells.
+    """Return the state of each cell, and the number of nodes per cell. A cell with nodes in different states is ``MIXED``.
 
-    A cell with nodes in different states is ``MIXED``.
+    If there are at most ``most`` nodes, each node has its own cell.
     """
     states = [state for state, count in lengths for _ in range(count)]
     size = max(1, -(-len(states) // max(most, 1)))

@@ -11,11 +11,12 @@ from ...rules.book import RuleBook
 from ...rules.rule import Check, OpRule
 
 SEMANTICS = 3
-"""A version number, to increment if a change to reading, preparing or partitioning changes the result of any delegate.
+"""The version number of the code that all delegates share. It is part of the version of every rule set.
 
-A change of rules needs no new number, since the version already covers the rules. If a delegate's code decides differently with
-the same rules, increment the delegate's own number (``Delegate.semantics``). A change of wording changes the version
-only for checks and conditions with their own function, since the version covers such a function only by its wording.
+Increment the number if a change to reading, preparing or partitioning changes the result of any delegate. A change of rules needs
+no new number, since the rules are part of the version. If a delegate's code decides differently with the same rules, increment
+the delegate's own number (``Delegate.semantics``). A check or condition with its own function is represented in the version by
+its wording, so a new wording changes the version. The wording of all other checks is not part of the version.
 """
 
 
