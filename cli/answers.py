@@ -1,4 +1,4 @@
-"""Write a command's answers about models as JSON, as text, as a table or as a sheet."""
+"""Write a command's answers about models as JSON, as text, as a table or as CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .text.many import Columns, many_hint, many_lines, unanswered_lines
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A command's answer about one model: JSON entries, text, rows for the table of many models, and results for a sheet."""
+    """A command's answer about one model: JSON entries, text, rows for the table of many models, and results for a CSV file."""
 
     entries: Callable[[], list[Any]]
     lines: Callable[[], Iterable[Line]]
@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """The table of many models: its columns, whether to write full text instead of the table, and the writer of a sheet."""
+    """The table of many models: its columns, whether to write full text instead, and a function that returns the table as CSV."""
 
     columns: Columns
     is_left_out: bool
@@ -36,7 +36,7 @@ class ModelTable:
 def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
     """Write the answer about each model, and return the exit code.
 
-    As text, each of several answers follows the path of its model, and many answers are shown as a table.
+    In text output, the path of each model precedes its answer if there are several models. Many models are shown as a table.
     """
     is_json = form == "json"
     is_table = len(models.paths) >= MANY and not table.is_left_out

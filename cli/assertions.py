@@ -61,7 +61,7 @@ class Analysis:
         return self._expect(kernels <= max, f"{counted(kernels, 'delegate kernel')}, at most {max:,} allowed")
 
     def assert_delegated(self, min_share: float = 1.0) -> Self:
-        """Fail if less than ``min_share`` of the nodes runs on the delegate. Raises ValueError for a share outside 0 to 1."""
+        """Fail if less than ``min_share`` of the nodes run on the delegate. Raises ValueError for a share outside 0 to 1."""
         __tracebackhide__ = True
         if not 0 <= min_share <= 1:
             raise ValueError(f"min_share is a share from 0 to 1, not {min_share!r}")
@@ -131,7 +131,7 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 @dataclass
 class _ReasonGroup:
-    """Nodes of one operator that stay on the CPU for the same reasons, with the wording of the first node's reasons."""
+    """Nodes of one operator that stay on the CPU for the same reasons. The reasons are worded as for the first node."""
 
     subgraph: int
     op: str

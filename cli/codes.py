@@ -32,7 +32,10 @@ def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str
 
 
 def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
-    """Return sources without duplicates; a function whose operators use different branches is listed without a branch."""
+    """Return sources without duplicates.
+
+    If several operators use different branches of an upstream function, the function is listed once, without a branch.
+    """
     branches: dict[Source, set[Source]] = {}
     for source, op in places:
         branches.setdefault(source, set()).add(source.of_operator(op))
@@ -40,7 +43,10 @@ def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
 
 
 def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str, Source, str]]:
-    """Yield code, source and operator of every check with one of the codes; the operator is empty for unknown operators."""
+    """Yield (code, source, operator) of every check that has one of the codes.
+
+    The operator is an empty string for the check that refuses operators without a rule.
+    """
     wanted = {kind.name: code for code, kind in book.explained.items() if code in codes}
     if not wanted:
         return
@@ -54,7 +60,7 @@ def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str,
 
 
 def _suggestions() -> dict[str, Explanation]:
-    """Return explanations of the kinds of change that a diagnosis suggests."""
+    """Return an explanation of each kind of change that a diagnosis can suggest, by code."""
     return {
         code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
         for code, suggestion in SUGGESTIONS.items()

@@ -1,4 +1,4 @@
-"""Combine several options of a command into one argument."""
+"""Combine several options of a command into one argument of its function."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Unreadable:
 
 
 def model_paths(given: Iterable[str]) -> list[str]:
-    """Return the paths of the models that the given paths stand for, without duplicates, in the given order.
+    """Return the paths of the models that the given paths stand for, in the given order and without duplicates.
 
     A folder stands for the models below it. A pattern stands for the files that it matches, unless a file with this name exists.
     A path that stands for no model is kept, so that it can be reported.
@@ -77,7 +77,10 @@ def one_path(path: str) -> str:
 
 
 class Models:
-    """The given models, processed one after another. A model that fails is added to ``unreadable``, and the next one follows."""
+    """The given models, which are processed one after another.
+
+    If a model fails, it is added to ``unreadable``, and the next model is processed.
+    """
 
     def __init__(self, given: Sequence[str]) -> None:
         self.paths = model_paths(given)

@@ -84,7 +84,7 @@ def _different_files(_: click.Context, __: click.Parameter, files: Sequence[Repo
 
 
 def _twice(files: Sequence[ReportFile]) -> ReportFile | None:
-    """Return a file that is given twice, even by different paths; None if all files differ."""
+    """Return a file that is given twice, possibly by different paths; None if all files differ."""
     seen: set[str | tuple[int, int]] = set()
     for file in files:
         own: set[str | tuple[int, int]] = {os.path.realpath(file.path)}

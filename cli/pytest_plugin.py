@@ -97,7 +97,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @functools.lru_cache(_MODELS_KEPT)
 def _loaded(path: str, stamp: tuple[int, ...] | None) -> Model:
-    """Read a model; the result is cached until the stamp changes. Raises ModelError."""
+    """Read a model, and cache it until the file's stamp changes. Raises ModelError."""
     from delegate_sim import load
 
     return load(path)

@@ -33,7 +33,10 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
 
 
 def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
-    """Return the changed files once they are unchanged between two checks, since a converter may still be writing them."""
+    """Wait until files have changed and then stay the same between two checks; return the changed files.
+
+    A converter may still be writing a file when the first change is seen.
+    """
     last = seen
     while True:
         sleep(_INTERVAL)

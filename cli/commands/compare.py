@@ -96,7 +96,7 @@ def command(
 
 
 def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
-    """Return a function that finds the models of B that match a model of A.
+    """Return a function that finds the models of side B that match a model of side A.
 
     If both are folders, models match by relative path. Otherwise, models match by file name. If several models of B have that
     file name, the models that share the most parent folder names with the model of A are returned.
@@ -117,7 +117,7 @@ def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
 
 
 def _common_folders(path: str, other: str) -> int:
-    """Return the number of trailing components that two paths share."""
+    """Return the number of components at the end of two paths that are equal."""
     parts = zip(*[reversed(os.path.normpath(name).split(os.sep)) for name in (path, other)], strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
@@ -144,7 +144,10 @@ def _settings(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return the delegate of A, and the settings of B. If two delegates are named, the settings include B's delegate."""
+    """Return the delegate of side A, and the settings of side B.
+
+    If two delegates are named, the settings include the second one as B's delegate.
+    """
     first, *others = delegates or (DEFAULT_DELEGATE,)
     if len(others) > 1 or (others and _DELEGATE in settings):
         raise click.UsageError("A and B have one delegate each: name two at most")

@@ -75,7 +75,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis, with either its JSON entry or its lines of text; the other is empty."""
+    """A diagnosis, its JSON entry, and its lines of text. The entry and the lines are empty unless that format is requested."""
 
     diagnosis: Diagnosis
     entry: Any

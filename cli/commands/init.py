@@ -61,7 +61,7 @@ def _models() -> Iterator[str]:
 
 
 def _patterns(models: Sequence[str]) -> list[str]:
-    """Return patterns for the folders that contain models; if these are too many, patterns for their top-level folders."""
+    """Return a pattern for each folder that contains models. If there are too many, return patterns for top-level folders."""
     folders = list(dict.fromkeys(os.path.dirname(model) for model in models))
     if len(folders) > _MOST_FOLDERS:
         tops = dict.fromkeys(folder.split("/")[0] for folder in folders)

@@ -162,7 +162,7 @@ def command(
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, form: str, verbose: bool) -> None:
-    """Write a device profile to a new file. Unlike a driver profile, a device profile cannot be extended with further logs."""
+    """Write a profile of the devices to a new file. Unlike a driver profile, it cannot be extended with further logs."""
     learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)
@@ -210,7 +210,7 @@ def _reconcile_accelerators(
 
 
 def _run(paths: Sequence[str], number: int | None, subgraphs: int) -> tuple[DeviceLog, tuple[str, ...]]:
-    """Return the joined logs of one run, and notes if a log holds several runs."""
+    """Join the logs of one run. Return the joined log, and a note if a file holds several runs."""
     logs, notes = [], []
     for path in paths:
         runs = separate_runs(read_runs_file(path), subgraphs)
@@ -229,7 +229,10 @@ def _existing(path: str) -> DriverProfile | None:
 
 
 def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
-    """Add a log's observations to the driver profile, and write the profile. Entries from other processes are kept."""
+    """Add a log's observations to the driver profile, and write the profile.
+
+    The file is locked meanwhile, so entries that other processes write at the same time are kept.
+    """
     try:
         with alone_with(path):
             learning = learn(reconciliation, log, _existing(path))

@@ -80,7 +80,10 @@ def command(name: str, pairs: tuple[str, ...], op: str | None, form: str, change
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
-    """Return the values of all options. Raises ClickException for a given option that does not select rules."""
+    """Return the values of all options of a delegate. ``pairs`` has the given options; all others have their defaults.
+
+    Raises ClickException if a given option has no effect on the rules.
+    """
     (given,) = given_options((delegate,), pairs, {})
     for key in given:
         if key not in delegate.rule_options:
@@ -95,7 +98,7 @@ def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
 
 
 def _rule_for(book: RuleBook[Any], op: str) -> dict[str, OpRule[Any] | None]:
-    """Return the rule of one operator by its name; the rule is None if the delegate does not take the operator."""
+    """Return the rule of one operator, by the operator's name; the rule is None if the delegate does not support the operator."""
     if op in book.rules:
         return {op: book.rules[op]}
     op = op.upper().replace("-", "_")

@@ -212,7 +212,10 @@ def _write_page(swept: Swept, path: str) -> int:
 
 
 def _views(swept: Swept, folder: str) -> Iterator[PageView]:
-    """Yield page views of the first model and the best models on every target. Each view is named after the model's settings."""
+    """Yield a page view on every target for the first model and for each model that is the best on some target.
+
+    Each view is named after the settings with which its model was converted.
+    """
     from delegate_sim.diagnosis.diagnose import diagnose
     from delegate_sim.model.reader import load
     from delegate_sim.page.content import PageView

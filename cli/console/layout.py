@@ -30,7 +30,7 @@ def option_value(value: object) -> str:
 
 
 def options_text(declared: Sequence[Option], options: Mapping[str, object]) -> str:
-    """Return a delegate's options that are set, in command-line form."""
+    """Return the options of a delegate that are set, in command-line form."""
     return " ".join(
         [as_typed(declared, key, option_value(value)) for key, value in options.items() if value not in (None, (), [])]
     )
@@ -42,12 +42,12 @@ def default_text(value: object) -> str:
 
 
 def name(text: str) -> str:
-    """Return a name from a model, safe to print and of limited length."""
+    """Make a name from a model safe to print, and limit its length."""
     return cut(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
 
 
 def message(text: str) -> str:
-    """Return a message that may hold names from a model, safe to print and of limited length."""
+    """Make a message safe to print, and limit its length. The message may contain names from a model."""
     return cut(printable(text[: _LONGEST_MESSAGE + 1]), _LONGEST_MESSAGE)
 
 
@@ -83,17 +83,26 @@ def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
 
 
 def node_list(indices: Sequence[int], room: int | None = None) -> str:
-    """Return sorted indices as text with ranges; the text ends with the number of indices that do not fit into ``room``."""
+    """Return sorted indices as text with ranges.
+
+    If they do not fit into ``room`` characters, the text ends with the number of omitted indices.
+    """
     return _fitting(ranges(indices), room, ", ... and {:,} more")
 
 
 def item_list(items: Iterable[str], room: int | None = None) -> str:
-    """Return items separated by commas; the text ends with the number of items that do not fit into ``room`` characters."""
+    """Return items separated by commas.
+
+    If they do not fit into ``room`` characters, the text ends with the number of omitted items.
+    """
     return _fitting([(item, 1) for item in items], room, ", +{:,} more")
 
 
 def _fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
-    """Join items as long as they fit together with the count of the omitted items. The first item is always included."""
+    """Join as many items as fit into ``room`` characters, together with the count of the omitted items.
+
+    The first item is always included.
+    """
     everything = ", ".join([text for text, _ in items])
     if room is None or len(everything) <= room:
         return everything

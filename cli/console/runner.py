@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit": "#&#35;", "markdown": "#\\#"}
-"""The replacement for the ``##`` of a command, by format. In any other format, a visible escape is written."""
+"""The replacement for the ``##`` of a command, by format. All other formats use an escape that the reader sees (``#\\x23``)."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
 _OWN_COMMANDS = "github"
-"""The format whose lines are commands; the code that creates the lines also escapes their text."""
+"""The format whose lines are meant as commands. The module that writes this format escapes the text in its commands itself."""
 
 
 def neutral(text: str, form: str) -> str:

@@ -64,7 +64,7 @@ def can_write(text: str) -> bool:
 
 
 def write(text: str | Iterable[str], form: str = "text") -> None:
-    """Write a text, or its parts, to standard output and flush; commands to a CI runner are neutralized.
+    """Write a text, or the parts of a text, to standard output, and flush. Commands to a CI runner are neutralized.
 
     Raises ClickException if writing fails, for example on a full disk.
     """
@@ -97,7 +97,10 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Write a file, replacing an existing file once the text is complete. An input is replaced only if ``is_updated``."""
+    """Write a file. An existing file is replaced when the new text is complete.
+
+    A file that the command has read as input is replaced only if ``is_updated`` is true. Raises ClickException.
+    """
     from delegate_sim.foundation.files import write_whole
 
     try:
@@ -161,7 +164,10 @@ _progress: Progress | None = None
 
 
 def start_progress(program: str) -> None:
-    """Start to show progress on standard error if work takes more than a second; do nothing without a terminal."""
+    """Show progress on standard error from now on, whenever work takes more than a second.
+
+    Do nothing if standard error is not a terminal.
+    """
     global _progress  # noqa: PLW0603  # one process has one terminal
     if sys.stderr.isatty():
         from .progress import Progress

@@ -23,7 +23,7 @@ PROGRAM = "delegate-sim"
 
 
 def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return titles for the columns of ``numbers``, with words that fit delegates, compiler plugins, or both."""
+    """Return titles for the columns of ``numbers``, worded for delegates, for compiler plugins, or for both."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
     kernels, left, shares = (
         " / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes, kind.share) for kind in words], strict=True)
@@ -43,8 +43,8 @@ _LONGEST_PATH = 4096
 def repository_path(case: Case) -> str:
     """Return the path of a case's model with forward slashes, safe to print.
 
-    The path is relative to the repository if GitHub or GitLab names the repository's folder and the model is inside; otherwise,
-    the path is as given.
+    The path is relative to the repository if an environment variable of GitHub or GitLab names the repository's folder and the
+    model is inside this folder. Otherwise, the path is returned as the user gave it.
     """
     return cut(printable(_repository_path(case.path)), _LONGEST_PATH)
 
@@ -62,7 +62,7 @@ def _repository_path(path: str) -> str:
 
 
 def model_name(case: Case) -> str:
-    """Return the name of a case's model, safe to print and of limited length."""
+    """Return the name of a case's model. The name is safe to print, and its length is limited."""
     return cut(printable(case.model), _LONGEST_MODEL)
 
 
@@ -88,12 +88,15 @@ def verdict(results: Results) -> str:
 
 
 def state(case: Case, command: str) -> str:
-    """Return the status of a case in a check, or the outcome of a case in an analysis, which has no status."""
+    """Return the status of a case in a check. A case in an analysis has no status; its outcome is returned instead."""
     return case.measures.outcome if case.measures is not None and command != "check" else case.status
 
 
 def numbers(case: Case) -> list[str]:
-    """Return the numbers of a case, as ``old -> new`` if the baseline differs; empty strings if there are no numbers."""
+    """Return the numbers of a case. A number that differs from the baseline is returned as ``old -> new``.
+
+    The strings are empty if the case has no numbers.
+    """
     now, base = (_texts(measures) for measures in (case.measures, case.baseline))
     return [_beside(old, new) for old, new in zip(base, now, strict=True)]
 

@@ -22,7 +22,10 @@ _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def render(results: Results) -> str:
-    """Return annotations, errors first, and a group with a line for each case. Annotations beyond the limit are only counted."""
+    """Return annotations (errors first) and a folded group with a line for each case.
+
+    Annotations beyond the limit are not written, only counted.
+    """
     lines = [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
     lines += [_harmless(f"- {_line(case, results.command)}") for case in results.cases]
     lines.append(_command("endgroup", {}, ""))
@@ -84,5 +87,5 @@ def _property(text: str) -> str:
 
 
 def _harmless(line: str) -> str:
-    """Return a line without commands of the older form ``##[command]``, which the runner finds anywhere in a line."""
+    """Break up commands of the older form ``##[command]``, which the runner would find anywhere in a line."""
     return line.replace("##[", "## [")

@@ -57,7 +57,7 @@ def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") ->
 
 
 def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
-    """Return the pieces that fit, leaving room for one more line, and the number of items in the omitted pieces."""
+    """Return the pieces that fit into ``room`` with space for one more line, and the number of items in the omitted pieces."""
     shown: list[str] = []
     room -= _MORE_ROOM
     for position, piece in enumerate(pieces):
@@ -85,7 +85,7 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _strips(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield a legend and a line for each execution plan whose nodes are not all in the same state."""
+    """Yield a legend, and a line for each execution plan whose nodes are not all in the same state."""
     pieces = [
         _Piece(f"- {code(strip_text(case.strip, _STRIP_WIDTH)[0])} {text(model_name(case))}, {text(name(case.target))}")
         for case in cases
@@ -146,7 +146,7 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 
 def _changes(changes: Sequence[NodeChange]) -> list[str]:
-    """Return a list of changes in the model; equal changes of several nodes share a line."""
+    """Return a list of changes in the model. If several nodes have the same change, they share a line."""
     if not changes:
         return []
     groups = alike(changes)
@@ -164,5 +164,8 @@ def _log(log_lines: Sequence[str]) -> list[str]:
 
 
 def _folded(heading: str, content: str) -> str:
-    """Return content that stays folded until the reader clicks the heading. Markdown in it needs empty lines around it."""
+    """Return content that stays folded until the reader clicks the heading.
+
+    Markdown in the content needs an empty line before and after it.
+    """
     return f"<details><summary>{heading}</summary>\n\n{content}\n\n</details>"

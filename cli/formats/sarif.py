@@ -120,12 +120,12 @@ def _result(group: Group, rule_index: int) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """Return a message without anything that SARIF would interpret as a placeholder or a link."""
+    """Escape the parts of a message that SARIF would interpret as a placeholder or a link."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """Return the location of a file: relative to the repository root for a file inside, else a full URI."""
+    """Return the location of a file: a path relative to the root of the repository, or a full URI for a file outside."""
     if Path(path).is_absolute():
         return {"uri": Path(path).as_uri()}
     return {"uri": quote(path), "uriBaseId": _ROOT}

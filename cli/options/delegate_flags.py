@@ -27,7 +27,7 @@ _CHOSEN = "delegate_sim.delegates"
 
 
 class DelegateCommand(click.Command):
-    """A command with the flags of the delegates named in a call; the help shows the flags of all delegates.
+    """A command that accepts the flags of the delegates that its arguments name. The help shows the flags of all delegates.
 
     ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, as in ``--flag=true``, or no value.
     """
@@ -61,7 +61,7 @@ class DelegateCommand(click.Command):
 
 
 class DelegateName(_Choice):
-    """The name of a delegate. A live-only delegate is accepted too; the command decides whether it can be run."""
+    """The name of a delegate. Delegates that can be run but not simulated are accepted too; the command decides about them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name of a known delegate; fail for any other name."""
@@ -108,7 +108,10 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Remove the runtime release from KEY=VALUE options; return the other options and the release, by default ``release``."""
+    """Split the runtime release from other KEY=VALUE options; return these options and the release.
+
+    If no option names a release, ``release`` is returned.
+    """
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]

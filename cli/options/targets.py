@@ -36,7 +36,7 @@ class TargetArguments:
     """The flags of delegates, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
-        """Return the delegates that the user named, or the delegates in ``unnamed`` if there are none. Raises OptionError."""
+        """Return the delegates that the user named; if the user named none, return those in ``unnamed``. Raises OptionError."""
         return chosen_delegates(self.delegates or unnamed, is_live=is_live)
 
     def given(self, delegates: Sequence[Delegate]) -> list[dict[str, str]]:
@@ -119,12 +119,15 @@ def targets_options(command: Command) -> Command:
 
 
 def for_targets_options(command: Command) -> Command:
-    """Like ``targets_options``, but with ``for_option`` instead of ``--delegate``."""
+    """Add the options of ``targets_options`` except ``--delegate``, for a command that has ``for_option`` in its place."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
-    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``. The command itself creates targets."""
+    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``.
+
+    The command creates the targets from these arguments.
+    """
     return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
 
 

@@ -74,7 +74,7 @@ def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> It
 
 
 def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> Iterator[Line]:
-    """Yield a list of changes in the model; equal changes of several nodes share a line."""
+    """Yield a list of changes in the model. If several nodes have the same change, they share a line."""
     if not changes:
         return
     groups = changes_text.alike(changes)

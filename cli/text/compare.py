@@ -35,7 +35,7 @@ def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: s
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A line of text, to be written above the nodes that it describes, and a hint."""
+    """A line of text with a hint. The line is written above the nodes that it describes."""
 
     text: str
     hint: str = ""
@@ -82,7 +82,7 @@ class _Text:
             yield Line("No node moves: each runs in the same place on both sides.")
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
-        """Yield the text of one side; its log lines are exactly as the runtime prints them: neither wrapped nor styled."""
+        """Yield the text of one side. The log lines are exactly as the runtime prints them, neither wrapped nor styled."""
         run = side.run
         if title != "A":
             yield Line("")
@@ -173,7 +173,10 @@ class _Text:
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:
-        """Join the actual values of a node that only one side refuses, without the operator and refusals of the whole run."""
+        """Join the actual values of a node that only one side refuses.
+
+        Omit a value that only repeats the operator's name or the refusal of a whole run.
+        """
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
             return ""
@@ -193,7 +196,7 @@ class _Text:
 
 
 def _differing_options(side: Side, other: Side) -> str:
-    """Return a colon and the options that differ between the sides, or all options if the delegates differ."""
+    """Return the options that differ between the sides, or all options if the delegates differ. The text starts with a colon."""
     is_same = side.run.delegate.name == other.run.delegate.name
     options = {
         key: value
@@ -223,7 +226,7 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _either(first: str, second: str) -> str:
-    """Return the word of both sides, or both words if the sides use different words."""
+    """Return the word that both sides use, or both words if they differ."""
     return first if first == second else f"{first} / {second}"
 
 

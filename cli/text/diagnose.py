@@ -27,7 +27,7 @@ _NODES_WIDTH = 60
 def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False) -> Iterator[Line]:
     """Return the log lines, the current result, the causes (biggest gain first), and the result of fixing all causes.
 
-    If ``named``, the text starts with the name of the model, since several diagnoses are shown.
+    If ``named`` is true, the text starts with the name of the model. This is needed if several diagnoses are shown.
     """
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)

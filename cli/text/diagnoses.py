@@ -21,7 +21,7 @@ _MODEL_WIDTH = 40
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
     """Return a table with a row for each model and delegate: delegated nodes, the first cause, and the result of fixing it.
 
-    A model that cannot be read has the row "unreadable". Columns that do not fit form a second table.
+    The row of a model that cannot be read says "unreadable". Columns that do not fit form a second table.
     """
     yield Line("Now, and without the first cause", _HEADING)
     rows = [_HEADER, *[_row(diagnosis) for diagnosis in diagnoses]]

@@ -1,4 +1,4 @@
-"""The result of ``fix`` as text and as plain data: each pass, and the comparison of the rewritten model."""
+"""The result of ``fix`` as text and as plain data: each pass, and the comparison of the rewritten model with the original."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OPS = 8
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
-    """Return the text of a fix: the result, the passes, and the proof."""
+    """Yield the text of a fix: the result, the passes, and how much the outputs of the two models differ."""
     yield from _wrapped(_answer(plan, fixed), width, style=_HEADING)
     yield Line("")
     for before, after in zip(plan.before, plan.after, strict=True):

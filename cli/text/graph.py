@@ -80,7 +80,7 @@ def _arguments(tensors: Mapping[str, int]) -> str:
 
 
 def _notes(graph: Graph) -> Iterator[str]:
-    """Yield notes that say where preparation stopped. Later nodes and tensors are shown as in the file."""
+    """Yield notes that say where the preparation of the graph stopped. Later nodes and tensors are shown as in the file."""
     if graph.dynamic is not None:
         tensor, node, cause = graph.dynamic.tensor, graph.dynamic.node, graph.dynamic.cause
         maker = "" if node is None else f", made so by node {node} ({graph.nodes[node].op})"

@@ -18,7 +18,7 @@ _SHOWN = 8
 
 
 def difference_lines(difference: Difference, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a comparison: whether the outputs are equal, the error of each output, and latency."""
+    """Yield the text of a comparison: whether the outputs are equal, the error of each output, and the latency of both models."""
     inputs = counted(difference.samples, "input")
     if difference.is_same:
         yield Line(f"Every bit is the same: {counted(len(difference.outputs), 'output')}, on {inputs}", _HEADING)

@@ -1,4 +1,4 @@
-"""The models that a delegate builds for the stage behind it, as text (one line for each call) and as plain data."""
+"""The models that a delegate builds and passes to its backend, as text (one line for each call) and as plain data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[Lowe
 
 
 def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) -> dict[str, Any]:
-    """Return the models that a delegate builds from its partitions as plain data."""
+    """Return, as plain data, the models that a delegate builds from its partitions."""
     report = Report(model, ()).to_dict()
     return {
         "schema": SCHEMA,

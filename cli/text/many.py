@@ -30,7 +30,7 @@ _NARROWEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The headings of all columns except the model's.
+    """The headings of all columns except the column that names the model.
 
     The first ``first`` columns stay together if the table is split; ``numbers`` lists the columns that hold numbers.
     """
@@ -46,7 +46,7 @@ LIVED = Columns(("target", "live"), 2, ())
 
 
 def compared_columns(delegates: Iterable[str]) -> Columns:
-    """Return the columns of comparisons, with the word that fits the delegates (delegated or selected)."""
+    """Return the columns of comparisons. The first heading is "delegated" or "selected", as fits the delegates."""
     taken = taken_by(delegates)
     return Columns((taken, "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
 
@@ -88,7 +88,7 @@ def many_hint() -> Iterator[Line]:
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return the numbers of both sides (one number if the sides agree), and the numbers of nodes that move."""
+    """Return the numbers of both sides, or one number where the sides agree, and how many nodes move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]
@@ -113,7 +113,7 @@ def searched_row(search: Search) -> Sequence[str]:
 
 
 def released_row(releases: ReleaseTable) -> Sequence[str]:
-    """Return the first releases that load a model, the releases that delegate the whole model, and the last release's result."""
+    """Return the first releases that load a model, the releases that delegate all of it, and the newest release's result."""
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures

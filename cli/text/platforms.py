@@ -44,7 +44,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
 
 
 def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
-    """Return the results by platform release as plain data under the key ``platform``; empty without a platform."""
+    """Return the results by platform release as plain data under the key ``platform``; empty if there are no results."""
     if not rows:
         return {}
     releases = [

@@ -29,7 +29,7 @@ _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
-"""The placeholder for a release that a note names."""
+"""The placeholder for the name of a release in a note, so that notes that differ only in the release become equal."""
 
 
 def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
@@ -131,7 +131,7 @@ def span_text(span: Sequence[ReleaseRow]) -> str:
 
 
 def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the nodes that move in a release."""
+    """Yield text on the nodes that move in a release."""
     if not row.moves:
         return
     yield Line("")

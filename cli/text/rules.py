@@ -43,7 +43,7 @@ def when(check: Check[Any]) -> str:
 
 
 def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
-    """Return one table for each operator, to fit a terminal of this width. ``options`` select the rule book."""
+    """Return one table for each operator. The tables fit a terminal of this width. ``options`` select the rule book."""
     from tabulate import tabulate
 
     book = delegate.rules_for(options)

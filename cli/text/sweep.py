@@ -160,7 +160,7 @@ def target_titles(target: SweepTarget) -> tuple[str, ...]:
 
 
 def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
-    """Return the results of each model on a target, without models whose file equals that of an earlier row."""
+    """Return the results of each model on a target. Omit a model whose file is equal to the file of an earlier row."""
     place = sweep.targets.index(target)
     return [target_cells(row, row.costs[place]) for row in sweep.models if row.same_as is None]
 
@@ -184,7 +184,7 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 
 def best_rows(sweep: Swept) -> list[SweepRow]:
-    """Return, without duplicates, the best row of each target, except targets that take no node of their best row."""
+    """Return the best row of each target, without duplicates. Omit a target that takes no node of its best row's model."""
     best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
     return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
 
@@ -204,7 +204,7 @@ def failed_rows(sweep: Swept) -> Iterator[str]:
 
 
 def unknown_differences(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each reason why a difference is unknown, with the rows concerned."""
+    """Yield a line for each reason why the difference of a conversion is unknown, with the numbers of the rows that have it."""
     rows: dict[str, list[str]] = {}
     for row in sweep.models:
         if row.no_difference:

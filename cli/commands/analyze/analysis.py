@@ -1,4 +1,4 @@
-"""An analysis in a form that all output formats can use: the simulation, and the text of a report."""
+"""The functions that every output format of ``analyze`` needs: they simulate a model and describe the report as text."""
 
 from __future__ import annotations
 

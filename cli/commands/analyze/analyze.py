@@ -53,7 +53,7 @@ and the exit code is 2.
 
 
 def _spans(releases: Iterable[str]) -> str:
-    """Return the first and last release of each family."""
+    """Return the first and the last release of each family (TensorFlow and LiteRT) as text."""
     families: dict[str, list[str]] = {}
     for release in releases:
         families.setdefault(release.partition("-")[0], []).append(release)
@@ -110,7 +110,7 @@ def _analyze(
     outputs: Outputs,
     verbose: bool,
 ) -> int:
-    """Analyze the models once, and return the exit code."""
+    """Analyze the models in the mode that the options select, and return the exit code."""
     if accelerators.are_given:
         _refuse_with_accelerators(accelerators, arguments, is_chain, live, outputs)
         from .accelerators import analyze_accelerators

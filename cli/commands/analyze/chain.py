@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --chain``: delegates one after another, the runtime's default delegate last."""
+"""``delegate-sim analyze --chain``: apply delegates one after another, and the runtime's default delegate last."""
 
 from __future__ import annotations
 

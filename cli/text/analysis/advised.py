@@ -1,4 +1,4 @@
-"""Choose between the precise advice of a diagnosis and the general hints of the rules for a report."""
+"""Decide whether a report shows the precise advice of a diagnosis or the general hints of the rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NODES_ADVISED = 1000
 
 
 def advice_on(report: Report, run: Run, view: View) -> Advice | None:
-    """Return a diagnosis's advice on the nodes that stay on the CPU, or None if there is no such node or the model is large.
+    """Return a diagnosis's advice on the nodes that stay on the CPU. Return None if there is no such node or the model is large.
 
     The result is also None for a chain of several delegates, since a diagnosis ignores earlier delegates.
     """
@@ -30,7 +30,7 @@ def advice_on(report: Report, run: Run, view: View) -> Advice | None:
 
 
 def advise_entry(report: Report, run: Run, entry: dict[str, Any], view: View) -> None:
-    """Replace the hints in the plain data of a run with the same precise advice that the text of the report gives."""
+    """Replace the hints in ``entry``, the plain data of a run, with the precise advice that the text of the report gives."""
     advice = advice_on(report, run, view)
     if advice is None:
         return

@@ -76,7 +76,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
 
 
 def blocker_text(blocker: Blocker | None) -> str:
-    """Return the code of the main blocker, with the operator and the number of nodes, or with the input of unknown size."""
+    """Return the code of the main blocker, with its operator and number of nodes, or with the words "input of unknown size"."""
     if blocker is None:
         return ""
     if blocker.is_input:

@@ -65,11 +65,14 @@ _SELECTED = (
 )
 
 _PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
-"""The title if a kernel fails according to the newest sources, and the simulated release's sources are unknown."""
+"""The title of a run in which a kernel fails according to the newest sources; the simulated release may behave differently."""
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
-    """Yield the text of each run, then a comparison of the runs (for a chain, if ``is_running``, the places of nodes)."""
+    """Yield the text of each run, then a comparison of the runs.
+
+    For a chain, the places of the nodes follow instead of the comparison, but only if ``is_running`` is true.
+    """
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
         yield from _chain_lines(report, view, is_running)
@@ -104,7 +107,7 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
-    """Return the text of a chain: all log lines first, as on a device, then details of each delegate that was requested."""
+    """Yield the text of a chain: first all log lines, as on a device, then details of each requested delegate."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from _log_lines(runs)
@@ -236,7 +239,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
 
 
 def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
-    """Explain why the delegate's own log line counts fewer partitions than the runtime; empty if there is no such line."""
+    """Explain why the delegate's own log line counts fewer partitions than the runtime. Return "" if there is no such line."""
     own = [
         line for line in log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
     ]
@@ -246,7 +249,7 @@ def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
 
 
 def _multiply_adds(total: int, delegated: int, verb: str, view: View) -> Iterator[Line]:
-    """Return a line with the counts of multiply-adds, which say nothing about latency; no line if there are none."""
+    """Yield a line with the counts of multiply-adds, unless the model has none."""
     if total:
         yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} {verb} ({share(delegated, total)})", view)
 
@@ -260,7 +263,7 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Return text with the number of nodes that each further partition would delegate; long lists are cut."""
+    """Say how many nodes each dropped partition would add if it were delegated, too. Long lists are cut."""
     shown = dropped[:_GAINS_SHOWN]
     gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
     more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
@@ -269,7 +272,7 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """The part of a reason that does not depend on the node: code, condition and hint."""
+    """A condition that a node must meet to be delegated, with its code and its hint. It is the same for many nodes."""
 
     code: str
     needed: str
@@ -278,7 +281,7 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Nodes of one operator whose reasons differ only in numbers, with the actual values, the demands and the node indices."""
+    """Nodes of one operator whose reasons differ only in numbers, with their actual values, unmet demands and indices."""
 
     op: str
     found: list[str]
@@ -313,9 +316,9 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
 
 
 def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
-    """Return the changes that ``advice`` gives for the demands, most nodes first; without advice, the rules' hints.
+    """Return the changes that ``advice`` suggests for these demands, or the hints of the demands if there is no advice.
 
-    A change that only some of the operators need names these operators.
+    The change that helps most nodes comes first. If only some of the operators need a change, its text lists these operators.
     """
     nodes: dict[str, dict[str, set[int]]] = {}
     for demand in demands:
@@ -338,7 +341,7 @@ def _joined(demands: Sequence[_Demand]) -> _Demand:
 
 
 def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
-    """Group refused nodes by the demands that they fail, and divide each group by operator and actual values."""
+    """Group refused nodes by the demands that they do not meet, and divide each group by operator and actual values."""
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in run.graph.execution_plan:
         if index not in run.delegated:
@@ -358,7 +361,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
-    """Join the actual values of reasons, without the operator's name and the message of a refusal of the whole run."""
+    """Join the actual values of reasons. Omit a value that only repeats the operator's name or the refusal of the whole run."""
     known = {op, shortened(refusal.message) if refusal else ""}
     return "; ".join([text for text in dict.fromkeys([reason.found for reason in reasons]) if text not in known])
 

@@ -22,7 +22,7 @@ _STEPS_SHOWN = 10
 
 
 def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the steps of each partition, each with its device, its operations and the bytes across its boundary."""
+    """Yield the steps of each partition. For each step, the text gives the device, the operations and the boundary bytes."""
     splits = splits_of(run, subgraph)
     if not splits:
         return

@@ -1,4 +1,4 @@
-"""The result of CompiledModel as text: the report of each step, the places of nodes, and SoCs side by side."""
+"""The result of CompiledModel as text: the report of each step, the places of the nodes, and a table that compares SoCs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _leaves_nodes(result: StackResult) -> bool:
 
 
 def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Yield a table with a row for each operator, which has the number of nodes in each place, for each target."""
+    """Yield a table with a row for each operator and a column for each target. A cell has the number of nodes in each place."""
     counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for places in counts for op in places]))
     operators.sort(key=lambda op: -sum([sum(places.get(op, Counter()).values()) for places in counts]))

@@ -21,7 +21,8 @@ MANY = 4
 class View:
     """The width and the amount of detail of a text.
 
-    ``commands`` has the arguments for ``diagnose``, by delegate. ``advise`` returns more precise advice than the hints of rules.
+    ``commands`` has the arguments of the ``diagnose`` command, by delegate. ``advise`` returns advice that is more precise than
+    the hints of the rules.
     """
 
     width: int

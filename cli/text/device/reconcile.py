@@ -119,7 +119,7 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 
 def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
-    """Yield the log lines (neither wrapped nor styled) and the numbers of both sides."""
+    """Yield the log lines (neither wrapped nor styled) and the numbers of the device and of the simulation."""
     yield from tally_lines(
         reconciliation.device, reconciliation.simulated, width, is_plugin=reconciliation.setting.delegate.is_plugin
     )

@@ -1,4 +1,4 @@
-"""A reconciliation with several accelerators as text, step by step."""
+"""The text of a reconciliation with several accelerators, one step after another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The execution plan as a strip of characters (cells), each of which stands for one node, or for several to save space."""
+"""The execution plan as a strip of characters (cells). A cell stands for one node, or for several nodes to save space."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...console.terminal import Line, can_write
 STATES_AND_MIXED = (DELEGATED, REFUSED, LEFT, MIXED)
 _BLOCKS = {DELEGATED: "\u2588", REFUSED: "\u2591", LEFT: "\u2592", MIXED: "\u259e"}
 _ASCII = {DELEGATED: "#", REFUSED: ".", LEFT: "o", MIXED: "/"}
-"""The characters for an output encoding without the block characters."""
+"""The characters to use if the output's encoding does not have the block characters."""
 _STYLES = {DELEGATED: "green", REFUSED: "red", LEFT: "yellow", MIXED: "magenta"}
 _WORDS = {REFUSED: "the CPU", LEFT: "the CPU, though accepted", MIXED: "several of these"}
 _ROWS = 4
@@ -21,7 +21,7 @@ _INDENT = 2
 
 
 def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Line]:
-    """Yield the strip in at most ``_ROWS`` lines, and its legend; nothing if all nodes have the same state."""
+    """Yield the strip in at most ``_ROWS`` lines, and its legend. Yield nothing if all nodes have the same state."""
     if len({span.state for span in spans}) < 2:
         return
     glyphs = _BLOCKS if can_write("".join(_BLOCKS.values())) else _ASCII
