@@ -1,4 +1,4 @@
-"""Declarations of how to run delegates on a host, used by ``live``."""
+"""Settings with which the ``live`` command runs delegates on the host."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ class PluginTraits:
     """The settings with which LiteRT's own tool runs a compiler plugin."""
 
     manufacturer: str
-    """The vendor's name in the tool."""
+    """The name that the tool uses for the vendor."""
     folder: str
     """The plugin's folder under ``vendors`` in LiteRT's package."""
     libraries: tuple[tuple[str, str], ...]
-    """Python packages that may contain the vendor's libraries, each with the folder inside the package."""
+    """Python packages that may contain the vendor's libraries, each with the folder of the libraries inside the package."""
     needs: str
-    """A description of the required libraries, and of where users can get these libraries."""
+    """A text that tells users which libraries are required and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Options whose value the tool reads from a file, each with the tool's flag for that file."""
     closed_line: str = ""
-    """A log line of the plugin which shows that the vendor's closed code decides, not the simulated rules."""
+    """A line in the plugin's log. It shows that the vendor's closed-source code decides, and not the rules that are simulated."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the tool's flags for a plugin's options."""

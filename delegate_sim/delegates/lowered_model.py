@@ -1,4 +1,7 @@
-"""The model that a delegate builds from a partition for the stage behind the delegate, as plain data."""
+"""Plain-data form of the model that a delegate builds from a partition and passes to the next stage.
+
+The next stage is, for example, Android's NNAPI runtime.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,10 @@ class LoweredOperation:
 
 @dataclass(frozen=True, slots=True)
 class LoweredCall:
-    """One call to the stage's interface.
+    """One call to the interface of the next stage.
 
-    ``subject`` is the index of the operand or operation that the call is about, if any. ``value`` is a setting of the whole
-    model.
+    ``subject`` is the index of the operand or operation that the call is about, if any. ``value`` is set if the call changes a
+    setting of the whole model.
     """
 
     function: str
@@ -52,7 +55,7 @@ class LoweredCall:
 
 @dataclass(frozen=True, slots=True)
 class LoweredRefusal:
-    """A call that the stage behind the delegate refuses."""
+    """A call that the next stage refuses."""
 
     call: str
     node: int | None
@@ -61,7 +64,7 @@ class LoweredRefusal:
 
 @dataclass(frozen=True, slots=True)
 class LoweredModel:
-    """The model of one partition."""
+    """The model that a delegate builds from one partition."""
 
     subgraph: int
     nodes: tuple[int, ...]

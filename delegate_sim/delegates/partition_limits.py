@@ -110,7 +110,7 @@ def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int
 
 
 def library_order_warning(graph: Graph, limit: int) -> str:
-    """Return the warning for a graph in which ``order_depends_on_library``."""
+    """Return the warning for a graph for which ``order_depends_on_library`` returns True."""
     return (
         f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
         "library of the runtime (here as with GNU's)"

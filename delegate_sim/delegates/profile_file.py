@@ -151,7 +151,7 @@ def shown(value: Any) -> str:
 def _line(content: str, key: tuple[str | int, ...]) -> int:
     """Return the number of the line that sets a key.
 
-    An element of an array of tables is found by its header.
+    A key in an array of tables is searched for below the header of its table.
     """
     from ..foundation.toml_lines import line_of
 

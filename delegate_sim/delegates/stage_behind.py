@@ -1,4 +1,4 @@
-"""The results of a stage behind a delegate, such as the system's runtime or a compiler."""
+"""Results of the stage behind a delegate. This stage is, for example, the system's runtime or a compiler."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class StageStep:
 
 @dataclass(frozen=True, slots=True)
 class StageSplit:
-    """The division of a partition into steps by the stage; ``error`` is the reason why another stage takes over."""
+    """The steps into which the stage divides a partition.
+
+    If another stage takes over, ``error`` is the reason.
+    """
 
     nodes: tuple[int, ...]
     steps: tuple[StageStep, ...]

@@ -13,7 +13,7 @@ class ReleaseHistory:
     """The runtime releases for which the delegate's rules are known."""
 
     known_since: str = ""
-    """The oldest release whose rules are known; empty if the delegate is not part of the runtime."""
+    """The oldest release whose rules are known, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
     """Whether tables leave out releases before ``known_since``, which lack the delegate or have unknown rules."""
     is_unchanged_since: bool = False
@@ -24,7 +24,7 @@ class ReleaseHistory:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLimits:
-    """The options that limit partitions; a name is empty if there is no such option."""
+    """The names of the options that limit partitions. A name is empty if the delegate has no such option."""
 
     option: str = ""
     """The option that limits the number of partitions."""
@@ -45,7 +45,7 @@ class LogTraits:
     prints_refusals: bool = False
     """Whether the delegate prints a line for each reason to refuse an operator."""
     libraries: tuple[str, ...] = ()
-    """Parts of the file names, in lower case, of libraries that contain the delegate."""
+    """Libraries that contain the delegate, each given as a part of its file name in lower case."""
     has_runtime_behind: bool = False
     """Whether Android's neural networks runtime takes the delegate's partitions and may print lines of its own."""
     speaks_as: str = ""

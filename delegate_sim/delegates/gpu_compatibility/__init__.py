@@ -1,5 +1,5 @@
-"""Checks that ML Drift and the older GPU delegate share through one function of the runtime.
+"""Checks of a runtime function that both ML Drift and the older GPU delegate call.
 
-Source: ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``). There is one module for each family of
-operators, with the checks in order. Each delegate adds the checks of its own parsers.
+Source: ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``). Each module lists the checks of one family
+of operators in the runtime's order. Both delegates add the checks of their own parsers.
 """

@@ -22,7 +22,10 @@ ADD_OPERANDS, ADD_N, MUL_OPERANDS = case(
 
 
 def is_broadcastable(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Return whether two shapes broadcast: aligned at the end, their sizes are equal, or one is 1 (``CheckIsBroadcastable``)."""
+    """Return whether two shapes broadcast (``CheckIsBroadcastable``).
+
+    The shapes are aligned at the last dimension. In each dimension, the two sizes must be equal, or one of them must be 1.
+    """
     pairs = zip(reversed(first), reversed(second), strict=False)
     return all(one == other or 1 in (one, other) for one, other in pairs)
 
@@ -73,7 +76,7 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
 
 
 def selected_value(position: int) -> Check[object]:
-    """Require that one of the values that SELECT chooses from has the output's shape or is a scalar."""
+    """Require that operand ``position`` of SELECT, one of the two choices, has the output's shape or is a scalar."""
     return check(
         BROADCAST,
         f"input {position} of the output's shape, or a scalar",

@@ -26,7 +26,7 @@ TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 outpu
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a failed check: the actual value in our words, and the runtime's log message."""
+    """The result of a failed check: a description of the actual value, and the runtime's log message."""
 
     found: str
     said: str
@@ -123,7 +123,10 @@ def one_or_two_operands() -> Check[object]:
 
 
 def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[object]:
-    """Require one of several pairs of counts: runtime operands and constants (``CheckInputsConstsOutputs``)."""
+    """Require one output, and one of several pairs of operand counts (``CheckInputsConstsOutputs``).
+
+    Each pair is a number of runtime operands and a number of constants.
+    """
 
     def find(node: NodeView) -> str | None:
         runtime, constant, outputs = runtime_input_count(node), constant_input_count(node), len(node.node.outputs)
@@ -136,7 +139,7 @@ def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[obje
 
 
 def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
-    """Return a check of operand counts that fails with the message for a missing operand (``CheckTensorIsAvailable``)."""
+    """Return ``check_of_count`` with the message that the operand at ``position`` is missing (``CheckTensorIsAvailable``)."""
 
     def say(node: NodeView) -> str:
         return f"Requested index goes beyond array size: {position} vs {len(node.node.inputs)}"

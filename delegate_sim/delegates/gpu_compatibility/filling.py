@@ -18,10 +18,10 @@ def _wrong_counts_both(node: NodeView) -> str | None:
 
 
 def _one_hot_axis(node: NodeView) -> str | None:
-    """Return the axis unless it is -1 or equals the last size of the indices.
+    """Return a description of the axis if it is neither -1 nor equal to the size of the last dimension of the indices.
 
-    The runtime uses this size in place of the rank of the indices. Before LiteRT 2.1.6, it also read this size for scalars, from
-    unknown memory.
+    The runtime compares the axis with this size, not with the rank of the indices. Before LiteRT 2.1.6, it also read the size for
+    scalar indices, which have no dimensions, and so read memory with unknown contents.
     """
     axis, shape = node.options.axis, node.input(0).shape
     return None if axis == -1 or (shape and axis == shape[-1]) else f"axis {axis} with indices of shape {list(shape)}"

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from ...graph.graph import NodeView
 
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
-"""Fused activations that the GPU supports (``IsActivationSupported``, ``gpu_compatibility.cc``). Files cannot store SIGMOID."""
+"""Fused activations that the GPU supports (``IsActivationSupported``, ``gpu_compatibility.cc``).
+
+A model file cannot store SIGMOID.
+"""
 
 _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT", "SIGMOID")
 """The names of activations, in the order of the values of ``TfLiteFusedActivation``."""
@@ -61,7 +64,7 @@ def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
 
 
 def is_full_lstm(node: NodeView) -> bool:
-    """Return whether an LSTM has the full form, with one operand for each gate (``kTfLiteLSTMFullKernel``)."""
+    """Return whether an LSTM has the full form, with separate weights for each gate (``kTfLiteLSTMFullKernel``)."""
     return node.op == "LSTM" and node.options.kernel_type != 1
 
 

@@ -1,4 +1,4 @@
-"""LSTM cells: the full form has one operand for each gate, and the basic form has joint weights."""
+"""LSTM cells. The full form has separate weights for each gate; the basic form has one weights tensor for all gates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .questions import is_full_lstm
 
 
 def is_basic(node: NodeView) -> bool:
-    """Return whether an LSTM has the basic form, with joint weights."""
+    """Return whether an LSTM has the basic form, with one weights tensor for all gates."""
     return not is_full_lstm(node)
 
 

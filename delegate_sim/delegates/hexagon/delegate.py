@@ -1,8 +1,8 @@
 """The Hexagon delegate's handling of a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
-The delegate is a simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``), and accepts dynamic tensors only
-with an experimental option for varying batch sizes. Neither this option nor the graphs that the delegate's kernels build for the
-DSP are simulated.
+The delegate is based on TFLite's simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``). It accepts
+dynamic tensors only if an experimental option for varying batch sizes is set. This option is not simulated. The graphs that the
+delegate's kernels build for the DSP are not simulated either.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .target import HexagonTarget
 DEFAULT_PARTITIONS = 4
 """The default limit on the number of partitions (``kMaxHexagonGraphs``)."""
 MOST_PARTITIONS = 16
-"""The highest limit on the number of partitions (``kMaxMaxHexagonGraphs``)."""
+"""The highest number to which the option can set the limit on partitions (``kMaxMaxHexagonGraphs``)."""
 DEFAULT_MINIMUM = 2
 """The default minimum number of nodes in a partition (``kMinNodesPerHexagonGraph``)."""
 
@@ -55,7 +55,7 @@ class HexagonDelegate(Delegate):
     history = ReleaseHistory("tf-2.14")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node, and take the largest partitions."""
+        """Apply the rules to every node, and delegate the largest partitions."""
         complete = take_supported(graph, RULES, HexagonTarget(release))
         decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
         if graph.index > 0:

@@ -8,6 +8,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class HexagonTarget(NamedTuple):
-    """The target of the rules, which is only the release of the runtime."""
+    """The target for the rules. It consists only of the runtime's release."""
 
     release: Release = NEWEST

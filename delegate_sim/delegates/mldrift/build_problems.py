@@ -1,7 +1,7 @@
-"""Problems in nodes that the rules accepted, but that stop ML Drift from building its model.
+"""Problems that stop ML Drift from building its model although the rules accepted all nodes of the model.
 
-Each family module may define ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, which are known only on
-WebGPU. The WebGPU problems were found with the binary of LiteRT 2.3.
+Each rules module may define ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, which are known to occur
+only on WebGPU. The WebGPU problems were found with the binary of LiteRT 2.3.
 
 Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) and ``ObjectReader``
 (``ml_drift_delegate/tflite/object_reader.cc``), whose failed checks end the process.
@@ -33,7 +33,7 @@ _ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "
 
 
 def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant among these inputs, because the parser reads the inputs as runtime values."""
+    """Yield a problem for each constant among the inputs at ``positions``, which the parser reads as runtime values."""
     for position in positions:
         if node.input(position).is_constant:
             yield BuildProblem(CONSTANT_READ.name, node.input(position))

@@ -46,7 +46,7 @@ _STUBS = (
     "Convolution2DTransposeBias MaxPoolingWithArgmax2D MaxUnpooling2D moe Resampler "
     "custom_call.GroupNorm custom_call.LayerNorm custom_call.RmsNorm custom_call.PixelShuffle"
 )
-"""Custom operators that CompiledModel registers without CPU kernels, for the GPU (``litert/runtime/compiled_model.cc``)."""
+"""Custom operators that CompiledModel registers for the GPU; they have no CPU kernels (``litert/runtime/compiled_model.cc``)."""
 _PRECISIONS = ("default", "fp16", "fp32")
 
 
@@ -100,7 +100,7 @@ OPTIONS = (
 
 
 class MlDriftAccelerator(Accelerator):
-    """ML Drift as the GPU of CompiledModel."""
+    """ML Drift as the GPU accelerator of CompiledModel."""
 
     registered_operators = frozenset(_STUBS.split())
     fails_with_model = True
@@ -158,7 +158,7 @@ class MlDriftDelegate(Delegate):
         return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Yield a note if ``release`` was not measured, naming the measured release whose rules are used instead."""
+        """If ``release`` was not measured, yield a note that names the measured release whose rules are used instead."""
         return release_notes(release)
 
     def kernel_name_for(self, options: OptionValues) -> str:
@@ -170,9 +170,10 @@ class MlDriftDelegate(Delegate):
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node, and take all supported nodes or only the largest partition (``FP16GraphPartitionHelper``).
+        """Apply the rules to every node, and delegate all nodes or only the largest partition (``FP16GraphPartitionHelper``).
 
-        LiteRT's binaries are linked with LLVM's C++ library, whose unstable sort chooses among partitions of equal size.
+        If several partitions are largest, an unstable sort chooses among them. LiteRT's binaries use the sort of LLVM's C++
+        library.
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()

@@ -154,12 +154,12 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph with the CPU nodes ``left``, although the hint promises a single GPU kernel."""
+    """Return the failure of a subgraph whose nodes ``left`` stay on the CPU, although the hint promises a single GPU kernel."""
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a model that needs the CPU for the nodes ``left``."""
+    """Return the failure of a model whose nodes ``left`` stay on the CPU, although the options do not allow this."""
     failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
     return replace(failure, is_later=True)

@@ -1,4 +1,4 @@
-"""Known releases of ML Drift. ML Drift ships as binaries, and only releases whose binaries were run are known."""
+"""Known releases of ML Drift. ML Drift ships as binaries, so the known releases are those whose binaries were run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rules_of(release: Release) -> Release:
 
 
 def release_notes(release: Release) -> Iterator[str]:
-    """Yield a note if ``release`` was not measured, naming the measured release whose rules are used instead."""
+    """If ``release`` was not measured, yield a note that names the measured release whose rules are used instead."""
     note = release_note(release)
     if note is not None:
         yield note
@@ -34,7 +34,9 @@ def release_notes(release: Release) -> Iterator[str]:
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return the checks that apply in a measured release, with release ranges changed to start and end at measured releases.
+    """Return the checks with their release ranges changed to start and end at measured releases.
+
+    Checks that apply in no measured release are left out.
 
     Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If such a check
     changed between two measured releases, the change is assumed to be part of the later of the two releases.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ...graph.graph import Graph
 
 _DELEGATE = 51
-"""The builtin code of a node that another delegate's kernel replaced."""
+"""The builtin code of a node that is another delegate's kernel."""
 HEADING = "Following operations are not supported by GPU delegate:"
 LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will run on the CPU\."
 

@@ -1,7 +1,7 @@
-"""Failures while ML Drift builds its own model of the delegated nodes. The process ends, and nothing is restored.
+"""Failures while ML Drift builds its own model of the delegated nodes. Each failure ends the process.
 
-Problems of single operators are defined next to the operators' rules (see ``build_problems.py``). The list is incomplete, because
-whether a shader compiles depends on the driver.
+Problems of single operators are defined next to the operators' rules (see ``build_problems.py``). Not all problems are known,
+because whether a shader compiles depends on the driver.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .rules.checks import integers
 from .shapes import axes_of
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""The position of the axis operand, by operator. There is no kernel for a result that is empty along this axis."""
+"""The position of the axis operand, by operator. ML Drift has no kernel for a result that is empty along this axis."""
 _CHANNELS_AXIS = 3
 
 

@@ -35,7 +35,7 @@ def bhwc(shape: tuple[int, ...]) -> Bhwc:
 
 
 def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
-    """Return ``base`` with the values of some axes replaced."""
+    """Return ``base`` with the values of ``axes`` replaced by ``values``."""
     result = list(base)
     for axis, value in zip(axes, values, strict=False):
         result[axis] = value

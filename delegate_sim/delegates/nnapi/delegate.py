@@ -44,20 +44,20 @@ class AndroidRuntime(StageBehind):
 
     @property
     def driver(self) -> DriverInterface:
-        """The interface to ask the driver which operations it supports."""
+        """The interface for asking the driver which operations it supports."""
         from .android.driver_interface import DRIVER_INTERFACE  # only needed to explain a log
 
         return DRIVER_INTERFACE
 
     @property
     def devices(self) -> DevicesInterface:
-        """The interface to the devices that NNAPI splits a model over."""
+        """The interface to the devices over which NNAPI splits a model."""
         from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield notes on simulated rules of Android's runtime that come from reading its source code instead of running it."""
+        """Yield a note if some rules of Android's runtime were only read in its source code, not found by running it."""
         return notes(options)
 
     def refusal(
@@ -70,7 +70,7 @@ class AndroidRuntime(StageBehind):
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """Yield, for each partition, how NNAPI splits it over the devices of the profile."""
+        """Yield the split of each partition over the devices of the profile."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
             from .android.device_split import split_of
 
@@ -80,7 +80,10 @@ class AndroidRuntime(StageBehind):
                     yield split_of(subset.nodes, compilation)
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Yield the NNAPI models of the delegated partitions or, if one cannot be built, of all candidate partitions."""
+        """Yield the NNAPI models of the delegated partitions.
+
+        If one of them cannot be built, the models of all candidate partitions are used instead.
+        """
         from .lowering.recorded_models import lowered_models  # only needed to show the NNAPI models
 
         subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
@@ -132,7 +135,7 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return why the NNAPI model of a partition cannot be built.
+        """Return why the NNAPI model of a partition cannot be built; None if it can.
 
         A model that was built earlier to ask the driver is reused.
         """
@@ -144,7 +147,8 @@ class NnapiDelegate(Delegate):
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield options that may avoid a refusal.
 
-        To the options of every delegate, this adds higher feature levels of the runtime and the accelerator.
+        In addition to the options that every delegate tries, NNAPI tries higher feature levels of the runtime and the
+        accelerator.
         """
         yield from super().remedies(code, options)
         if code in _LEVEL_CODES:
@@ -253,7 +257,10 @@ _LEVEL_CODES = frozenset(
 
 
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
-    """Return the option that selects a runtime with a feature level; empty if the simulated runtime already has this level."""
+    """Return the option that selects a runtime with feature level ``level``.
+
+    The result is empty if the simulated runtime already has this level.
+    """
     android = android_of(options)
     if android is None or level <= highest_level(android):
         return {}

@@ -63,7 +63,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return why the option for a profile of devices has no effect unless a runtime is simulated."""
+    """If a profile of devices is given but no runtime is simulated, return why the profile has no effect."""
     if values["devices"] is None or values["nnapi_runtime"] != NO_RUNTIME:
         return ""
     return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android, not none"
@@ -168,13 +168,13 @@ OPTIONS = (
 def uses_target_devices(options: OptionValues) -> bool:
     """``ShouldUseTargetDevices``: return whether the options limit NNAPI to target devices.
 
-    They do if they name an accelerator, or from NNAPI 1.2 on if they exclude NNAPI's CPU.
+    They do if they name an accelerator. In NNAPI 1.2 and later, they also do if they exclude NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 
 
 def is_accelerator_specified(options: OptionValues) -> bool:
-    """Like ``uses_target_devices``, but false if the only target device is NNAPI's own CPU."""
+    """Return whether the options limit NNAPI to target devices other than NNAPI's own CPU."""
     return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
 
 
@@ -193,7 +193,7 @@ def device_level(options: OptionValues) -> int:
 def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
     """Return the devices of the profile that the delegate targets: the named accelerator, or all of them.
 
-    Returns None without a profile.
+    Returns None if there is no profile.
     """
     profile: DevicesProfile | None = options["devices"]
     if profile is None:
@@ -205,7 +205,8 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 def validation_level(options: OptionValues) -> int:
     """Return the feature level that the rules use to validate nodes.
 
-    Without target devices, the delegate uses Android's API level, which stands for at most NNAPI's feature level 5.
+    If the options select no target devices, the delegate uses Android's API level. An API level stands for at most feature level
+    5 of NNAPI.
     """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)

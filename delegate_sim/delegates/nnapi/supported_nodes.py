@@ -1,4 +1,4 @@
-"""The nodes that the rules support, where nodes with float16 weights read these weights directly (``DoPrepare``)."""
+"""The nodes that the rules support. Nodes with float16 weights are changed to read these weights directly (``DoPrepare``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return a decision on the nodes that the rules accept.
+    """Return the decision of the rules, and whether nodes read float16 weights directly, without a DEQUANTIZE.
 
     The second value tells whether nodes read float16 weights directly, without a DEQUANTIZE.
     """
@@ -36,7 +36,7 @@ def _supported_with_float16(
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """``GetSupportedOpsWithFp16WeightRemapping``: return the supported nodes, and the verdicts on all nodes.
 
-    If the only other nodes are those that widen float16 weights, all nodes count as supported.
+    If every unsupported node only widens float16 weights, all nodes count as supported.
     """
     verdicts = remapping.verdicts(graph, RULES, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)

@@ -51,7 +51,7 @@ def level_in_words(level: int) -> str:
 
 
 class NnapiTarget(NamedTuple):
-    """Properties that ``Validate`` depends on: feature level, whether an accelerator is specified, and release of the runtime."""
+    """The target of ``Validate``: the feature level, whether an accelerator is specified, and the release of the runtime."""
 
     level: int
     has_accelerator: bool
@@ -69,6 +69,6 @@ def below_level(level: int) -> Condition[NnapiTarget]:
 
 
 def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
-    """Return the condition that an accelerator is specified, or that none is."""
+    """Return the condition that an accelerator is specified or, if ``is_specified`` is False, that none is specified."""
     words = "with accelerator" if is_specified else "without accelerator"
     return Condition(words, lambda target: target.has_accelerator == is_specified)

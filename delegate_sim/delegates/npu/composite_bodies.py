@@ -1,6 +1,7 @@
 """Decisions about the nodes in the bodies of composites.
 
-If the composite was inlined, each node of its body gets the verdict of the inlined copy; else, the verdict of the composite.
+If a composite was inlined, each node of its body gets the verdict on the node's inlined copy. Otherwise, it gets the verdict on
+the composite.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[Nod
 
 
 def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Return runs of consecutive selected nodes, whatever data flows between them."""
+    """Return the groups of consecutive selected nodes, whether or not data flows between the nodes of a group."""
     groups: list[list[int]] = []
     is_open = False
     for index in graph.execution_plan:

@@ -135,7 +135,7 @@ class NpuPlugin(CompilerPlugin):
         return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """Yield notes that name the release whose rules are used, if the rules for this release of the runtime are not known."""
+        """If the rules for ``release`` are not known, yield notes that name the release whose rules are used instead."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
             yield f"{release} has no compiler plugin whose rules are known: those of {self.history.known_since} are used"
             return

@@ -46,7 +46,7 @@ class VxDelegate(Delegate):
         return True
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node, and take all supported nodes."""
+        """Apply the rules to every node, and delegate all supported nodes."""
         decision = take_supported(graph, self.rules_for(options), VxTarget(release))
         warnings = tuple(cache_warnings(decision, options))
         if graph.index == 0:

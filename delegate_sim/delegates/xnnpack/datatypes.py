@@ -24,9 +24,9 @@ Earlier releases need either one zero point for each scale, or no zero points.
 """
 _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
-"""Since this release, the zero points of channels must be 0 or 8 with INT4, and 0 with other types.
+"""Since this release, a tensor quantized per channel must have zero points of 0 or 8 if it is INT4, and of 0 otherwise.
 
-Earlier releases accept any zero point with INT4, and 0 or 8 with other types.
+Earlier releases accept any zero point for INT4, and 0 or 8 for other types.
 """
 _INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
 

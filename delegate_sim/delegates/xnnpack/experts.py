@@ -36,7 +36,7 @@ _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """A problem of a node: our wording, and the delegate's message without the prefix ``moe node #...``."""
+    """A problem of a node: a description, and the delegate's message without the prefix ``moe node #...``."""
 
     problem: str
     said: str

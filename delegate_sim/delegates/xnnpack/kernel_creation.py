@@ -66,8 +66,8 @@ _LARGEST_REQUANTIZATION = 256.0
 class _Kernel:
     """The kernel of one partition under construction.
 
-    ``inputs`` are the inputs of the model, and ``outputs`` the tensors that leave the partition. ``positions`` maps each node of
-    the partition to its place in the running order.
+    ``inputs`` are the inputs of the model, and ``outputs`` are the tensors that leave the partition. ``positions`` maps each node
+    of the partition to its place in the running order.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class _Kernel:
         self._datatypes: dict[int, str | None] = {}
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor; for the handle of a variable, a tensor with the variable's type and shape."""
+        """Return a tensor. For the handle of a variable, return a tensor with the variable's type and shape."""
         return self.value_of_variable(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
-        """Return XNNPACK's datatype of a tensor; fp16 for a tensor whose readers read a float16 constant instead."""
+        """Return XNNPACK's datatype of a tensor. If the tensor's readers read a float16 constant instead, return fp16."""
         if index not in self._datatypes:
             is_float16 = index in self.elided_float16
             self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.release)
@@ -172,7 +172,7 @@ def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure unless 8-bit results have the scale and zero point of the operands.
+    """Return a failure unless 8-bit results have the same scale and zero point as the operands.
 
     Upstream: ``xnn_subgraph_check_quantization_parameter_matches``.
     """
@@ -195,7 +195,10 @@ def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check MAX_POOL_2D. With a 1x1 filter, only the datatypes must be equal; else values must move unchanged."""
+    """Check MAX_POOL_2D.
+
+    With a 1x1 filter, only the datatypes must be equal. With other filters, scales and zero points must be equal, too.
+    """
     is_activation = node.options.filter_height == node.options.filter_width == 1
     return _same_type(kernel, node) if is_activation else _moved(kernel, node)
 

@@ -12,7 +12,7 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 _INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
 """Since this release, a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
 
-Found by measuring, not in the source.
+The release comes from measurements, not from the source.
 """
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")
@@ -53,7 +53,7 @@ class Unpacking:
         return bool(self.elided_float16) and tensor.index in self.elided_float16
 
     def drop_producers_of(self, node: Node) -> None:
-        """Leave to the CPU the nodes that unpack the operands of a refused node."""
+        """Keep the nodes that unpack the operands of a refused node on the CPU."""
         for tensor in node.inputs if self.producers else ():
             if tensor in self.producers:
                 self.refused_readers.setdefault(self.producers[tensor], node)
@@ -92,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers of the node's result accept float16 weights, and none has the result as first operand."""
+    """Return whether all readers accept the node's result as float16 weights, and none reads it as its first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

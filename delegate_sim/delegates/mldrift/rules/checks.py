@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Return the checks, limited to releases before ``release``, without the checks that apply to none of these releases."""
+    """Limit checks to releases before ``release``, and leave out the checks that apply to none of these releases."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
     return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Return the checks, limited to ``release`` and later releases, without the checks that apply to none of these releases."""
+    """Limit checks to ``release`` and later releases, and leave out the checks that apply to none of these releases."""
     start = parse_release(release)
     counting = [check for check in checks if not _ends_by(check, start)]
     return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
@@ -454,7 +454,7 @@ def integer_constant(position: int, shape: str) -> Checks:
 
 
 def integers(node: NodeView, position: int) -> list[int]:
-    """Return a constant's bytes as 32-bit integers, whatever the constant's type; empty if the value is unknown."""
+    """Return a constant's bytes as 32-bit integers, whatever the constant's type; the list is empty if the value is unknown."""
     value = node.value(node.input(position))
     return [] if value is None else StoredNumbers.read("<i4", value.tobytes()).tolist()
 
@@ -545,7 +545,9 @@ _Since = tuple[str | None, tuple[str, ...]]
 
 @functools.cache
 def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
-    """Return checks of the rank of all inputs, or of all outputs, and of the types of those tensors that are in the arena.
+    """Return checks of all inputs, or of all outputs if ``is_output``.
+
+    Every tensor must have a supported rank. Tensors in the arena must also have one of the ``allowed`` types.
 
     Source: ``IsAllAllowedTensors``, which checks the tensors one after another.
     """

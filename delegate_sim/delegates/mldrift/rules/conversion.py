@@ -1,4 +1,4 @@
-"""Changes of type and encoding."""
+"""Operators that change the type or the encoding of a tensor."""
 
 from __future__ import annotations
 
@@ -179,9 +179,10 @@ RULES = {
 
 
 def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 with batches.
+    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 whose first size is not 1.
 
-    ML Drift builds such a constant without batches (``DequantizeOperationParser::ReadConstTensor``).
+    ML Drift takes the first dimension for the batch, but builds such a constant without batches
+    (``DequantizeOperationParser::ReadConstTensor``).
     """
     source = node.input(0)
     if source.type == "INT4" and not source.is_constant:

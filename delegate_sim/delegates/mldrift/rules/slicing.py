@@ -76,7 +76,7 @@ def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
 
 
 def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
-    """Return bounds in which negative values are counted from the end of the input (``UpdateIfNegative``)."""
+    """Return ``bounds`` with negative values replaced: they count from the end of ``source`` (``UpdateIfNegative``)."""
     return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
 
 
@@ -226,7 +226,10 @@ def _other_update_rank(node: NodeView) -> Found | None:
 
 
 def _mapped(node: NodeView, position: int) -> Bhwc:
-    """Return an operand's shape with its dimensions mapped to the last axes (``MapAxis``)."""
+    """Return an operand's shape as sizes by axis (``MapAxis``).
+
+    The dimensions become the last axes. The other axes have size 1.
+    """
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
 

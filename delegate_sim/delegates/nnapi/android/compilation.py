@@ -28,7 +28,7 @@ _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
 
 
 def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
-    """Return a partition compiled as the kernel's ``Prepare`` does it; None if the partition's NNAPI model is not finished.
+    """Compile a partition as the kernel's ``Prepare`` does. Return None if the partition's NNAPI model could not be finished.
 
     If the options specify target devices, only these devices are used. Otherwise, all devices and NNAPI's CPU are used, and the
     CPU takes over if compilation fails.

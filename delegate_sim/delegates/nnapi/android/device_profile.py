@@ -25,7 +25,7 @@ SCHEMA = "delegate-sim/devices/1"
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
-"""The keys for the costs of FLOAT32 and TENSOR_FLOAT32 in a profile, for models that allow half precision."""
+"""The profile's keys for the costs of FLOAT32 and TENSOR_FLOAT32 in models that allow half precision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 
 class DriverAnswers:
-    """The nodes that the target devices take, given the rejected operations, the devices' profile, and their feature levels."""
+    """The nodes that the target devices take.
+
+    This depends on the operations that the options reject, and on the devices' profile and feature levels.
+    """
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
         self._graph = graph
@@ -91,7 +94,7 @@ class DriverAnswers:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """The finding that the delegate can use no device; ``failure`` is set if the options name an accelerator."""
+    """The problem that the delegate can use no device. It is a ``failure`` only if the options name an accelerator."""
 
     failure: KernelFailure | None
 

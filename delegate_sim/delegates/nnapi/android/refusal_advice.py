@@ -1,4 +1,4 @@
-"""Advice on refused calls, for cases in which more specific advice exists than that of the broken rule."""
+"""Advice on refused calls. For some calls, it is more specific than the advice for the broken rule."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _change_of_channels(operation: str) -> str:
 
 
 def refused_operand(call: RefusedCall, graph: Graph, lowered: LoweredPartition) -> tuple[str, Tensor | None]:
-    """Return a description of the refused operand, and the graph's tensor for this operand or None."""
+    """Return a description of the refused operand, and the operand's tensor in the graph (None if there is none)."""
     if call.tensor is not None:
         return _named(call.tensor), call.tensor
     subject = call.refusal.violation.subject

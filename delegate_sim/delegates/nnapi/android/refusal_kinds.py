@@ -14,7 +14,7 @@ from ..kinds import PREFIX
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The kind of problem that a broken rule means, the advice against it, and a short hint."""
+    """The words for a broken rule of the runtime: the kind of problem, the advice, and a short hint."""
 
     problem: Problem
     advice: str
@@ -81,7 +81,7 @@ _WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
     Concern.SCALES: _SCALE,
     Concern.CHANNELS: _CHANNELS,
 }
-"""The words for rules on operations that have no entry in ``_WORDS``."""
+"""The words for each concern. They are used for rules on operations if the rule has no entry in ``_WORDS``."""
 
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,

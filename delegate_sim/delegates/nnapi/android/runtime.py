@@ -1,4 +1,4 @@
-"""Android's NNAPI runtime as the options select it: the simulated Android release and its feature level."""
+"""Android's NNAPI runtime that the options select: the simulated Android release and its feature level."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def android_of(options: OptionValues) -> AndroidRelease | None:
 
 
 def runtime_level(options: OptionValues) -> int:
-    """Return the runtime's feature level from the options, limited to that of the simulated Android release."""
+    """Return the runtime's feature level from the options, but at most the level of the simulated Android release."""
     level: int = options["feature_level"]
     android = android_of(options)
     return level if android is None else min(level, highest_level(android))
 
 
 def highest_level(android: AndroidRelease) -> int:
-    """Return the feature level of the runtime that an Android release shipped with, as NNAPI numbers it."""
+    """Return NNAPI's number for the feature level of the runtime that shipped with an Android release."""
     return API_LEVELS[MAX_FEATURE_LEVEL[android]]
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""A function that creates an NNAPI model builder; the builder reports refused calls to the function that it is given."""
+"""A function that creates an NNAPI model builder. Its argument is the function to which the builder reports refused calls."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:
@@ -57,7 +57,7 @@ def model_maker(options: OptionValues) -> ModelMaker | None:
 
 
 def notes(options: OptionValues) -> Iterator[str]:
-    """Yield notes on simulated rules of Android's runtime that come from reading its source code instead of running it."""
+    """Yield a note if some rules of Android's runtime were only read in its source code, not found by running it."""
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
             known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"

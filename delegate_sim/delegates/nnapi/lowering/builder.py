@@ -2,9 +2,9 @@
 
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
-In some places the real delegate ignores that it failed to add a tensor; like there, the tensor then counts as mapped here. Calls
-that the runtime refuses are recorded, and building continues as if they had succeeded, so that every refusal is reported. Without
-a runtime, no NNAPI model is built.
+In some places, the real delegate ignores a failure to add a tensor, and treats the tensor as mapped. The builder does the same.
+Calls that the runtime refuses are recorded, and building continues as if they had succeeded, so that every refusal is reported.
+Without a runtime, no NNAPI model is built.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TYPE_LINE = "Failed to add NN API tensor: type {type} is not supported."
 
 
 class KernelError(Exception):
-    """A failure while a node is lowered, raised to the place where the real delegate checks the status of the call."""
+    """A failure while a node is lowered. It is caught where the real delegate checks the status of the failed call."""
 
     def __init__(self, failure: KernelFailure) -> None:
         super().__init__(failure.message)
@@ -105,7 +105,10 @@ class PartitionBuilder:
             self.add_input(node, position)
 
     def add_input(self, node: LoweredNode, position: int) -> None:
-        """``AddTensorInput`` with the node's flags for this operand; raises KernelError if NNAPI lacks the tensor's type."""
+        """Add an operand of a node, with the node's flags for this operand (``AddTensorInput``).
+
+        Raises KernelError if NNAPI lacks the tensor's type.
+        """
         index = node.operand(position)
         operand = self.mapped.get(index)
         if operand is None:
@@ -113,11 +116,14 @@ class PartitionBuilder:
         self.inputs.append(operand)
 
     def add_flagged_input(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """``AddTensorInput`` with these flags; raises KernelError if NNAPI lacks the tensor's type."""
+        """Add an operand of a node, with these flags (``AddTensorInput``).
+
+        Raises KernelError if NNAPI lacks the tensor's type.
+        """
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
-        """``AddTensorInput`` where the real delegate ignores a failure."""
+        """Add an operand as ``AddTensorInput`` does, for the calls whose failure the real delegate ignores."""
         with suppress(KernelError):
             self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags, is_hybrid))
 
@@ -127,11 +133,11 @@ class PartitionBuilder:
             self.add_output(node, position, node.output_flags)
 
     def add_output(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """``AddTensorOutput``; raises KernelError if NNAPI lacks the tensor's type."""
+        """Add a result of a node (``AddTensorOutput``). Raise KernelError if NNAPI lacks the tensor's type."""
         self.outputs.append(self.tensor_operand(node.index, node.result(position), flags))
 
     def add_unchecked_output(self, node: LoweredNode, position: int) -> None:
-        """``AddTensorOutput`` where the real delegate ignores a failure."""
+        """Add a result as ``AddTensorOutput`` does, for the calls whose failure the real delegate ignores."""
         with suppress(KernelError):
             self.add_output(node, position)
 
@@ -173,15 +179,15 @@ class PartitionBuilder:
     # Operands that are not tensors of the graph
 
     def add_int(self, value: int) -> None:
-        """``AddScalarInt32Operand``."""
+        """Add an INT32 scalar as an operand (``AddScalarInt32Operand``)."""
         self._scalar(_INT32, struct.pack("<i", _int32(value)))
 
     def add_float(self, value: float) -> None:
-        """``AddScalarFloat32Operand``."""
+        """Add a FLOAT32 scalar as an operand (``AddScalarFloat32Operand``)."""
         self._scalar(_FLOAT32, struct.pack("<f", value))
 
     def add_bool(self, value: bool) -> None:
-        """``AddScalarBoolOperand``."""
+        """Add a BOOL scalar as an operand (``AddScalarBoolOperand``)."""
         self._scalar(_BOOL, _FLAGS[bool(value)])
 
     def _scalar(self, code: int, value: bytes) -> None:
@@ -195,7 +201,10 @@ class PartitionBuilder:
         self.model.set_value(own, len(value), value)
 
     def add_vector(self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, is_null: bool = False) -> None:
-        """``AddVectorOperand`` with ``count`` elements of ``size`` bytes; if ``is_null``, the pointer to the values is null."""
+        """Add a vector of ``count`` elements of ``size`` bytes (``AddVectorOperand``).
+
+        If ``is_null``, the pointer to the values is null.
+        """
         own = self._new_index()
         self.inputs.append(own)
         if self.model is None:
@@ -209,11 +218,11 @@ class PartitionBuilder:
             self.model.set_value(own, count * size)
 
     def leave_out(self, code: int = _TENSOR_FLOAT32, scale: float = 0.0) -> None:
-        """``AddVector...Operand`` without elements, which stands for an operand that the node omits."""
+        """Add a vector without elements for an operand that the node omits (``AddVector...Operand``)."""
         self.add_vector(0, code, scale=scale, is_null=True)
 
     def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
-        """``AddNewInputConstantTensor`` with ``length`` bytes."""
+        """Add a constant of ``length`` bytes that is not a tensor of the graph (``AddNewInputConstantTensor``)."""
         own = self._new_index()
         self.inputs.append(own)
         if self.model is None:
@@ -235,7 +244,7 @@ class PartitionBuilder:
         return own
 
     def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
-        """``AddState...Tensor``: add the result in which NNAPI returns the new value of a state tensor."""
+        """Add the result in which NNAPI returns the new value of a state tensor (``AddState...Tensor``)."""
         index = node.operand(position)
         if index < 0:
             raise kernel_error("nnapi-absent-operand", node.index)
@@ -245,7 +254,7 @@ class PartitionBuilder:
         self.state_tensors.append(index)
 
     def add_scalar_tensor(self, node: LoweredNode, tensor: Tensor, code: int) -> None:
-        """``AddSingleValueTensorAsScalarOperand``.
+        """Add a scalar for a tensor with one element (``AddSingleValueTensorAsScalarOperand``).
 
         If the tensor already has an NNAPI operand, a second operand is added, but the operation uses the first.
         """

@@ -1,4 +1,4 @@
-"""The lowering of one operator; the modules in ``operators`` define one for each operator."""
+"""The lowering of one operator. The modules in ``operators`` define a lowering for each operator."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class LoweredPartition:
     operations: Mapping[int, tuple[str, ...]]
     """The names of the NNAPI operations that each node becomes, in order."""
     model: ModelBuilder | None
-    """The NNAPI model, which ends at the failure if there is one; None without a runtime."""
+    """The NNAPI model, which ends at the failure if there is one; None if no runtime is simulated."""
     tensors: Mapping[int, int]
     """The NNAPI operand of each tensor that was mapped."""
     failure: KernelFailure | None
@@ -76,7 +76,7 @@ def lower_partition(
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
 ) -> LoweredPartition:
-    """Return the NNAPI model of a partition, built as its kernel does it (``NNAPIDelegateKernel::Init``).
+    """Return the NNAPI model of a partition, built as the partition's kernel builds it (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are the indices, in run order, of nodes that the rules accept; ``inputs`` and ``outputs`` are the tensors that cross
     the partition's boundary. ``target_feature_level`` is the feature level of the runtime or of the target devices, whichever is

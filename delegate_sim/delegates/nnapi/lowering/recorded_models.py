@@ -113,7 +113,7 @@ def _operation(operation: NnOperation) -> LoweredOperation:
 
 
 def _failure(lowered: LoweredPartition) -> Iterator[LoweredRefusal]:
-    """Yield the delegate's own failure, if there is one, after which the model is not built any further."""
+    """Yield the delegate's own failure, if there is one. The delegate stops building the model at this failure."""
     if lowered.failure is not None:
         yield LoweredRefusal("", lowered.failure.node, lowered.failure.message)
 

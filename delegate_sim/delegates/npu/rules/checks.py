@@ -113,7 +113,7 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""The first release that requires zero points of 0 for INT32 tensors quantized per channel, and the next that does not."""
+"""The first release that requires zero points of 0 for INT32 tensors quantized per channel, and the release that stopped this."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 

@@ -10,7 +10,7 @@ from .checks import of_inputs, quantized_8_bits, vx_rule
 
 
 def _is_dynamic(node: NodeView) -> bool:
-    """Return whether a result is dynamic in the file, as only STRING, RESOURCE and VARIANT tensors are (``kTfLiteDynamic``)."""
+    """Return whether a result is STRING, RESOURCE or VARIANT; only these are dynamic in the file (``kTfLiteDynamic``)."""
     return node.output(0).allocation is Allocation.DYNAMIC
 
 

@@ -23,7 +23,7 @@ _RANK_4 = rank(INPUT, 4)
 
 
 def _spatial_dimensions(node: NodeView) -> str | None:
-    """Return the shape of the tensor of block sizes unless there are two block sizes.
+    """If there are not exactly two block sizes, return the shape of the tensor that holds them.
 
     Upstream reads past the end of a shape without dimensions.
     """

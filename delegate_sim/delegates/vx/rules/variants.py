@@ -135,7 +135,7 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a rule whose sources, including the sources of its checks, are in another repository."""
+    """Return a copy of a rule whose sources, including those of its checks, point to another repository."""
 
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)

@@ -30,7 +30,7 @@ _ONE_TYPE = check(HYBRID, "inputs and output of one type", _mixed_types)
 
 
 def _sum_scale(which: Operand) -> Check[object]:
-    """Require that XNNPACK can use the ratio of an operand's scale to the output's (``CheckTensorsInputOutputScale``)."""
+    """Require a supported ratio of an operand's scale to the output's scale (``CheckTensorsInputOutputScale``)."""
 
     def find(node: NodeView) -> str | None:
         tensor, output = which.tensor(node), node.output(0)

@@ -37,7 +37,11 @@ def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
 
 
 def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a unary operator. Shapes are checked from the release ``shapes_from`` on; empty means all releases."""
+    """Return the rule of a unary operator.
+
+    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, they are checked in all
+    releases.
+    """
     return xnnpack_rule(
         "VisitUnaryNode",
         operands(1),
@@ -49,7 +53,11 @@ def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str
 
 
 def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a binary operator. Shapes are checked from the release ``shapes_from`` on; empty means all releases."""
+    """Return the rule of a binary operator.
+
+    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, they are checked in all
+    releases.
+    """
     return xnnpack_rule(
         "VisitBinaryNode",
         operands(2),
@@ -69,12 +77,12 @@ The list of operators whose shapes were checked earlier comes from measurements,
 
 
 def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return the checks, limited to this release of the runtime and later releases; unlimited if ``release`` is empty."""
+    """Limit checks to ``release`` and later releases of the runtime. If ``release`` is empty, return the checks unchanged."""
     return tuple(check.from_release(release) if release else check for check in checks)
 
 
 def counting_before(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return the checks, limited to the releases of the runtime before this release."""
+    """Limit checks to releases of the runtime before ``release``."""
     return tuple(check.before_release(release) for check in checks)
 
 
@@ -145,6 +153,6 @@ SMALLEST_CONVERSION, LARGEST_CONVERSION = 1.0 / 256.0, 128.0
 
 
 def elements_of(node: NodeView, position: int) -> Sequence[int]:
-    """Return the elements of a constant operand; none if the operand is not constant."""
+    """Return the elements of an operand, or an empty sequence if the operand is not constant."""
     value = node.value(node.input(position))
     return () if value is None else value.tolist()

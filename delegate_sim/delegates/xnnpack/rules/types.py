@@ -32,9 +32,9 @@ FLOAT16_LAYERS = "litert-2.2.0"
 class Types:
     """The types that a check accepts for a tensor.
 
-    ``always`` are accepted with any flags, INT8 (``signed``) only with the flag qs8, and UINT8 (``unsigned``) only with qu8.
-    Before the release ``float16_from``, FLOAT16 is refused. ``function`` is the method of ``Subgraph`` that checks the types;
-    ``scales_function`` is the method that checks the scales, if it is a different one.
+    The types in ``always`` are accepted with any flags. If ``signed``, INT8 is accepted with the flag qs8. If ``unsigned``, UINT8
+    is accepted with the flag qu8. Before the release ``float16_from``, FLOAT16 is refused. ``function`` is the method of
+    ``Subgraph`` that checks the types; ``scales_function`` is the method that checks the scales, if it is a different one.
     """
 
     function: str
@@ -45,7 +45,7 @@ class Types:
     scales_function: str = ""
 
     def with_float16_from(self, release: str) -> Types:
-        """Return a copy that accepts FLOAT16 only from this release of the runtime on."""
+        """Return a copy that accepts FLOAT16 only in ``release`` and later releases of the runtime."""
         return replace(self, float16_from=release)
 
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:

@@ -36,7 +36,7 @@ class _Sizes:
     model: int
     hidden: int
     weights: str
-    """The type of the weights; empty for float weights."""
+    """The type of the weights, or an empty string if the weights are floats."""
 
 
 def _no_options(node: NodeView) -> bool:

@@ -35,7 +35,11 @@ def _factor(position: int, name: str) -> Checks:
 
 
 def normalization(all_results: Checks = RESULTS, *, with_bias: bool) -> Checks:
-    """Return the checks of a custom operator with constant scale and bias; ``all_results`` are the checks of its results."""
+    """Return the checks of a custom normalization operator.
+
+    The scale must be constant. If ``with_bias``, the operator has a bias, which must also be constant. ``all_results`` are the
+    checks of the operator's results.
+    """
     bias = _factor(2, "Bias") if with_bias else ()
     return (*readable(0), *all_results, available(0), *_factor(1, "Scale"), *bias)
 
@@ -124,7 +128,10 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """Return the expected axes: all axes except the batch or, without a ``sub_type`` (as in old files), the last axis."""
+    """Return the expected axes.
+
+    These are all axes except the batch. If the node has no ``sub_type`` (as in old files), only the last axis is expected.
+    """
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 

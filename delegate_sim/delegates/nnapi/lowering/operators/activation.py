@@ -131,7 +131,7 @@ def _add_products(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _ranges(source: Tensor, zero_point: int) -> tuple[_Range, _Range]:
-    """Return two ranges of values: of the clipped x/3, and of the product of the clipped x/3 and x/2."""
+    """Return the range of the clipped x/3, and the range of the product of the clipped x/3 and x/2."""
     whole = _Range(float32(-zero_point * source.scale), float32((255 - zero_point) * source.scale))
     third = _Range(max(float32(whole.lowest / 3), -1.0), min(float32(whole.highest / 3), 1.0))
     products = [float32(third.highest * float32(whole.highest / 2)), float32(third.lowest * float32(whole.lowest / 2))]

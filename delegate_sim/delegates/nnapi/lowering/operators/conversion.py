@@ -13,7 +13,7 @@ from ..operator_lowering import Lowering, Lowerings
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Return whether DENSIFY is absorbed: constant sparse weights are unpacked by the nodes that read them."""
+    """Return whether DENSIFY is absorbed. If its sparse weights are constant, the nodes that read the weights unpack them."""
     if not is_constant_densify(view):
         return False
     if not view.node.outputs:
@@ -30,7 +30,8 @@ def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
 def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
     """Return whether DEQUANTIZE is absorbed.
 
-    Constant float16 weights become float32 operands; unpacked sparse float16 weights are widened by the nodes that read them.
+    Constant float16 weights become float32 operands. Sparse float16 weights that a DENSIFY unpacks are widened by the nodes that
+    read them.
     """
     node = view.node
     if view.is_constant_float16_dequantize:

@@ -50,7 +50,7 @@ def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_basic_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a basic LSTM: weights and biases are split by gate, and the two results change places."""
+    """Lower a basic LSTM: weights and biases are split by gate, and the two results swap places."""
     builder.add_unchecked_input(node, 0)
     weights, biases = node.view.input(2), node.view.input(3)
     rows, columns = (*weights.shape, 0, 0)[:2]
@@ -114,7 +114,7 @@ def _add_sequence_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_bidirectional_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a bidirectional LSTM with empty operands for layer normalization, which the runtime does not support here."""
+    """Lower a bidirectional LSTM. The runtime does not support layer normalization here, so its operands are empty."""
     _add_given(builder, node, range(len(node.inputs)))
     _add_clipping(builder, node)
     builder.add_bool(node.options.merge_outputs)
