@@ -23,11 +23,19 @@ _KINDS = (
 )  # fmt: skip
 """Types of activations and weights."""
 _BIASES = {"INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"}
-_SOUND = {"stride_w": 1, "stride_h": 1, "dilation_w_factor": 1, "dilation_h_factor": 1, "depth_multiplier": 1, "block_size": 2}
+_SOUND = {
+    "stride_w": 1,
+    "stride_h": 1,
+    "dilation_w_factor": 1,
+    "dilation_h_factor": 1,
+    "depth_multiplier": 1,
+    "block_size": 2,
+    "num_splits": 1,
+}
 
 Shape = tuple[int, ...]
-Layer = Callable[["_Network", Shape], tuple[Sequence[int], Shape]]
-"""Returns the operands after the first, and the shape of the result, for the shape of the first."""
+Layer = Callable[["_Network", int, Shape], tuple[Sequence[int], Shape]]
+"""Returns the operands of a node and the shape of its result, for the tensor that it reads and that tensor's shape."""
 
 
 def network(generator: random.Random) -> bytes:
@@ -59,6 +67,7 @@ class _Network:
         self._scales = generator.choice((0, 1, 1, 2, 255, 4096, None, None))
         self._zero_points = generator.choice((None, None, None, 1, 255))
         self._axis = generator.choice((None, None, 0, 1, 3, -1, _GREATEST))
+        self._has_any_batch = generator.random() < 0.25
         self._builder = ModelBuilder()
         self._graph = self._builder.subgraph()
         self._count = 0
@@ -68,6 +77,8 @@ class _Network:
             shape = shape[:: generator.choice((1, 3))][: generator.randrange(5)] + (3,) * generator.choice((0, 0, 2))
         self._results = [(self.activation(shape), shape)]
         self._graph.inputs(self._results[0][0])
+        if generator.random() < 0.3:
+            self._results.append((self.weights(shape, 0, self.activation_type), shape))
 
     def edge(self, usual: int) -> int:
         """Return this number, or now and then one at the edge."""
@@ -81,8 +92,10 @@ class _Network:
         if self.activation_type in _BIASES:
             fields = {"scale": 0.5, "zero_point": 0}
         choice = self.generator.random()
-        if choice < 0.1:
-            fields["signature"] = (-1, *shape[1:]) if choice < 0.05 else (-1,) * len(shape)
+        if self._has_any_batch and shape:
+            fields["signature"] = (-1, *shape[1:])
+        elif choice < 0.05:
+            fields["signature"] = (-1,) * len(shape)
         return self._tensor(self.activation_type, shape, fields)
 
     def constant(self, kind: str, values: Sequence[int], shape: Shape | None = None) -> int:
@@ -122,18 +135,20 @@ class _Network:
 
     def bias(self, size: int) -> int:
         """Add a bias, or leave it out."""
-        if self.generator.random() < 0.3:
+        if self.generator.random() < 0.1:
             return -1
         return self.weights((size,), 0, _BIASES.get(self.activation_type, self.activation_type))
 
     def add(self, op: str) -> None:
         """Add a node to one of the last results, with what it needs."""
         operand, shape = self.generator.choice(self._results[-3:])
-        others, result = _LAYERS[op](self, shape)
+        if len(shape) != 4 and op in _OPS_ON_IMAGES and self.generator.random() < 0.9:
+            op = "FULLY_CONNECTED"
+        operands, result = _LAYERS[op](self, operand, shape)
         result = tuple([min(size, _GREATEST) for size in result])
         output = self.activation(result)
         version = self.generator.choice((1, 1, 2, 3, 5))
-        self._graph.node(op, [operand, *others], [output], version, self._options(op))
+        self._graph.node(op, operands, [output], version, self._options(op))
         self._results.append((output, result))
 
     def content(self) -> bytes:
@@ -157,102 +172,120 @@ class _Network:
                 continue
             kind = field.format[-1]
             if kind == "?":
-                options[field.name] = self.generator.random() < 0.3
+                options[field.name] = self.generator.random() < 0.1
             elif kind in "fd":
                 options[field.name] = self.generator.choice((0.0, 0.1, 1.0))
             elif struct.calcsize(field.format) == 1:
-                options[field.name] = self.generator.choice((0, 0, 1))
+                options[field.name] = self.generator.choice((0, 0, 0, 0, 1))
             else:
                 options[field.name] = self.edge(_SOUND.get(field.name, self.generator.choice((1, 2, 3))))
         return options
 
 
-def _same(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
-    return (), shape
+def _same(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [operand], shape
 
 
-def _other_operand(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
-    return [network.generator.choice((network.activation, network.weights))(shape)], shape
+def _other_operand(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [operand, network.generator.choice((network.activation, network.weights))(shape)], shape
 
 
-def _vector(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
-    return [network.weights(shape[-1:], 0, network.activation_type)], shape
+def _vector(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [operand, network.weights(shape[-1:], 0, network.activation_type)], shape
 
 
-def _convolution(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _convolution(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     outputs, kernel = network.sizes["outputs"], network.sizes["kernel"]
-    return [network.weights((outputs, kernel, kernel, *shape[-1:])), network.bias(outputs)], (*shape[:-1], outputs)
+    return [operand, network.weights((outputs, kernel, kernel, *shape[-1:])), network.bias(outputs)], (*shape[:-1], outputs)
 
 
-def _depthwise(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _depthwise(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     kernel = network.sizes["kernel"]
-    return [network.weights((1, kernel, kernel, *shape[-1:]), -1), network.bias(shape[-1] if shape else 1)], shape
+    return [operand, network.weights((1, kernel, kernel, *shape[-1:]), -1), network.bias(shape[-1] if shape else 1)], shape
 
 
-def _transposed(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _transposed(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     result = (*shape[:-1], network.sizes["outputs"])
-    operands, _ = _convolution(network, shape)
-    return [operands[0], network.activation(shape), operands[1]], result
+    (_, weights, bias), _ = _convolution(network, operand, shape)
+    return [network.constant("INT32", result), weights, operand, bias], result
 
 
-def _fully_connected(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _fully_connected(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     outputs = network.sizes["outputs"]
-    return [network.weights((outputs, *shape[-1:])), network.bias(outputs)], (*shape[:-1], outputs)
+    return [operand, network.weights((outputs, *shape[-1:])), network.bias(outputs)], (*shape[:-1], outputs)
 
 
-def _product(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _product(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     result = (*shape[:-1], network.sizes["outputs"])
-    return [network.weights((*shape[:-2], *shape[-1:], network.sizes["outputs"]), -1)], result
+    return [operand, network.weights((*shape[:-2], *shape[-1:], network.sizes["outputs"]), -1)], result
 
 
-def _reshaped(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _reshaped(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     result = network.generator.choice((shape[::-1], (math.prod(shape),), (1, *shape), (*shape[:1], math.prod(shape[1:]))))
-    return [network.constant("INT32", result)], result
+    return [operand, network.constant("INT32", result)], result
 
 
-def _permuted(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
-    return [network.constant("INT32", range(len(shape))[::-1])], shape[::-1]
+def _permuted(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [operand, network.constant("INT32", range(len(shape))[::-1])], shape[::-1]
 
 
-def _reduced(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
-    return [network.constant("INT32", range(1, max(len(shape) - 1, 2)))], shape[:1] + shape[-1:]
+def _reduced(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [operand, network.constant("INT32", range(1, max(len(shape) - 1, 2)))], shape[:1] + shape[-1:]
 
 
-def _padded(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _padded(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     pads = network.constant("INT32", (0, 1) * len(shape), (len(shape), 2))
-    return [pads], tuple([size + 1 for size in shape])
+    return [operand, pads], tuple([size + 1 for size in shape])
 
 
-def _resized(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _resized(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     size = network.sizes["height"], network.sizes["width"]
-    return [network.constant("INT32", size)], shape[:1] + size + shape[3:]
+    return [operand, network.constant("INT32", size)], shape[:1] + size + shape[3:]
 
 
-def _sliced(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
-    return [network.constant("INT32", (0,) * len(shape)), network.constant("INT32", shape)], shape
+def _sliced(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [operand, network.constant("INT32", (0,) * len(shape)), network.constant("INT32", shape)], shape
 
 
-def _strided(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
-    operands, _ = _sliced(network, shape)
+def _strided(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    operands, _ = _sliced(network, operand, shape)
     return [*operands, network.constant("INT32", (1,) * len(shape))], shape
 
 
-def _repeated(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _repeated(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     times = network.sizes["kernel"]
-    return [network.constant("INT32", (times,) * len(shape))], tuple([size * times for size in shape])
+    return [operand, network.constant("INT32", (times,) * len(shape))], tuple([size * times for size in shape])
 
 
-def _gathered(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _gathered(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     count = network.sizes["outputs"]
     indices = network.constant("INT32", (0, 1, 2)) if count < 8 else network.weights((count,), 0, "INT32")
-    return [indices], (count, *shape[1:])
+    return [operand, indices], (count, *shape[1:])
 
 
-def _recurrent(network: _Network, shape: Shape) -> tuple[Sequence[int], Shape]:
+def _recurrent(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
     units, inputs = network.sizes["outputs"], shape[-1:]
     operands = [network.weights((units, *inputs)) for _ in range(4)] + [network.weights((units, units)) for _ in range(4)]
     operands += [-1] * 3 + [network.weights((units,), 0, network.activation_type) for _ in range(4)] + [-1] * 2
-    return [*operands, network.activation((1, units)), network.activation((1, units))], (*shape[:-1], units)
+    return [operand, *operands, network.activation((1, units)), network.activation((1, units))], (*shape[:-1], units)
+
+
+def _split(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [network.constant("INT32", (len(shape) - 1,), ()), operand], shape
+
+
+def _filled(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [network.constant("INT32", shape), network.weights((), 0, network.activation_type)], shape
+
+
+def _with_axis(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    return [operand, network.constant("INT32", (0,))], shape
+
+
+def _one_hot(network: _Network, operand: int, shape: Shape) -> tuple[Sequence[int], Shape]:
+    depth = network.sizes["outputs"]
+    values = [network.weights((), 0, network.activation_type) for _ in range(2)]
+    return [network.constant("INT32", (0, 1)), network.constant("INT32", (depth,), ()), *values], (2, depth)
 
 
 _LAYERS: Mapping[str, Layer] = {
@@ -272,12 +305,20 @@ _LAYERS: Mapping[str, Layer] = {
     "BROADCAST_TO": _reshaped,
     "GATHER": _gathered,
     "PRELU": _vector,
+    "SPLIT": _split,
+    "FILL": _filled,
+    "ONE_HOT": _one_hot,
+    **dict.fromkeys(("CUMSUM", "REVERSE_V2", "EXPAND_DIMS"), _with_axis),
     **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), _resized),
     **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "ARG_MAX"), _reduced),
     **dict.fromkeys(("ADD", "MUL", "SUB", "DIV", "CONCATENATION", "PACK", "MAXIMUM", "SELECT_V2"), _other_operand),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_NORMALIZATION", "SOFTMAX", "RELU6", "GELU", "TANH"), _same),
-    **dict.fromkeys(("SPLIT", "UNPACK", "SQUEEZE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "CAST", "QUANTIZE", "DEQUANTIZE"), _same),
+    **dict.fromkeys(("UNPACK", "SQUEEZE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "CAST", "QUANTIZE", "DEQUANTIZE"), _same),
 }  # fmt: skip
+_OPS_ON_IMAGES = (
+    "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "AVERAGE_POOL_2D", "MAX_POOL_2D", "RESIZE_BILINEAR",
+    "RESIZE_NEAREST_NEIGHBOR", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE",
+)  # fmt: skip
 _OPS = (
     *_LAYERS,
     *[op for op, layer in _LAYERS.items() if layer in (_convolution, _depthwise, _transposed, _fully_connected)] * 5,

@@ -90,6 +90,7 @@ _COMMANDS: Sequence[Sequence[str]] = (
     *[("export", form, "{}", "--delegate", "{delegate}") for form in _EXPORTS],
     *[("export", form, "{}", "--delegate", "all", "--output", "{folder}/exported") for form in _EXPORTS],
     ("fix", "{}", "--for", "{delegate}", "--plan", "--verbose"),
+    ("fix", "{}", "--for", "{delegate}", "--plan", "--shape", "t1={batch},8,8,4"),
     ("fix", "{}", "--for", "all", "--plan", "--allow", "approximate", "--format", "json"),
     ("fix", "{}", "--for", "{delegate}", "--no-proof", "--format", "json", "-o", "{folder}/fixed.tflite"),
     ("fix", "{}", "--for", "all", "--no-proof", "--split-tail", "-o", "{folder}/fixed.tflite"),
