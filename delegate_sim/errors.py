@@ -28,7 +28,7 @@ class MissingPackageError(DelegateSimError):
 
 
 class FixError(DelegateSimError):
-    """The model cannot be rewritten, or the rewritten model does not compute the same."""
+    """The model cannot be rewritten, or the rewritten model computes other results."""
 
 
 def fault_text(error: Exception) -> str:

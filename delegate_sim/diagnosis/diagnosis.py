@@ -33,9 +33,9 @@ class RankedCause:
 
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause, and
     ``together`` the result of fixing this cause and all causes that rank before it; both are None for causes that rank too low to
-    be simulated. ``needs`` lists the other causes that must also be fixed before fixing this cause gains anything; None if
-    fixing this cause gains nothing even with all other causes fixed. ``followers`` lists CPU nodes without a refusal of their
-    own that are delegated once this cause is fixed.
+    be simulated. If fixing this cause alone gains nothing, ``needs`` lists the other causes that must be fixed too; it is None if
+    fixing this cause gains nothing even with all other causes fixed. ``followers`` lists CPU nodes without a refusal of their own
+    that are delegated once this cause is fixed.
     """
 
     cause: Cause
@@ -48,7 +48,7 @@ class RankedCause:
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
-    """The unchanged run, its causes with the largest gain first, and the result of fixing all causes.
+    """The run of the unchanged model, its causes (largest gain first), and the result of fixing all causes.
 
     ``limited`` is the number of nodes that the delegate accepts, but that a limit on partitions keeps on the CPU.
     """

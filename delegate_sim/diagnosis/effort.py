@@ -1,4 +1,4 @@
-"""Limit the number of simulations for one question, so that questions about large models are answered in seconds."""
+"""Limit the number of simulations per search (such as a diagnosis), so that a search on a large model takes only seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..graph.graph import Graph, file_graphs
 from ..model.model import Model, Node, Tensor
 
 _MOST_NODES = 200_000
-"""Largest total number of nodes in all simulations for one question."""
+"""Largest total number of nodes in all simulations of one search."""
 _OF_A_FORM = 25
 """Number of further nodes of one form that together count as much as the form's first node."""
 _SMALL_CONSTANT = 64
@@ -17,7 +17,7 @@ _SMALL_CONSTANT = 64
 
 
 def simulations_of(model: Model, at_least: int, at_most: int) -> int:
-    """Return how many simulations a question may take, from ``at_least`` for large models to ``at_most`` for small models."""
+    """Return how many simulations a search may run, from ``at_least`` for large models to ``at_most`` for small models."""
     nodes = sum([len(graph.nodes) + _OF_A_FORM * _count_forms(graph) for graph in file_graphs(model)])
     return min(at_most, max(at_least, raised(_MOST_NODES) // max(nodes, 1)))
 

@@ -34,11 +34,11 @@ class Cost:
     multiply_adds: int
     """Multiply-adds of delegated nodes."""
     total_multiply_adds: int = 0
-    """Multiply-adds of all nodes, which a hypothetical conversion of the model may change."""
+    """Multiply-adds of all nodes. A hypothetical conversion of the model may change this number."""
 
     @property
     def multiply_add_share(self) -> float:
-        """The share of multiply-adds that are delegated, from 0 to 1; the share of nodes if the model has no multiply-adds."""
+        """The delegated share of multiply-adds, from 0 to 1; the delegated share of nodes if the model has no multiply-adds."""
         if not self.total_multiply_adds:
             return self.measures.delegated_share
         return self.multiply_adds / self.total_multiply_adds
@@ -60,7 +60,7 @@ class Examined(NamedTuple):
     change: Edited
 
     def on_cpu(self) -> Iterator[RefusedNode]:
-        """Yield, in execution order, the nodes of the file that the changed model still has and the run leaves to the CPU.
+        """Yield the CPU nodes of the run that also exist in the file, in execution order.
 
         Nodes are identified by their indices in the file.
         """
@@ -93,7 +93,7 @@ class Examiner:
         }
 
     def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate hypothetical changes, with some of the delegate's options changed."""
+        """Simulate the model with the hypothetical changes ``supposition`` and with changed options of the delegate."""
         target = supposition.changed_target(self.target)
         key = (
             supposition.changes,

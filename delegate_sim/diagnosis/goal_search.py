@@ -80,8 +80,8 @@ class Way:
 class Search:
     """The smallest sets of causes to fix.
 
-    ``is_exact`` is true if no smaller set exists. Otherwise, every set has at least ``at_least`` causes. ``without_all`` is the
-    result of fixing all causes, which is the best possible result.
+    ``is_exact`` is true if no smaller set exists. Otherwise, it is only known that no set has fewer than ``at_least`` causes.
+    ``without_all`` is the result of fixing all causes, which is the best possible result.
     """
 
     goal: Goal
@@ -96,9 +96,9 @@ class Search:
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     """Find the smallest sets of causes whose fixes reach a goal; a number as the goal limits the partitions.
 
-    First, sets of one cause, of two causes, and so on are tried, as long as their number stays small. After that, causes are
-    fixed one by one; each step fixes the cause that brings the result nearest to the goal. If that also takes too long, all
-    causes are fixed, and fixes that the goal does not need are undone. If the goal cannot be reached, ``ways`` is empty.
+    First, sets of one cause, of two causes, and so on are tried, as long as there are few such sets. After that, causes are fixed
+    one by one; each step fixes the cause that brings the result nearest to the goal. If that also takes too long, all causes are
+    fixed, and fixes that the goal does not need are undone. If the goal cannot be reached, ``ways`` is empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target)

@@ -125,7 +125,7 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the smallest set of other causes that must also be fixed before fixing this cause gains anything, and the gain.
+    """Return the smallest set of other causes whose fixes make the fix of this cause gain something, and the gain.
 
     Return None if fixing this cause gains nothing even with all other causes fixed. The search starts with all other causes
     fixed, and undoes their fixes in groups, first large and then small, as long as fixing this cause still gains something over

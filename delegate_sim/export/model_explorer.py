@@ -19,12 +19,12 @@ _TEXT = "#000000"
 
 
 def layer_name(run: Run) -> str:
-    """Return the name of a run's layer."""
+    """Return the name of the Model Explorer layer for a run."""
     return f"{run.delegate.name} on {run.release}"
 
 
 def node_data(run: Run) -> dict[str, Any]:
-    """Return the layer of a run.
+    """Return the Model Explorer layer for a run.
 
     The layer gives the label and color of every operator, grouped by the name of the subgraph. A label is the delegate's name or
     the code of the refusal. Model Explorer counts the labels and lists them as the legend.

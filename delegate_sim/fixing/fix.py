@@ -35,14 +35,17 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The plan, the written file, and ``difference``, its comparison with the original; None if the proof was skipped."""
+    """The plan, the path of the written file, and ``difference``, the comparison of the file's results with the original's.
+
+    ``difference`` is None if the proof was skipped.
+    """
 
     plan: FixPlan
     path: str | None
     size: int = 0
     difference: Difference | None = None
     second_path: str | None = None
-    """The file with the trailing nodes; None if the model was not split."""
+    """Path of the file with the trailing nodes; None if the model was not split."""
     second_size: int = 0
 
     @property
@@ -59,8 +62,8 @@ def fix(
 
     Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. If the outputs differ
     more than the passes promise, or the file is not analyzed as the plan predicts, write nothing and raise FixError with the
-    reason. Also raise OSError if the file cannot be written, MissingPackageError without the runtime, and OptionError for inputs
-    that do not fit the model.
+    reason. Also raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and OptionError
+    for inputs that do not fit the model.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
@@ -105,7 +108,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model's path, and mappings between its inputs, outputs and tensors and those of the whole model."""
+    """Return the path of the second model, and the places of its inputs, outputs and tensors in the whole model's run."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -172,7 +175,7 @@ def prove(
 
 
 def corresponding(model: Model, other: Model) -> dict[int, str]:
-    """Return the index and the name of each tensor of the first subgraph that nodes of both models write.
+    """Return the names, by index, of the first subgraph's tensors that nodes of both models write.
 
     Tensors that nothing reads are omitted, because a loop may leave any values in them. If the tensors would take too much
     memory, the result is empty.

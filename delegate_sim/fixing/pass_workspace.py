@@ -91,7 +91,7 @@ class Work:
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
     def later(self, tensor: Tensor) -> WorkCount:
-        """Return a function that, when called, reads the elements of a constant in the constant's shape."""
+        """Return a function that reads the elements of a constant, in the constant's shape, when it is called."""
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]
         model = self.model
@@ -121,7 +121,10 @@ class Work:
     def computed(
         self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
     ) -> int:
-        """Add a constant that ``compute`` computes, at once if small and otherwise during file writing; return its index."""
+        """Add a constant with the elements that ``compute`` returns; return its index.
+
+        The elements of a small constant are computed at once, and those of a large constant when the file is written.
+        """
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:
             tensor = tensor._replace(scale=float(quantization.scales[0]), zero_point=int(quantization.zero_points[0]))

@@ -1,6 +1,6 @@
 """Find the subgraphs that run when the first subgraph runs.
 
-Other subgraphs are not rewritten, since no run can prove the result.
+Other subgraphs are not rewritten, since no run could prove that they still compute the same results.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def search(
 
 
 def split_tail(plan: FixPlan) -> FixPlan:
-    """Return a plan that moves the trailing CPU nodes to a second model; without such nodes, return ``plan`` unchanged.
+    """Return a plan that moves the trailing CPU nodes to a second model. If there are none, return ``plan`` unchanged.
 
     Trailing nodes come after all delegated nodes and stay on the CPU on every target. They may be unregistered custom operators.
     """
@@ -180,7 +180,7 @@ class _Search:
         )
 
     def _why_not_prepared(self) -> str:
-        """Return why the runtime does not prepare the model.
+        """Return the reason why the runtime does not prepare the model.
 
         Unregistered custom operators are also checked here because fixed shapes may reveal them.
         """
@@ -212,7 +212,7 @@ class _Search:
         return self._next[pass_.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
-        """Apply the pass with the largest gain; return whether there is such a pass."""
+        """Apply the pass with the largest gain, if any pass brings a gain; return whether one was applied."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for pass_ in passes:
             tried = self._try(pass_)
@@ -239,7 +239,7 @@ class _Search:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Apply the fewest passes that bring a gain only in combination; return whether there are such passes."""
+        """Apply passes that bring a gain only in combination, as few as possible; return whether any were applied."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False

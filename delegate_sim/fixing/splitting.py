@@ -108,7 +108,10 @@ def _first(model: Model, split: Split) -> Edited:
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
-    """Return the name in both models of each tensor between them: the name in the signature, or else the tensor's name."""
+    """Return the name of each input and output of the signature and, for both models, of each tensor passed between them.
+
+    The name is the name in the signature or, if it has none there, the name of the tensor.
+    """
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
     names_in_use = {*signature.inputs, *signature.outputs}
     for tensor in split.between:
@@ -134,7 +137,9 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the second model's bytes, in order, and its tensor indices. The model has only the parts that its nodes need.
+    """Return the second model's bytes, in order, and a mapping from tensor indices in the unsplit model to those in the second.
+
+    The second model has only the parts that its nodes need.
 
     Raise FixError if the model cannot be written.
     """

@@ -59,7 +59,7 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
 
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
-    """Return the content of a file of at most ``most`` bytes. Raises OSError with a message that follows the path."""
+    """Return the content of a file of at most ``most`` bytes. Raises OSError with a message that does not repeat the path."""
     most = raised(most)
     with open_input(path) as file:
         content = file.read(most + 1)
@@ -71,7 +71,7 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 def file_content(file: BinaryIO) -> memoryview:
     """Read an open file into memory, or map it if it is large, and return the bytes. Raises OSError.
 
-    A mapped file must not shrink while it is in use, since the system ends a process that reads past the new end (SIGBUS).
+    A mapped file must not shrink while it is in use: reading past the new end kills the process (SIGBUS).
     """
     size = os.fstat(file.fileno()).st_size
     if size > LARGEST_IN_MEMORY:
@@ -171,7 +171,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 
 @contextmanager
 def alone_with(path: str) -> Iterator[None]:
-    """Hold a lock on a file, which only one process can hold; wait while another process holds the lock. Raises OSError.
+    """Hold the lock of a file inside this context; wait while another process holds the lock. Raises OSError.
 
     Unfinished files in the same folder, left by processes that were killed while they wrote this file, are removed.
     """
@@ -226,7 +226,7 @@ else:
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:
-        """Lock the folder, so that no lock file is left behind. The lock ends with the process."""
+        """Lock the folder of the file, so that no lock file is left behind. The lock ends with the process."""
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class _Escapes(dict[int, str]):
-    """The escape of each character that is not printable, computed on first use."""
+    """Mapping from character codes to text, computed on first use. Characters that are not printable map to escapes."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -26,11 +26,11 @@ def printable(text: str) -> str:
 
 
 LONGEST_SAID = 500
-"""Largest length of a text that a report may show for many nodes, since names in a file can have any length."""
+"""Largest length of a text that a report may repeat for many nodes. Names in a file can have any length."""
 
 
 def shortened(text: str, most: int = LONGEST_SAID) -> str:
-    """Return text of limited length, which ends in an ellipsis if it was cut."""
+    """Return a text, cut to at most ``most`` characters if it is longer. A cut text ends in an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 

@@ -34,7 +34,7 @@ NOT_APPLIED = "not-applied"
 
 @dataclass(frozen=True, slots=True)
 class StepReconciliation:
-    """The log lines of one accelerator, compared with the simulation step of that accelerator."""
+    """Comparison of the log lines of one accelerator with the simulation step of that accelerator."""
 
     accelerator: str
     delegate: str
@@ -87,8 +87,8 @@ def reconcile_stack(
 ) -> StackReconciliation:
     """Compare each accelerator's log lines with the simulation of that accelerator.
 
-    If a simulation without some of the requested accelerators reproduces the log, the explanation is that the device did not
-    apply the missing accelerators. Raises OptionError for an unknown SoC or option.
+    If the simulation does not match the log, the simulation is repeated without the accelerators that took no nodes according to
+    the log. A match then means that the device did not apply these accelerators. Raises OptionError for an unknown SoC or option.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
@@ -231,9 +231,9 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
-    """Yield smaller stacks, each with the names of the removed accelerators.
+    """Yield stacks without some of the accelerators, each with the names of the removed accelerators.
 
-    The removed accelerators do not run according to the log. They are removed first one at a time, then all together.
+    Only accelerators for which the log shows no delegated nodes are removed: first one at a time, then all together.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
@@ -244,7 +244,7 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 
 def _took_nothing(step: StepReconciliation) -> bool:
-    """Return whether the step is that of a compiler plugin, and the log shows no kernel that runs compiled nodes."""
+    """Return whether the step belongs to a compiler plugin and the log shows no kernel that runs compiled nodes."""
     return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 

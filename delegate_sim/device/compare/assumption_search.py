@@ -18,7 +18,10 @@ _MOST_LIMITS = 16
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the feature levels, other than the one assumed first, that reproduce the log if the driver rejects nothing."""
+    """Return the feature levels at which a simulation reproduces the log if the driver rejects nothing.
+
+    The feature level of the first simulation is left out.
+    """
     levels = trials.setting.delegate.levels
     if levels is None:
         return ()
@@ -80,7 +83,7 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects every operation that the delegate offers but the runtime did not compile."""
+    """Yield a simulation in which the driver rejects every offered operation that the runtime did not compile."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -107,9 +110,9 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return, for each node index, the number of the delegate kernel with that index, from 1; None if there is no such kernel.
+    """Return the number of the delegate kernel at each node index, counted from 1; None for an index without a delegate kernel.
 
-    Delegate kernels get the node indices after the graph's own nodes, in the order of creation.
+    TFLite appends the delegate kernels to the graph's own nodes, in the order of creation.
     """
     first = run.subgraphs[0]
     count, kernels = len(first.graph.nodes), kernel_count(run)
@@ -122,7 +125,7 @@ def kernel_count(run: Run) -> int:
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects the operations that its profile lists."""
+    """Yield a simulation in which the driver rejects the operations listed in its profile, if this reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     if interface is None:
         return
@@ -134,7 +137,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return a simulation at the highest of the feature levels that reproduce the log."""
+    """Return a simulation at the highest of ``levels``, the feature levels at which a simulation reproduces the log."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -145,7 +148,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Yield a simulation with the first limit on partitions that reproduces the log; yield nothing if no limit does."""
+    """Try limits on the number of delegated partitions, and yield the first simulation that reproduces the log, if any."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option or option in setting.known:

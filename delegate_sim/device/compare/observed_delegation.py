@@ -41,7 +41,7 @@ class Facts:
     application: tuple[str, int | None] | None
     """The outcome that benchmark_model reports for the delegate, and the number of kernels."""
     dynamic: int | None
-    """The tensor of dynamic size that made the delegate refuse the graph."""
+    """Index of the dynamic-size tensor that made the delegate refuse the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
     """Lines about errors that a driver returned, and about delegate kernels that failed to prepare or run."""
@@ -52,7 +52,7 @@ class Facts:
     counts: Mapping[int, Mapping[str, int]]
     """Number of CPU nodes per operator, keyed by subgraph.
 
-    Only subgraphs for which the log has nothing but counts are included.
+    Only subgraphs for which the log shows the counts but not the nodes are included.
     """
     kernels: Mapping[int, int]
     """Number of delegate kernels, keyed by subgraph."""
@@ -77,7 +77,7 @@ class Facts:
     plugins: tuple[PluginLine, ...] = ()
     """Lines about the nodes that a compiler plugin selected, if the delegate is a compiler plugin."""
     runtime: RuntimeLog = NOTHING_COMPILED
-    """The devices and compilations of the runtime behind the delegate."""
+    """The devices and compilations that the runtime behind the delegate logged."""
 
     @property
     def can_be_compared(self) -> bool:
@@ -100,7 +100,7 @@ class Facts:
 
     @property
     def evidence(self) -> str:
-        """Source of the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+        """Kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
         if self.on_cpu:
             return "run-order"
         if self.counts:
@@ -183,7 +183,7 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Return whether the number of nodes that the delegate replaced is unknown, since no line shows it.
+    """Return whether no line shows how many nodes the delegate replaced.
 
     If all replacement lines belong to delegates that the runtime applies by default, the number is known to be zero.
     """
@@ -228,7 +228,7 @@ class _TableFacts:
         self.notes: list[str] = []
 
     def add_run_order(self, index: int, table: RunOrder) -> None:
-        """Add the CPU nodes and the number of kernels from a table in running order."""
+        """Add the CPU nodes and the number of kernels from a table in execution order."""
         if index >= len(self.graphs):
             raise ReconcileError(f"the log lists nodes of subgraph {index}, which the model does not have; {OTHER_MODEL}")
         rest = [row for row in table.rows if row.op not in self.own_kernels]

@@ -1,4 +1,4 @@
-"""Log lines about the delegation, and its counts, on the device and in the simulation."""
+"""Log lines and counts of a delegation, for the device and for the simulation."""
 
 from __future__ import annotations
 

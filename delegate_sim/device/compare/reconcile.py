@@ -35,7 +35,7 @@ from .wrong_model import other_model_note
 def reconcile(
     model: Model, log: DeviceLog, setting: DeviceSetting | None = None, profile: Driver | None = None
 ) -> Reconciliation:
-    """Simulate a model with the setting that a log shows, and explain the differences.
+    """Simulate a model with the setting that a log shows, and explain the differences between the simulation and the log.
 
     ``profile`` is the driver profile learned so far. Raises ReconcileError if the log belongs to another model or does not show
     which delegate was applied.
@@ -94,7 +94,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
     """Return a setting and a simulation with that setting.
 
-    If the platform release refuses a model that the device accepted, other platform releases are tried.
+    If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
     """
     platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.behind is not None
@@ -128,7 +128,7 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     """Return a description of each line that reports a failure to create or apply the delegate.
 
-    A failed application counts only if the simulation does not predict the failure and the log has no driver error.
+    Failures to apply are left out if the simulation predicts the failure or the log has a driver error.
     """
     own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
     failed = facts.application is not None and facts.application[0] == "failed"

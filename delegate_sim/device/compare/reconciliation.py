@@ -37,7 +37,7 @@ class Reconciliation(Shown):
     device: Tally
     simulated: Tally
     differences: tuple[str, ...]
-    """The differences from the first simulation, in which nothing is assumed."""
+    """The differences between the log and the first simulation, which makes no assumptions."""
     account: Account | None
     """The assumptions that explain the differences."""
     nodes: tuple[CpuNode, ...]
@@ -47,9 +47,9 @@ class Reconciliation(Shown):
     errors: tuple[ExplainedError, ...]
     """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]
-    """The feature levels that reproduce the log with a driver that rejects nothing."""
+    """The feature levels at which a simulation reproduces the log if the driver rejects nothing."""
     evidence: str
-    """Source of the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+    """Kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
     notes: tuple[str, ...]
     run: Run
     """The simulation that matches the log best."""

@@ -1,4 +1,4 @@
-"""Match each row of a table in running order to its node."""
+"""Match the rows of an operator table to the nodes of the graph."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
 
 
 def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
-    """Return the nodes in running order, grouped by operator and names of the outputs."""
+    """Return the nodes in execution order, grouped by operator and names of the outputs."""
     nodes: dict[tuple[str, str], list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -55,7 +55,7 @@ def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
 
 
 def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
-    """Return the nodes in running order, grouped by operator."""
+    """Return the nodes in execution order, grouped by operator."""
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         nodes.setdefault(graph.nodes[index].op, []).append(index)

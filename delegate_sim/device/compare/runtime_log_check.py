@@ -74,7 +74,10 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield the differences between the runtime's steps and the simulated steps; nothing if no device profile is given."""
+    """Yield the differences between the runtime's steps and the simulated steps.
+
+    Yield nothing if no device profile is given.
+    """
     interface = run.delegate.behind.devices
     if interface is None or run.options.get(interface.option) is None:
         return

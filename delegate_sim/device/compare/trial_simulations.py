@@ -19,7 +19,7 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Assumptions under which the simulation reproduces the device.
+    """Assumptions under which the simulation reproduces the log.
 
     ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``; ``options`` holds the changed options.
     """
@@ -37,7 +37,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A simulation that reproduces the device, and the assumptions of the simulation."""
+    """A simulation that reproduces the log, and the assumptions of the simulation."""
 
     run: Run
     account: Account
@@ -45,7 +45,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The model, setting and log facts that all trial simulations share."""
+    """The model, the setting, the release and the facts from the log that all trial simulations share."""
 
     model: Model
     setting: DeviceSetting
@@ -54,11 +54,11 @@ class Trials:
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
-        """Simulate with some options changed."""
+        """Simulate the model with the changed options ``changes``."""
         return simulate_setting(self.model, self.setting, self.release, changes, self._cache)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
-        """Simulate with some options changed; return None if the result differs from the log."""
+        """Simulate the model with the changed options ``changes``; return None if the result differs from the log."""
         run = self.simulate(changes)
         return None if differences(self.facts, run) else run
 
@@ -70,7 +70,7 @@ def simulate_setting(
     changes: Mapping[str, Any] = MappingProxyType({}),
     cache: AnalysisCache | None = None,
 ) -> Run:
-    """Simulate the setting that a log shows, with some options changed."""
+    """Simulate a model with the setting that a log shows, and with the changed options ``changes``."""
     options = MappingProxyType({**setting.options, **changes})
     # The device loaded the model, so its resolver had all operators.
     target = Target(setting.delegate, options, release, setting.defaults, assume_ops_registered=True)

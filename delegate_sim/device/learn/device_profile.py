@@ -105,9 +105,9 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
 
 
 def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether a device that the runtime lists took part in the runtime's choices.
+    """Return whether the runtime lists a device and considered it when it chose a device for each operation.
 
-    The answer is based on the number of devices in the runtime's compilations.
+    The log shows only how many devices each compilation considered, so this number is compared with the number of listed devices.
     """
     counts = [
         compilation.device_count
@@ -156,7 +156,7 @@ def _look(
 
 
 def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interface: DevicesInterface) -> list[str]:
-    """Return the devices from which the runtime chose when it compiled a model."""
+    """Return the devices that the runtime considered when it compiled a model."""
     count = compilation.device_count
     chosen = {choice.device for choice in compilation.choices}
     refusing = {name for choice in compilation.choices for name in choice.refused_by}
@@ -185,7 +185,7 @@ def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDe
 def _costs(
     beaten: Mapping[str, Counter[tuple[str, str]]], names: Sequence[str], reference: str, notes: list[str]
 ) -> dict[str, dict[str, float]]:
-    """Return costs that lead to the observed choices, by device and cost category."""
+    """Return costs with which the runtime makes the observed choices, by device and cost category."""
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}

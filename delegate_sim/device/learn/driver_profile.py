@@ -52,9 +52,9 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. A
-    contradiction is an operation that the log shows as rejected and the profile as accepted with the same types and shapes, or
-    the reverse.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. The log
+    and the profile contradict each other if one of them shows an operation as rejected, and the other shows it as accepted with
+    the same types and shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -147,7 +147,7 @@ def _look(
 
 
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
-    """Return the nodes that the driver was asked about, with their operations."""
+    """Return those of the ``nodes`` that the driver was asked about, with their operations."""
     questions = []
     for index in nodes:
         operations = partition.operations.get(index, ())
@@ -158,7 +158,7 @@ def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode
 
 
 def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open: bool) -> None:
-    """Record nodes as accepted, or as a group with at least one rejected node."""
+    """Record all nodes of a group as accepted or, if ``is_open`` is true, as a group with at least one rejected node."""
     if is_accepted:
         seen.accepted.update(operation for _, operations in entries for operation in operations)
     elif is_open:
@@ -238,7 +238,7 @@ def _joined(
     sources: Sequence[LogSource],
     number: int,
 ) -> tuple[Observation, ...]:
-    """Merge the observations of a log into the profile. Raises LearningError if the log contradicts the profile."""
+    """Merge the observations of log ``number`` into the profile. Raises LearningError if the log contradicts the profile."""
     joined = {observation.signature: observation for observation in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
         for operation in signatures:
@@ -375,5 +375,5 @@ def _source_entry(source: LogSource) -> Mapping[str, str]:
 
 
 def _base_name(path: str) -> str:
-    """Return the name of a file without its folder, which is meaningless on other machines."""
+    """Return the name of a file without its folder, since the folder is meaningless on other machines."""
     return printable(os.path.basename(path) or path)

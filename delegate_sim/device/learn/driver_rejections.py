@@ -1,6 +1,6 @@
 """Search for the nodes that an accelerator's driver must have rejected to explain a device log.
 
-The precision depends on the log. A table in running order shows the CPU nodes, a table of node types shows the number of CPU
+The precision depends on the log. A table in execution order shows the CPU nodes, a table of node types shows the number of CPU
 nodes per operator, and the lines of the runtime show only totals.
 """
 
@@ -87,7 +87,7 @@ class _Inquiry:
         return Match(run, account)
 
     def op(self, node: _Node) -> str:
-        """Return the operator of a node as tables show it."""
+        """Return the operator of a node, as shown in tables."""
         subgraph, index = node
         return self.base.subgraphs[subgraph].graph.nodes[index].op
 
@@ -163,8 +163,9 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected.
 
-    These are all nodes of up to three operators, all nodes of one kind, all nodes, and all nodes except those of one kind. With a
-    limit on partitions, a CPU node may belong to a dropped partition instead of being rejected.
+    The sets are tried in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes but
+    those of one kind. If the number of partitions is limited, not every CPU node is rejected: a limit may have dropped the node's
+    partition.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
@@ -181,7 +182,7 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return the nodes whose operations the driver never accepts with the same types; a limit dropped all other nodes."""
+    """Return the nodes that the driver may have rejected: none of the delegated nodes has the same operations and types."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 

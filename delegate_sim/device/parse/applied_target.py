@@ -29,7 +29,7 @@ from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
-"""Kinds of lines that the runtime behind a delegate or a driver prints."""
+"""Kinds of lines that are printed by a driver, or by the runtime behind a delegate."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
@@ -119,7 +119,7 @@ def flags_without_others(delegate: Delegate) -> str:
 
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
-    """Return the delegate that the application applied; None if the log shows no delegate that is simulated.
+    """Return the delegate that the application applied; None if the log shows no simulated delegate.
 
     A delegate that the runtime applies by default is returned only if the log shows no other delegate.
     """
@@ -199,7 +199,10 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
-    """Return the first delegate that the runtime does not apply by default, or else the first; None if there is none."""
+    """Return the first delegate that the runtime does not apply by default.
+
+    If there is no such delegate, return the first one; None for an empty list.
+    """
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
@@ -211,7 +214,7 @@ def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
-    """Return whether benchmark_model's flags apply the delegate. The flag for a library's path is ignored."""
+    """Return whether benchmark_model's flags turn on the delegate. The flag for a library's path is ignored."""
     switch = delegate.log.switch
     if delegate.levels is not None and any(log.parameters.get(parameter) for parameter in delegate.levels.lowest_by_parameter):
         return True
@@ -222,7 +225,7 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that the log shows by a kernel's name, the chosen devices, or the initialized graphics interface."""
+    """Return the options that the log implies by a kernel's name, the chosen devices, or the initialized graphics interface."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):

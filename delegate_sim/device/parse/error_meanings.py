@@ -68,7 +68,7 @@ _CALLS = (
     ("waiting for async computation", "ANeuralNetworksEvent_wait", "the model runs"),
     ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
 )
-"""API calls, each with words from the delegate's description of the call, the function's name, and the stage of the call."""
+"""API calls, as (words from the delegate's description of the call, name of the function, stage in which the call is made)."""
 _MEANINGS = {
     DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
     IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
@@ -186,7 +186,7 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _api_meaning(error: Statement) -> str:
-    """Return the meaning of a failed call of the NNAPI."""
+    """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]

@@ -1,7 +1,7 @@
-"""Patterns of lines that runtimes, delegates, drivers and tools print. ``log_reader`` has the patterns of further lines.
+"""Patterns of lines that runtimes, delegates, drivers and tools print. More patterns are in ``log_reader``.
 
-``PATTERNS`` has the patterns of each kind of line. Sources of the wordings: ``tflite/core``, ``tflite/delegates``,
-``litert/runtime``, ``litert/compiler`` and ``litert/vendors``; Android's ``packages/modules/NeuralNetworks``; logs of devices.
+``PATTERNS`` lists the patterns by kind of line. The wordings come from ``tflite/core``, ``tflite/delegates``, ``litert/runtime``,
+``litert/compiler`` and ``litert/vendors``; Android's ``packages/modules/NeuralNetworks``; logs of devices.
 """
 
 from __future__ import annotations

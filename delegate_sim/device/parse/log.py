@@ -98,7 +98,7 @@ def _is_message(start: bytes) -> bool:
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Fields of a log that must be equal in all logs of one run, unless they are empty."""
+"""Fields that must have the same value in all logs of one run. Logs in which a field is empty are not compared."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
@@ -138,7 +138,7 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return ``ours``, or ``theirs`` if ``ours`` is empty. In merged mappings with string keys, values of ``ours`` win."""
+    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged, and values of ``ours`` win."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog):
@@ -149,7 +149,8 @@ def _joined(ours: Any, theirs: Any) -> Any:
 def _compared(value: object) -> object:
     """Return a part of a log in a form that can be compared with the same part of another log.
 
-    Rows in running order keep only the operator and the node, because benchmark_model's profile files have no outputs.
+    Rows of tables in execution order keep only the operator and the node, because benchmark_model's profile files have no
+    outputs.
     """
     if isinstance(value, Mapping) and value and all(isinstance(order, RunOrder) for order in value.values()):
         return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}

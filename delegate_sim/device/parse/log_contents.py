@@ -71,7 +71,7 @@ class ApplicationLine:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOperator:
-    """A printed refusal, and the number of times that the delegate printed the refusal."""
+    """A refusal that the delegate printed, and how many times it was printed."""
 
     op: str
     version: int
@@ -81,7 +81,7 @@ class RefusedOperator:
 
 @dataclass(frozen=True, slots=True)
 class DeviceLog:
-    """The content of one run's log."""
+    """The parsed log of one run."""
 
     replacements: tuple[Replacement, ...] = ()
     applications: tuple[ApplicationLine, ...] = ()
@@ -102,7 +102,7 @@ class DeviceLog:
     is_benchmark: bool = False
     """True if benchmark_model printed the log."""
     run_orders: Mapping[int, RunOrder] = field(default_factory=dict)
-    """The tables in running order, by subgraph."""
+    """The tables in execution order, by subgraph."""
     summaries: Mapping[int, Summary] = field(default_factory=dict)
     """The tables of node types, by subgraph."""
     lost_events: bool = False

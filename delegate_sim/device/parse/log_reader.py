@@ -121,7 +121,7 @@ class Reader:
         self.is_loaded = False
 
     def _start(self, *, is_same_process: bool = False) -> None:
-        """Begin a new run. In the same process, keep the facts that a process prints only once."""
+        """Begin a new run. If the run is in the same process, keep the facts that a process prints only once."""
         log = self._log()
         only_flags = log.is_empty
         flags, created, version, errors = self.flags, self.created, log.tensorflow_version, self.statements.of_process()
@@ -245,7 +245,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure, which may stand before the error in the same line."""
+        """Add the reason for a kernel's failure if the line gives this reason before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))

@@ -106,7 +106,7 @@ class LogSummary:
     """Refused operators, each with the reason (may be empty) and the number of times printed."""
     errors: tuple[ExplainedError, ...]
     chosen_devices: tuple[tuple[str, int], ...]
-    """The devices that the runtime behind the delegate chose, each with its number of operations."""
+    """The devices that the runtime behind the delegate chose, each with the number of operations placed on it."""
     compiled: tuple[str, ...]
     """Description of each model that the runtime behind the delegate compiled."""
     accelerators: tuple[str, ...]
@@ -273,7 +273,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 
 def _words(line: str) -> set[str]:
-    """Return each word and each two successive words of a line as a plain name, since a delegate's name may have two words."""
+    """Return each word of a line, and each pair of successive words, as a plain name. A delegate's name may have two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 

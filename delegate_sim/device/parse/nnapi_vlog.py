@@ -1,4 +1,4 @@
-"""Parse the ``debug.nn.vlog`` output of Android's NNAPI runtime: the device of each operation, and execution steps.
+"""Parse the ``debug.nn.vlog`` output of Android's NNAPI runtime: the device of each operation, and the execution steps.
 
 Source: ``findBestDeviceForEachOperation``, ``partitionTheWork`` and ``CompoundBody`` (``runtime/ExecutionPlan.cpp``),
 ``runtime/Manager.cpp`` and ``runtime/CompilationBuilder.cpp`` of Android's ``packages/modules/NeuralNetworks``, Android 10 to 13.
@@ -51,7 +51,7 @@ class RuntimeChoice:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeStep:
-    """A step of a plan: the number of the device, and the positions of the step's operations in running order."""
+    """A step of a plan: the number of the device, and the positions of the step's operations in execution order."""
 
     number: int
     operations: tuple[int, ...]
@@ -59,7 +59,7 @@ class RuntimeStep:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFailure:
-    """A failure to compile the step at position ``step``. ``device`` is the device that failed, empty if unknown."""
+    """A failure to compile the step at position ``step``. ``device`` is the device that failed; empty if it is unknown."""
 
     device: str
     why: str
@@ -141,7 +141,7 @@ class RuntimeReader:
         self.is_choice = False
 
     def log(self) -> RuntimeLog:
-        """Return the drivers and compilations, without models that other models refer to."""
+        """Return the drivers and the compilations, except the compilations of models that other models refer to."""
         main = [compilation.close() for compilation in self.compilations if not compilation.source]
         return RuntimeLog(tuple(self.devices.items()), tuple(main))
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table in running order: the operator, the list of outputs as text, and the node index (None if missing)."""
+    """One row of a table in execution order: the operator, the list of outputs as text, and the node index (None if missing)."""
 
     op: str
     outputs: str
@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """The rows of one subgraph in running order. ``is_complete`` is true if the end of the table was read."""
+    """The rows of one subgraph in execution order. ``is_complete`` is true if the end of the table was read."""
 
     rows: tuple[Row, ...]
     is_complete: bool
@@ -114,7 +114,7 @@ def _row(op: str, text: str) -> Row:
 
 
 def _operator(text: str) -> str:
-    """Return the operator of a node type, without a kernel's text after a slash; empty for an event that is not a node."""
+    """Return the operator of a node type, without the text after a slash; empty for an event that is not a node."""
     text = text.strip()
     kernel = text.removeprefix("Delegate/")
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]

@@ -153,7 +153,7 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
 
 
 def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log with the profiled nodes of each subgraph as rows in running order."""
+    """Return a log with the profiled nodes of each subgraph as rows in execution order."""
     orders = {}
     for subgraph in _list(content, "subgraph_profiles"):
         rows = [
@@ -245,7 +245,7 @@ def _unquoted(value: str) -> str:
 
 
 def _parser() -> Any:
-    """Return a function that parses data as a named message. Raises ImportError if protobuf is not installed."""
+    """Return a function that parses data as the message with a given name. Raises ImportError if protobuf is not installed."""
     pool_module = importlib.import_module("google.protobuf.descriptor_pool")
     descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
     factory = importlib.import_module("google.protobuf.message_factory")

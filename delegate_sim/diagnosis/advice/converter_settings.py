@@ -57,7 +57,7 @@ OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
         "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
     }
 )
-"""The settings that perform each hypothetical conversion that a diagnosis tries."""
+"""Converter settings for each hypothetical conversion that a diagnosis tries."""
 
 OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
@@ -89,7 +89,7 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Problems that can be fixed by writing the layer with other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
-"""Problems that weights with one scale per channel may cause, and weights with a single scale do not."""
+"""Problems that may occur if weights have one scale per channel, but not if they have a single scale."""
 
 
 def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:

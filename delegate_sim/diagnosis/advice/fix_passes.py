@@ -29,7 +29,7 @@ class PassFinder:
     def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
         """Return the most exact pass that improves the model when applied to these nodes; None if there is no such pass.
 
-        The number of tries is limited; without tries left, the result is None.
+        The number of passes to try is limited. After that many tries, the result is None.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)

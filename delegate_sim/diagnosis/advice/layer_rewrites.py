@@ -24,7 +24,7 @@ class Rewrite:
     words: str
     operators: tuple[str, ...]
     types: frozenset[str] = _FLOATS
-    """Supported types of the first operand; empty if all types are supported."""
+    """Types of the first operand for which the rewrite is possible; empty if all types are possible."""
     setting: str = ""
     """The converter setting (``ConverterSetting``) that performs the rewrite; empty if the model's code must change."""
 
@@ -97,13 +97,13 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:
-    """Return a description of how to write a node with a delegate's operators; empty if no such rewrite is known."""
+    """Describe how to rewrite a node with operators that a delegate supports; return an empty text if no rewrite is known."""
     way = rewriting(view, delegate)
     return "" if way is None else way.words
 
 
 def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
-    """Return the first known rewrite of a node with a delegate's operators; None if there is none."""
+    """Return the first known rewrite of a node that uses only operators that a delegate supports; None if there is none."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     for way in known:
         if (not way.types or view.input(0).type in way.types) and all(delegate.rules.rule_of(op) for op in way.operators):

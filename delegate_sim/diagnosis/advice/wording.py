@@ -153,7 +153,7 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the operators that a special cause is about, without other operators that the cause also keeps on the CPU."""
+        """Return the operators that the subject of the cause is about. The cause may keep other operators on the CPU, too."""
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
@@ -162,7 +162,7 @@ class Wording:
         return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Return the nodes' actual values; ``demanding`` holds the nodes whose features raised a version."""
+        """Describe the values that the nodes actually have; ``demanding`` holds the nodes whose features raised a version."""
         if self.identity.problem is Problem.RELEASE:
             return self._not_loaded()
         values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])

@@ -37,7 +37,7 @@ class Remedy:
     repaired_nodes: frozenset[NodeKey] = frozenset()
     removed_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
-    """The code of a refusal of the whole model that the simulation ignores."""
+    """The code of the refusal to ignore in the simulation; empty if the cause is not a refusal of the whole model."""
 
 
 @dataclass(frozen=True, slots=True)

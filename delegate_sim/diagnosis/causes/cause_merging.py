@@ -48,7 +48,9 @@ def _change(host: Cause, version: Cause) -> str:
 
 
 def _raised_by(cause: Cause) -> Problem | None:
-    """Return the problem that matches the only feature that raised a version; None unless that feature is a rank or a type.
+    """Return the problem (rank or type) of the feature that raised a version.
+
+    The result is None if several features raised the version, or if the feature is not a rank or a type.
 
     A version that is too low counts as raised by a type: converters write the lowest possible version, so only another type would
     lead to a higher version.

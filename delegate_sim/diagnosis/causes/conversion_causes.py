@@ -26,10 +26,10 @@ _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 
 class Simulate(Protocol):
-    """A function that simulates hypothetical changes, with some options changed."""
+    """A function that simulates the model with hypothetical changes and with changed options."""
 
     def __call__(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate hypothetical changes and return the resulting run."""
+        """Simulate the model with the hypothetical changes ``supposition`` and the changed ``options``; return the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _conversions(model: Model) -> Sequence[str]:
 
 
 def _takes_more(now: Examined, then: Examined) -> bool:
-    """Return whether ``then`` delegates any node that ``now`` leaves to the CPU, without nodes that a conversion adds."""
+    """Return whether ``then`` delegates any node that ``now`` leaves to the CPU. Nodes that a conversion adds do not count."""
     left = {refused.key for refused in then.on_cpu()}
     return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
 
@@ -161,7 +161,7 @@ def _has_problem(examined: Examined, problem: Problem) -> bool:
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
-    """Return how much better ``then`` is than ``now``: in the share of multiply-adds, the share of nodes, and partitions."""
+    """Return the improvement from ``now`` to ``then``: delegated multiply-adds (share), delegated nodes (share), partitions."""
     share = then.multiply_add_share - now.multiply_add_share
     nodes = then.measures.delegated_share - now.measures.delegated_share
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)
@@ -173,7 +173,7 @@ def _blamed(examined: Examined) -> tuple[int, int | None] | None:
 
 
 def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
-    """Return the refusals of the run ``now`` for any of ``problems`` that do not occur in the run ``then``."""
+    """Return the refusals of the run ``now`` that are due to any of ``problems`` and do not occur in the run ``then``."""
     kinds = now.run.delegate.kinds
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
     removed = []

@@ -27,7 +27,7 @@ from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
-"""Problems that form no cause, because they disappear once other nodes are delegated, or keep the whole graph on the CPU."""
+"""Problems that form no cause: they disappear once other nodes are delegated, or they keep the whole graph on the CPU."""
 
 _MOST_REPAIRS = 16
 """Largest number of repeated simulations, each of which assumes that one more CPU kernel accepts its node."""
@@ -36,7 +36,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Problems that are solved by trying other versions or levels, once for each node."""
+"""Problems whose fix is found by trying other versions or levels. This is done only once for each node."""
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
@@ -47,7 +47,8 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
     """Group the refusals of a model's CPU nodes into causes; ``simulate`` tries conversions, versions and levels.
 
-    With ``names_others``, suggestions name the other delegates that take the nodes, which requires simulating all delegates.
+    If ``names_others`` is true, suggestions name the other delegates that take the nodes, which requires simulating all
+    delegates.
     """
     finder = _Finder(model, simulate, names_others)
     finder.look()
@@ -177,7 +178,10 @@ class _Finder:
             self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_text(self) -> None:
-        """Add the cause of text nodes. Their results have no known size, which may alone keep the model from the delegate."""
+        """Add the cause of nodes that work on text.
+
+        The sizes of their results are unknown. This alone may prevent the delegation of the model.
+        """
         nodes = text_nodes(self.model)
         if not nodes:
             return
@@ -367,7 +371,10 @@ class _Finder:
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
     def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
-        """Return the smallest change of options with which the stage behind the delegate accepts the node; empty if none."""
+        """Return the smallest change of options after which the stage behind the delegate accepts the refused node.
+
+        The result is empty if there is no such change.
+        """
         if refusal.behind is None:
             return {}
         for options in self.delegate.remedies(refusal.code, now.run.options):
@@ -419,7 +426,7 @@ class _Finder:
         }
 
     def _view(self, key: NodeKey, examined: Examined) -> NodeView:
-        """Return a node of the file, as the changed model of a simulated run has it."""
+        """Return the node of a simulated run's changed model that corresponds to a node of the file."""
         now = examined.change.now[key]
         graph = file_graphs(examined.change.model)[now.subgraph]
         return graph.view(graph.nodes[now.node])

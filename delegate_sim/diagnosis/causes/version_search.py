@@ -16,7 +16,7 @@ from ..effort import Tries
 from .cause import Identity
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
-"""A function that returns the nodes refused for their version after changing the versions of some nodes."""
+"""A function that changes the versions of some nodes, and returns the nodes that are then refused for their version."""
 
 _Entry = tuple[str, int]
 """An operator and a version. In a file, the nodes with the same operator and version share one entry."""

@@ -103,7 +103,7 @@ def releases_that_load(model: Model, release: Release) -> str:
 
 
 def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause of a graph in which a CPU kernel refuses a node of the file; None if there is no such node."""
+    """Return the cause if a CPU kernel refuses a node of the file; None if no kernel does."""
     run = examined.run
     if run.is_prepared or run.refusal is None:
         return None
@@ -121,7 +121,7 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
-    """Return the nodes whose operand sizes may depend on the tensor of unknown size.
+    """Return the nodes whose operand sizes may depend on the unknown-size tensor for which the runtime refuses the graph.
 
     The result includes nodes that run subgraphs, and all nodes of the other subgraphs, because callers set the sizes there.
     """

@@ -51,7 +51,7 @@ class NewReferences:
 
 @dataclass(eq=False)
 class NewTable:
-    """A table of the schema, with a number or the target of a reference for each field name."""
+    """A table of the schema. Each field name maps to a number or to the object that the field references."""
 
     name: str
     fields: dict[str, Any] = field(default_factory=dict)

@@ -39,7 +39,10 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the table of a tensor's quantization; None without quantization. Raise FixError for non-affine quantization."""
+    """Return the table of a tensor's quantization; None if the tensor is not quantized.
+
+    Raise FixError for quantization that is not affine.
+    """
     parameters = tensor.quantization
     if parameters is None:
         return None
@@ -70,7 +73,7 @@ def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
 
 
 def options_table(name: str, options: Options) -> NewTable:
-    """Return an options table that omits fields with the schema's defaults."""
+    """Return an options table that omits fields whose values are the schema's defaults."""
     table = NewTable(name)
     values = dict(iter(options))
     for field in schema.table_fields(name).values():

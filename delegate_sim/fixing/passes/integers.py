@@ -217,7 +217,7 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return an earlier tensor that a CAST can read, or that can replace the result of the CAST; None if there is none."""
+    """Return an earlier tensor that a CAST can read instead, or that can replace the CAST's result; None if there is none."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)

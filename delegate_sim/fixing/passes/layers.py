@@ -31,7 +31,7 @@ def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) -> int | None:
-    """Add a bias of zeros and return its index; None if the operand's and weights' scales do not give its quantization."""
+    """Add a bias of zeros and return its index; None if its type or scales do not follow from the operand and the weights."""
     kind = _TYPES.get(source.type)
     quantization = None
     if kind is None:

@@ -67,7 +67,7 @@ def lowered(
 
 
 def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) -> int | None:
-    """Return a tensor that has the elements of ``tensor`` in another shape, after appending any new node to ``nodes``.
+    """Return a tensor that has the elements of ``tensor`` in another shape. If this needs a RESHAPE, append it to ``nodes``.
 
     Return None if the tensor cannot be reshaped.
     """
@@ -156,7 +156,10 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return the joined shape with its axis resized so that the joined shape has as many elements as ``shape``."""
+    """Return a joined shape with another size of its axis, so that it has as many elements as ``shape``.
+
+    ``joined_shape`` is the joined shape and the position of the axis.
+    """
     sizes, axis = joined_shape
     others = element_count([size for place, size in enumerate(sizes) if place != axis])
     return (*sizes[:axis], element_count(shape) // max(others, 1), *sizes[axis + 1 :])

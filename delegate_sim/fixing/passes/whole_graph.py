@@ -196,4 +196,4 @@ LAST: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
-"""Passes that run last, because they remove pairs of nodes that other passes leave behind, or make the file larger."""
+"""Passes that run last. They remove pairs of nodes that other passes leave behind, or they make the file larger."""
