@@ -1,4 +1,4 @@
-"""Convert a report to cases, so that analyses can use the output formats of checks."""
+"""Convert the report of an analysis to cases, so that it can be written in the output formats of ``check``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
 
 
 def _findings(run: Run) -> Iterator[Finding]:
-    """Yield a finding if the whole graph is refused, and a warning for each CPU node that has reasons of its own."""
+    """Yield an error if the whole graph is refused, and a warning for each CPU node that has another reason to stay there."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

@@ -54,7 +54,7 @@ class Checked(Shown):
     results: Results
     update: Update | None
     live_reports: tuple[Mapping[str, Any], ...] = ()
-    """Differences from real delegates, to send to the project (schema ``delegate-sim/live-difference/1``)."""
+    """Reports of differences from real delegates, for bug reports to the project (schema ``delegate-sim/live-difference/1``)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data (schema ``delegate-sim/check/1``)."""
@@ -190,7 +190,7 @@ def _cases(
 
 
 def _made_note(conversion: Conversion) -> str:
-    """Return a note with the converter and its version."""
+    """Return a note that names the converter, its version, and the settings of a conversion."""
     data = f", calibrated with {conversion.calibration.words}" if conversion.settings.calibrates else ""
     return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
 

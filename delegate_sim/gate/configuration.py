@@ -67,7 +67,7 @@ class ConfiguredTarget:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """Budgets for some models, some targets, or both."""
+    """Budgets that override the general ones for the given models and targets; None for all models or all targets."""
 
     models: tuple[str, ...] | None
     targets: tuple[str, ...] | None
@@ -216,7 +216,7 @@ def _targets(
 
 
 def _assume_ops_registered(table: ConfigurationTable) -> bool:
-    """Return whether the application registers operators, according to the current or the former name of the key."""
+    """Return whether to assume that the application registers missing operators; the key may have its current or former name."""
     former = _FORMER_KEY in table.content
     if former and _ASSUMES_KEY in table.content:
         raise ConfigurationProblem((*table.key, _FORMER_KEY), f"is the former name of {_ASSUMES_KEY}: give only one of them")
@@ -305,7 +305,7 @@ def _matched(root: str, patterns: Sequence[str]) -> set[str]:
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
-    """Return the files that match a pattern. The name of a folder matches all models in the folder and its subfolders."""
+    """Return the files that match a pattern. A pattern that names a folder matches all models in it and its subfolders."""
     if is_pattern(pattern):
         return matching_files(pattern, root)
     below = os.path.join(root, pattern)

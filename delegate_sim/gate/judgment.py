@@ -1,4 +1,4 @@
-"""Judge one model on one target: find measures worse than the baseline or a budget allows, and the nodes that explain them."""
+"""Judge one model on one target: find the measures that exceed the baseline or a budget, and the nodes that explain them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def update_command(path: str) -> str:
 
 
 def take_entry(run: Run, model: Model) -> Entry:
-    """Return the baseline entry for a run."""
+    """Return a new baseline entry that records the result of a run."""
     target = run.target
     groups: dict[tuple[int, str], list[int]] = {}
     for subgraph, index, reasons in on_cpu(run):

@@ -1,4 +1,4 @@
-"""Run a model on a target live, if an engine is available."""
+"""Run a target's real delegate on a model, if this host has the delegate, and compare it with the simulation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INSTALL = "install what is missing (delegate-sim doctor), or leave the target o
 
 @dataclass(frozen=True, slots=True)
 class LiveCheck:
-    """The results that a live run adds to a case. ``report`` describes the difference, to send to the project; None if equal."""
+    """The results that a live run adds to a case. ``report`` describes the difference for a bug report; None if there is none."""
 
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
@@ -28,12 +28,12 @@ class LiveCheck:
 
 
 def can_run(target: Target) -> bool:
-    """Return whether a target's delegate can run live on some host."""
+    """Return whether any host can run a target's real delegate."""
     return target.delegate.live is not None
 
 
 def check_live(model: Model, target: Target) -> LiveCheck:
-    """Run a model live on a target, with the same options, and compare the result with the simulation."""
+    """Run a target's real delegate on a model, with the target's options, and compare the result with the simulation."""
     if not can_run(target):
         return LiveCheck(notes=(f"not run live: {target.delegate.name} runs on its own platform only",))
     engine = find_engine(target.delegate)

@@ -1,4 +1,4 @@
-"""Results of a command, from which all output formats are written."""
+"""The results of one command. All output formats are written from them."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ class Case:
     sha256: str = ""
     rule_set: str = ""
     multiply_adds: int | None = None
-    """Multiply-adds of the whole model; None without a result."""
+    """Multiply-adds of the whole model; None if there is no result."""
     delegated_multiply_adds: int | None = None
     strip: Lengths = ()
-    """Runs of nodes in one state, in execution order, as (state, number of nodes); empty without a result."""
+    """Consecutive nodes in the same state, as (state, number of nodes) in execution order; empty if there is no result."""
 
 
 UNREADABLE_MODEL = "unreadable-model"
@@ -77,7 +77,7 @@ def unreadable_case(
     message: str,
     code: str = UNREADABLE_MODEL,
 ) -> Case:
-    """Return the case of a model without a result: it cannot be read, or the program failed (``INTERNAL_ERROR``)."""
+    """Return the case of a model that has no result: it cannot be read, or the program failed on it (``INTERNAL_ERROR``)."""
     return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
@@ -153,7 +153,7 @@ def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
 
 
 def fingerprints(case: Case) -> Sequence[str]:
-    """Return, for each finding, a digest that does not change when nodes are renumbered or wording changes.
+    """Return, for each finding, a digest that stays the same if nodes are renumbered or messages are reworded.
 
     The digest depends on the model, target, code, subgraph, operator and tensor name; findings that agree in all of these are
     distinguished by their order.

@@ -25,7 +25,7 @@ class ConfiguredSource:
     """A source model and its conversion; ``name`` is the model's name in the baseline.
 
     ``text`` and ``data`` name the source and the calibration data, with absolute paths. ``path`` is the source's path relative
-    to the configuration's folder, with slashes; it is empty for a function of a module.
+    to the configuration's folder, with slashes; it is empty if the source is a function of a module.
     """
 
     name: str
@@ -80,9 +80,9 @@ def converted(source: ConfiguredSource) -> Conversion:
 
 
 def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
-    """Return the first installed route that supports the settings, or else such a route whose converter is not installed.
+    """Return the first installed route that supports the settings, or else the first route that supports them.
 
-    Raise ModelError if no route supports the settings.
+    The converter of the latter is not installed. Raise ModelError if no route supports the settings.
     """
     able = [route for route in candidates if source.converter in ("", route.name) and knows(route, source.settings)]
     if not able:
@@ -95,7 +95,10 @@ def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
 
 
 def _place(value: Any) -> str:
-    """Return a path in the configuration's folder, optionally with a function, or the name of a function in a module."""
+    """Return the place of a source or of data: a path in the configuration's folder, or the name of a function.
+
+    A function is in a file (its path comes first) or in a module.
+    """
     text = parse_text(value)
     parse_inside(text)
     return text

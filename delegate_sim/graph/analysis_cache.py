@@ -1,4 +1,4 @@
-"""Results that the simulations of one analysis share, for example in a table of releases or an overview of targets."""
+"""A cache that the simulations of one analysis share, for example of a table of releases or an overview of targets."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _KEPT = 8
-"""The number of results kept for each question; it is small because the results of a large model take much memory."""
+"""The number of results kept of each kind; it is small because the results of a large model take much memory."""
 
 
 class AnalysisCache:
-    """Results that several simulations of one analysis need: prepared graphs, and delegates' decisions about graphs.
+    """A cache of results that several simulations of one analysis need: prepared graphs, and delegates' decisions about graphs.
 
     An analysis creates one cache, passes it to every simulation, and drops it at the end. A key must include everything that the
     result depends on. Models and graphs can be parts of a key, since they cannot change and are compared by identity.
@@ -23,10 +23,10 @@ class AnalysisCache:
         self._results: dict[Hashable, deque[tuple[tuple[object, ...], Any]]] = {}
 
     def get(self, question: Hashable, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """Return the result that is cached for an equal key, or cache and return the result of ``make``.
+        """Return the cached result for an equal key; if there is none, call ``make``, and cache and return its result.
 
-        ``question`` is the kind of result. ``key`` must include everything that the result depends on. For each question, the
-        last eight results are kept.
+        ``question`` names the kind of result, and the last eight results of each kind are kept. ``key`` must include
+        everything that the result depends on.
         """
         results = self._results.setdefault(question, deque(maxlen=_KEPT))
         for known, result in results:

@@ -17,7 +17,7 @@ from .partition import Subset, partition
 _MOST_WORK = 500_000
 """The largest number of nodes that all calls together may visit.
 
-Calls beyond this limit are not simulated, and do not reorder the plan.
+Calls beyond this limit are not simulated. They are assumed to leave the order of the plan unchanged.
 """
 
 DELEGATE = 51
@@ -26,7 +26,7 @@ DELEGATE = 51
 
 @dataclass(frozen=True, slots=True)
 class ReplacingCall:
-    """The runtime's report of one call: the number of nodes it replaces, of nodes in the plan, and of partitions."""
+    """The numbers that the runtime logs for one call: of nodes it replaces, of nodes in the plan, and of partitions."""
 
     replaced: int
     total: int
@@ -53,13 +53,13 @@ class InCalls:
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]
     is_exact: bool
-    """Whether the order of the plan is exact; it may not be if there are so many calls that the last calls are not simulated."""
+    """False if the order of the plan may differ, because there are too many calls to simulate all of them."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
-    """Return the partitions after each call has replaced its nodes by kernels, one call after another.
+    """Simulate the calls one after another, each of which replaces its nodes by kernels, and return the final partitions.
 
-    Raises PartitionError if the graph has a cycle.
+    ``name`` is the delegate's name. Raise PartitionError if the graph has a cycle.
     """
     now, made, reports = graph, dict[int, Subset](), list[ReplacingCall]()
     followed = max(1, _MOST_WORK // max(1, len(graph.execution_plan)))

@@ -28,8 +28,8 @@ class DynamicTensor:
     named: int
     """The index of the tensor that the runtime names in its message, usually the index of ``tensor``.
 
-    If a kernel did not set the size of ``tensor``, the runtime instead names a tensor that was dynamic before, or -1 if there is
-    none.
+    If a kernel did not set the size of ``tensor``, the runtime instead names a tensor that was already dynamic; if there is no
+    such tensor, it names -1.
     """
 
 

@@ -27,7 +27,7 @@ class PartitionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Nodes that run together, and the tensors that cross their boundary; the log line counts a subset as a partition.
+    """Nodes that run together, and the tensors that cross their boundary; the runtime's log counts a subset as a partition.
 
     ``nodes`` are node indices in run order. ``inputs``, which include constants, and ``outputs`` are sorted tensor indices.
     """
@@ -41,7 +41,7 @@ class Subset:
 def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
     """Split the graph's execution plan into subsets of delegated nodes and of other nodes, and return the subsets in run order.
 
-    Nodes with side effects run in plan order, unless the graph has control edges. Raises PartitionError if the graph has a cycle.
+    Nodes with side effects run in plan order, unless the graph has control edges. Raise PartitionError if the graph has a cycle.
     The result is cached, since delegates of one family often accept the same nodes.
     """
     chosen = tuple(delegated)
@@ -72,7 +72,7 @@ def _is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Nodes of one type, delegated or other, that run together, and the tensors that cross their boundary, possibly repeated."""
+    """Nodes that run together, all delegated or none, and the tensors that cross their boundary; tensors may be repeated."""
 
     nodes: list[int]
     inputs: list[int]
@@ -140,7 +140,7 @@ def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int,
 
 
 class _Dependencies(NamedTuple):
-    """The tensors that each node of a plan waits for, whether the node is delegated or not.
+    """The tensors that each node of a plan waits for; they do not depend on which nodes are delegated.
 
     Nodes are given by their positions in the plan.
     """
@@ -239,7 +239,7 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Open an epoch for the type of the ready node that comes first in the plan; return whether this node is delegated."""
+        """Open an epoch for the first ready node of the plan and all nodes of its type; return whether this node is delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))

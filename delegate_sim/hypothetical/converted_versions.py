@@ -14,7 +14,7 @@ from .model_editing import Edited, Editor, NodeKey, edited
 def demanded_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
     """Return the version that a converter writes for each builtin operator.
 
-    ``supposed`` gives the versions that some nodes need; for other nodes, the version is derived from the node.
+    ``supposed`` gives the versions that some nodes need. The version that any other node needs is derived from the node.
     """
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
@@ -26,7 +26,7 @@ def demanded_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingPro
 
 
 def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
-    """Return the model with these versions of the named operators; all other operators keep their versions."""
+    """Return the model with the operators in ``versions`` changed to these versions; all other operators keep theirs."""
 
     def set_versions(editor: Editor) -> None:
         editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]

@@ -105,7 +105,7 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
 
 
 def _narrow(editor: Editor, folded: FoldedGraph) -> None:
-    """If the model has float16 weights, store new float constants like the weights: in float16, followed by a DEQUANTIZE."""
+    """If the model has float16 weights, store the new float constants in float16 too, each followed by a DEQUANTIZE."""
     if not any(editor.graph.view(node).is_constant_float16_dequantize for node in editor.graph.nodes):
         return
     read = {index for _, node in editor.nodes for index in node.inputs}

@@ -51,13 +51,13 @@ class Supposition:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """The codes of errors to ignore; these errors make a compiler plugin or LiteRT's loader refuse the whole model."""
+    """The codes of errors to ignore, among those with which a compiler plugin or LiteRT's loader refuses the whole model."""
     assume_ops_registered: bool = False
     """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
     release: Release | None = None
     """The release of the runtime, in place of the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes whose CPU kernels refuse nothing during preparation."""
+    """Nodes whose CPU kernels are assumed to accept them during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
     """Nodes to remove from the model, because the application does their work."""
 
@@ -77,12 +77,12 @@ class Supposition:
 
 
 def simulate_if(model: Model, target: Target, supposition: Supposition) -> Run:
-    """Simulate a model under these assumptions. Raises OptionError if the model lacks a named operator or node."""
+    """Simulate a model under these assumptions. Raise OptionError if the model lacks a named operator or node."""
     return simulate_changed(changed(model, supposition, target.release), target, supposition)
 
 
 def simulate_changed(change: Edited, target: Target, supposition: Supposition, cache: AnalysisCache | None = None) -> Run:
-    """Simulate a model that ``changed`` returned."""
+    """Simulate a model that ``changed`` returned for the same ``supposition``."""
     repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
     accepted = _accepted(change, supposition)
     assumptions = Assumptions(accepted, supposition.fixed_shapes, repaired, supposition.ended)
@@ -90,9 +90,9 @@ def simulate_changed(change: Edited, target: Target, supposition: Supposition, c
 
 
 def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:
-    """Return the model with the assumed changes; the original model if nothing in the model changes.
+    """Return the model with the assumed changes; return the original model if they change nothing in it.
 
-    Raises OptionError if the model lacks a named operator or node, LimitError if the changed model is too large to simulate.
+    Raise OptionError if the model lacks a named operator or node, and LimitError if the changed model is too large to simulate.
     """
     refuse_unknown_names(model, supposition)
     with naming_model(model.path):

@@ -15,7 +15,7 @@ from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
 
 _POSITIONS = itertools.count(1)
-"""Numbers for the positions of changed options; the numbers are negated, to differ from all positions in a file."""
+"""Numbers for the positions of changed options. They are negated, since the positions of options in a file are not negative."""
 
 
 class NodeKey(NamedTuple):
@@ -40,7 +40,7 @@ class Edited:
 
     @functools.cached_property
     def now(self) -> Mapping[NodeKey, NodeKey]:
-        """The key of each remaining node in the changed model, by its key in the original model."""
+        """A map from each remaining node's key in the original model to its key in the changed model."""
         return {
             NodeKey(subgraph, origin): NodeKey(subgraph, index)
             for subgraph, origins in enumerate(self.origins)
@@ -49,7 +49,7 @@ class Edited:
         }
 
     def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
-        """Return the keys in the changed model, by the keys in the original model; removed nodes are left out."""
+        """Return a map from ``keys``, which are keys in the original model, to keys in the changed model; omit removed nodes."""
         return {key: self.now[key] for key in keys if key in self.now}
 
     def then(self, change: Callable[[Model], Edited]) -> Edited:
@@ -91,7 +91,7 @@ class Editor:
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     def options_of(self, node: Node) -> Options:
-        """Return the options of a node, including changes."""
+        """Return the options of a node, including the changes that this editor made."""
         if node.options is not None and node.options[1] in self.options:
             return Options(node.options[0], self.options[node.options[1]])
         return self.model.options(node)
@@ -114,7 +114,10 @@ class Editor:
         return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
-        """Replace tensors as operands of nodes and as outputs. Tensors that replace each other in a circle are kept."""
+        """Replace each key of ``replaced`` by its value, as an operand of nodes and as an output.
+
+        Tensors that would replace each other in a circle are kept.
+        """
         if not replaced:
             return
         known: dict[int, int] = {}
@@ -140,9 +143,9 @@ class Editor:
         self.nodes = [(origin, node) for origin, node in self.nodes if origin not in gone]
 
     def remove_unread(self, unread: Iterable[int]) -> None:
-        """Remove the nodes that compute these tensors and whose results nothing reads.
+        """Remove the nodes that compute the tensors ``unread``, unless something reads the nodes' results.
 
-        This is repeated for the operands of the removed nodes.
+        Then do the same for the operands of the removed nodes.
         """
         candidates = set(unread)
         while candidates:
@@ -169,7 +172,7 @@ class Editor:
         return index
 
     def insert(self, op: str, source: int, result: int, *, version: int = 1, at: int | None = None) -> None:
-        """Add a node with one operand and one result to the list of nodes, at a place or at the end."""
+        """Add a node with one operand and one result. ``at`` is its place in the list of nodes; None for the end."""
         place = len(self.nodes) if at is None else at
         self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
 
@@ -199,7 +202,10 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
 
 
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:
-    """Return the operator codes of the changed file: codes that nodes use, and codes that no node of the original used."""
+    """Return the operator codes of the changed file.
+
+    These are the codes that its nodes use, and the codes that the original file listed although none of its nodes used them.
+    """
     before, now = _used(model.subgraphs), _used(subgraphs)
     kept = [code for code in model.operator_codes if code in now or code not in before]
     return tuple(dict.fromkeys([*kept, *now]))

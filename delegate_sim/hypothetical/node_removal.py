@@ -9,9 +9,9 @@ from .model_editing import Edited, Editor, NodeKey, edited
 
 
 def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model without some nodes; their results that other nodes read become inputs of the model.
+    """Return the model without ``nodes``. If other nodes read a result of a removed node, it becomes an input of the model.
 
-    A called subgraph keeps its inputs and outputs, so a node stays there if anything reads its results.
+    A subgraph that a node calls must keep its inputs and outputs. There, a node is not removed if anything reads its results.
     """
     return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
 

@@ -16,7 +16,7 @@ _SHAPING = ("BROADCAST_TO", "RESHAPE")
 
 
 def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -> None:
-    """Remove, merge and replace nodes.
+    """Simplify a subgraph: remove, merge and replace nodes.
 
     ``constants`` are tensors that became constant, and ``zeros`` are constants whose elements are all 0.
 
@@ -187,7 +187,7 @@ def _widens(editor: Editor, index: int) -> int | None:
 
 
 def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
-    """Give a constant the shape and type of a bias, and return its index; change a copy if the constant is shared."""
+    """Give a constant the shape and type of a bias, or give them to a copy if the constant is shared; return the index."""
     own = editor.tensors[index]
     biased = _biased(own)
     if (own.shape, own.type) == (biased.shape, biased.type):
@@ -241,7 +241,7 @@ _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
 def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors: _Neighbors) -> int | None:
-    """Return the tensor that a layer must read to replace the RESHAPE after it by the layer's option to keep dimensions.
+    """Return the tensor that a layer must read if its option to keep dimensions is to replace the RESHAPE after it.
 
     Return None if the option cannot replace the RESHAPE.
     """

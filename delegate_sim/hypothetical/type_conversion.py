@@ -40,7 +40,7 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
 )
 """The scale and zero point that the kernel requires of its result, by operator."""
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
-"""The dimension of the weights that has a scale for each index, by operator."""
+"""For each operator, the dimension of the weights along which each slice has its own scale."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 
@@ -64,7 +64,7 @@ _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 @functools.lru_cache(maxsize=2)
 def as_float(model: Model) -> Edited:
-    """Return the model as if converted without quantization (with ``converter.optimizations`` empty)."""
+    """Return the model as a converter writes it without quantization (with ``converter.optimizations`` empty)."""
     if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
         return unchanged(model)
     return _with_versions(edited(model, lambda editor: _widen(editor, model)))
@@ -72,7 +72,7 @@ def as_float(model: Model) -> Edited:
 
 @functools.lru_cache(maxsize=2)
 def as_int8(model: Model) -> Edited:
-    """Return the model as if converted with full integer quantization (a representative data set, float inputs and outputs)."""
+    """Return the model as a converter writes it with full integer quantization (calibrated, with float inputs and outputs)."""
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
 
 
@@ -148,7 +148,7 @@ def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> Non
 
 
 class _Quantizer:
-    """A quantizer that handles the nodes of one subgraph one after the other, and quantizes float tensors."""
+    """Quantizes the float tensors of one subgraph, node by node."""
 
     def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
         self.editor = editor

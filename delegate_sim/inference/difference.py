@@ -27,13 +27,13 @@ from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
-"""The largest number of repeated runs of the first model if its outputs differ from the second model's outputs."""
+"""The largest number of times that the first model is run again if its outputs differ from those of the second model."""
 _PACKAGE = "ai_edge_litert"
 
 
 @dataclass(frozen=True, slots=True)
 class TensorDifference:
-    """The difference of one tensor over all samples. Errors are in the unit of the stored tensor."""
+    """The difference between the two models' values of one tensor, over all samples. Errors are in units of the stored values."""
 
     name: str
     elements: int
@@ -48,7 +48,7 @@ class TensorDifference:
     problem: str
     """The reason why the tensor cannot be compared; empty if it can be compared."""
     unsteady: int = 0
-    """Number of elements that differ between runs of the first model: some CPU kernels read uninitialized memory."""
+    """Number of elements that differ between runs of the first model, since some CPU kernels read uninitialized memory."""
 
     @property
     def is_same(self) -> bool:
@@ -57,7 +57,7 @@ class TensorDifference:
 
     @property
     def relative(self) -> float:
-        """The largest error as a share of the range."""
+        """The largest error, as a fraction of ``range``."""
         return 0.0 if not self.greatest else self.greatest / self.range if self.range else math.inf
 
 
@@ -79,7 +79,7 @@ class Difference:
 
     @property
     def unsteady(self) -> str:
-        """The name of an output that the first model computes differently from run to run; empty if there is no such output."""
+        """The name of an output whose value differs between runs of the first model; empty if there is no such output."""
         return next((output.name for output in self.outputs if output.unsteady), "")
 
     @property
@@ -89,7 +89,7 @@ class Difference:
 
     @property
     def relative(self) -> float:
-        """The largest error of an output as a share of that output's range."""
+        """The largest error of any output, as a fraction of that output's ``range``."""
         return max([output.relative for output in self.outputs], default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,28 +106,28 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A second model that continues where the first model ends; together, both models replace a single model."""
+    """A model that continues where another model ends. Together, the two models replace one original model."""
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
-    """For each input: whether it is an output of the first model or an input of the single model (False), and its index there."""
+    """For each input: True and the index of an output of the other model, or False and the index of an original input."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the single model: the model that computes the output (0 or 1), and the output's index in that model."""
+    """For each output of the original model: the model that computes it (0: the other, 1: this one), and its index there."""
     tensors: Mapping[int, int]
-    """For tensors in both the single model and the second model: the index in the second, by the index in the single model."""
+    """For tensors of the original model that this model also has: the index in this model, by the index in the original."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facing:
     """The correspondence of the inputs and outputs of two models.
 
-    Values that the two models store in different types, with or without a scale, are compared as real numbers.
+    Values that the two models store in different types are compared as real numbers, dequantized if they have a scale.
     """
 
     order: Mapping[str, Sequence[int]]
-    """Under ``inputs`` and ``outputs``: for each input or output of the first model, its position in the second model."""
+    """The keys are ``inputs`` and ``outputs``. For each input or output of the first model: its position in the second model."""
     in_real_numbers: Mapping[str, Sequence[bool]]
-    """Under ``inputs`` and ``outputs``: for each input or output of the first model, true if the two models' types differ."""
+    """The keys are ``inputs`` and ``outputs``. For each input or output of the first model: true if the models' types differ."""
 
 
 def check_installed() -> None:
@@ -150,8 +150,8 @@ def compare(
 
     ``tensors`` names intermediate tensors of the first subgraph by index; both models have these tensors at the same index.
     ``then`` is a model that continues the second model. ``facing`` gives the correspondence if the second model's inputs and
-    outputs have another order or other types. If something differs, the first model is run repeatedly, unless
-    ``looks_for_unsteady`` is false. Raises FixError with the runtime's message if a model does not run.
+    outputs have another order or other types. If results differ, the first model is run again to see whether its own results
+    vary, unless ``looks_for_unsteady`` is false. Raise FixError with the runtime's message if a model does not run.
     """
     check_installed()
     with tempfile.TemporaryDirectory() as name:
@@ -199,7 +199,10 @@ def _entries(results: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
-    """Record how many elements the first model computes differently from run to run; return whether there are any."""
+    """Record how many elements differ between runs of the first model; return whether there are any.
+
+    ``alike`` are the results of comparing the first model with itself.
+    """
     for entry, own in zip(_entries(results), _entries(alike), strict=True):
         entry["unsteady"] = own["bits"]
     return any(own["bits"] for own in _entries(alike))

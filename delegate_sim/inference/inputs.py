@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 InputArray: TypeAlias = "npt.NDArray[Any]"
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
-"""By operator: the position of the operand with indices, and the position of the operand that is indexed."""
+"""For each operator, the position of the operand that holds indices, and the position of the operand that they index."""
 _PASSING_ON = frozenset(
     {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
 )
 _MOST_ELEMENTS = 1 << 25
-"""Largest number of elements of all inputs together: a 4K picture has fewer."""
+"""Largest number of elements that all inputs together may have. A 4K picture has fewer."""
 _PIECE = 1 << 20
 """Number of elements to generate at a time, since generating needs more memory than the array itself."""
 _FLAGS = 2
-"""Range of integers that are not indices: 0 and 1, as in masks."""
+"""Exclusive upper bound for integers that are not indices: they are 0 or 1, as in masks."""
 
 
 def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
     """Return generated arrays for the inputs of a subgraph, in the subgraph's order; equal seeds give equal arrays.
 
-    ``shapes`` replaces the shapes of tensors in the file. Raises OptionError for a type or shape that cannot be generated.
+    ``shapes`` replaces the shapes of tensors in the file. Raise OptionError for a type or shape that cannot be generated.
     """
     generator = np.random.default_rng(seed)
     graph = file_graph(model, subgraph)
@@ -98,9 +98,9 @@ def _limit(graph: Graph, index: int) -> int:
 
 
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
-    """Read the inputs of a subgraph from a .npz file, which names the arrays after tensors or after arguments of the signature.
+    """Read the inputs of a subgraph from a .npz file, whose arrays are named like the input tensors or the signature's arguments.
 
-    Raises OptionError if an array is missing or does not fit its input.
+    Raise OptionError if an array is missing or does not fit its input.
     """
     try:
         with open_input(path) as file:

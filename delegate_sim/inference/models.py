@@ -25,9 +25,9 @@ def compare_models(
 ) -> Difference:
     """Run two models on the same inputs, which are generated or read from .npz files.
 
-    Values that only one model stores as quantized integers are compared as real numbers. Without ``is_timed`` each model runs
-    once per input, without measuring latency or differences between runs. Raises FixError if inputs or outputs differ in number,
-    shape or meaning, or if a model does not run.
+    Values that only one model stores as quantized integers are compared as real numbers. If ``is_timed`` is false, each model
+    runs once per input, and neither latency nor differences between runs are measured. Raise FixError if inputs or outputs
+    differ in number, shape or meaning, or if a model does not run.
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
@@ -38,7 +38,10 @@ def compare_models(
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
-    """Return the correspondence of inputs and outputs; None if order and types agree. Raises FixError if they do not match."""
+    """Return the correspondence of the models' inputs and outputs; None if their order and types are the same.
+
+    Raise FixError if the inputs or outputs of one model cannot be matched with those of the other.
+    """
     order: dict[str, list[int]] = {}
     in_real_numbers: dict[str, list[bool]] = {}
     for side, mine, theirs in zip(("input", "output"), _ends(first), _ends(second), strict=True):
@@ -76,7 +79,7 @@ def _ends(model: Model) -> tuple[list[_End], list[_End]]:
 
 
 def _order(mine: Sequence[_End], theirs: Sequence[_End]) -> list[int]:
-    """Return, for each input or output of the first model, its position in the second model.
+    """Return, for each end of the first model (``mine``), the position of the corresponding end of the second (``theirs``).
 
     Inputs and outputs correspond by signature name if both models have the same names, and otherwise by position.
     """
@@ -99,7 +102,7 @@ def _fault(expected: Tensor, tensor: Tensor, *, is_input: bool) -> str:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    """Return whether the values represent real numbers."""
+    """Return whether a tensor's values represent real numbers: they are floats or quantized."""
     return tensor.type in _REAL or tensor.scale > 0
 
 
@@ -108,7 +111,7 @@ def _refused(first: Model, second: Model, fault: str) -> str:
 
 
 def _takes(tensor: Tensor, expected: Tensor) -> bool:
-    """Return whether an input accepts the values generated for another input; an unknown size accepts every size."""
+    """Return whether the input ``tensor`` accepts values of ``expected``'s shape; an unknown size accepts every size."""
     sizes = tensor.shape_signature or tensor.shape
     return len(sizes) == expected.rank and all(
         size in (-1, expected_size) for size, expected_size in zip(sizes, expected.shape, strict=True)

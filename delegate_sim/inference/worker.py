@@ -38,7 +38,7 @@ class _Stopped(Exception):
 
 
 class _ModelSide:
-    """One of the two models in the runtime."""
+    """One of the two models, loaded in the runtime."""
 
     def __init__(self, name: str, path: str, keeps_tensors: bool, folder: Path) -> None:
         from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -67,7 +67,10 @@ class _ModelSide:
             raise _Stopped(self.name, " ".join(str(error).split())) from error
 
     def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run the model on some inputs. With repeats, all runs but the first are timed; else the only run is timed."""
+        """Run the model on some inputs once, and then ``repeats`` times more.
+
+        If ``repeats`` is not 0, only the repeated runs are timed.
+        """
         interpreter = self._interpreter
         shapes = {detail["index"]: tuple(detail["shape"]) for detail in interpreter.get_input_details()}
         for index, array in zip(self.inputs, inputs, strict=True):
@@ -116,7 +119,10 @@ class _Stored:
 
 
 class _Facing:
-    """The second model, with its inputs and outputs in the order of the first model, and as real numbers if the types differ."""
+    """The second model, used like the first: with the first model's order of inputs and outputs.
+
+    Values whose types differ between the models are converted to real numbers.
+    """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
         self._first, self._second = first, second
@@ -156,7 +162,7 @@ class _Facing:
 
 
 class _ModelChain:
-    """Two models that replace one original model: the second reads inputs of the original and outputs of the first."""
+    """Two models that replace one original model. The second reads inputs of the original and outputs of the first."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
         self._parts = first, second

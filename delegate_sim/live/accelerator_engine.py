@@ -49,7 +49,7 @@ class AcceleratorEngine(Engine):
 
     @property
     def fixed_options(self) -> OptionValues:
-        """Required values of the options that LiteRT's Python API cannot set."""
+        """The values that LiteRT uses for the options that its Python API cannot set."""
         return self._traits.fixed
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:

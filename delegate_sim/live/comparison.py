@@ -17,7 +17,7 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Largest number of partitions to describe that only the real code has, and that only the simulation has."""
+"""Largest number of partitions to describe of those that only the real code has, and of those that only the simulation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class LiveResult:
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:
-    """Return the release to simulate for the installed code.
+    """Return the release to simulate, so that the result can be compared with the installed code.
 
-    If the default release is requested, return the installed release. Raises OptionError for a release that is not installed.
+    If the default release is requested, return the installed release. Raise OptionError for a release that is not installed.
     """
     try:
         installed = parse_release(engine.software)
@@ -82,7 +82,7 @@ def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
 
 
 def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
-    """Run a delegate's code on a model, and compare the code's decision with a run simulated with the same options."""
+    """Run a delegate's real code on a model, and compare its decision with ``run``, which was simulated with the same options."""
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:

@@ -39,7 +39,7 @@ class LiveDecision:
     lines: tuple[str, ...] = ()
     partitions: tuple[LivePartition, ...] | None = None
     lacks: str = ""
-    """Requirements that this host lacks, as detected by running the code."""
+    """Requirements that were found to be missing on this host when the code ran; empty if nothing is missing."""
     is_closed: bool = False
     """True if closed-source code made the decision, which is then not compared."""
     has_further: bool = False

@@ -34,11 +34,11 @@ class Engine(ABC):
     @property
     @abstractmethod
     def software(self) -> str:
-        """The name and version of the code, such as ``litert-2.3.0``."""
+        """The name and version of the real code, such as ``litert-2.3.0``."""
 
     @abstractmethod
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the code on a model, in a separate process. Raises OptionError for options that the code does not accept."""
+        """Run the code on a model, in a separate process. Raise OptionError for options that the code does not accept."""
 
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:

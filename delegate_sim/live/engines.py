@@ -18,7 +18,7 @@ from .runtime_engine import RuntimeEngine
 
 
 def find_engine(delegate: Delegate) -> Engine:
-    """Return a delegate's engine, whose ``lacks`` names the missing requirements.
+    """Return a delegate's engine, whose ``lacks`` names the requirements that are missing on this host.
 
     A missing vendor library is not detected until the engine runs.
     """

@@ -1,7 +1,7 @@
-"""Read from LiteRT's interpreter which nodes the default delegate took.
+"""Read from LiteRT's interpreter the nodes that the default delegate took.
 
-The Python API shows neither execution plans nor the nodes that a delegate kernel replaced, but delegates see both. An observing
-delegate, which claims no node, is therefore applied after the default delegate, and records the plans.
+The Python API shows neither execution plans nor the nodes that a delegate kernel replaced, but delegates see both. This module
+therefore applies a second delegate after the default delegate; it claims no node and records the plans.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ NodePlan = tuple[int | Partition, ...]
 def plans(model: bytes) -> list[NodePlan]:
     """Return the execution plan of each subgraph after the runtime applied its delegate.
 
-    Raises ValueError or RuntimeError if the runtime cannot load or prepare the model.
+    Raise ValueError or RuntimeError if the runtime cannot load or prepare the model.
     """
     interpreter = Interpreter(model_content=model)
     interpreter.allocate_tensors()
@@ -157,7 +157,10 @@ def _numbers(array: Any) -> tuple[int, ...]:
 
 
 def _main(source: str, result: str) -> None:
-    """Write the execution plans of a model, or the error, as JSON. A kernel is written as the list of its nodes."""
+    """Write the execution plans of the model ``source``, or the error, to the file ``result`` as JSON.
+
+    A kernel is written as the list of its nodes.
+    """
     content: dict[str, Any] = {"error": "", "plans": []}
     try:
         for plan in plans(Path(source).read_bytes()):

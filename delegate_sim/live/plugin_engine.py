@@ -109,7 +109,7 @@ def _lacks(traits: PluginTraits) -> str:
 
 
 def _missing_library(printed: Sequence[str], needs: str) -> str:
-    """Return the requirement to install if the plugin or a vendor library cannot be loaded; empty if every library was loaded."""
+    """Return the requirement to install if the printed lines report a library that cannot be loaded; empty if there is none."""
     libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
     return f"{needs} ({libraries[-1].rstrip('.')})" if libraries else ""
 
@@ -136,7 +136,7 @@ def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
-    """Return the decision with the partitions, which the tool writes as the last subgraphs of the model.
+    """Return the decision with its partitions, which the tool writes as the last subgraphs of the model ``written``.
 
     An ``odml.npu_call`` also has a partition, although the plugin did not select the nodes of the call.
     """
@@ -155,10 +155,10 @@ def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, nu
 
 
 def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
-    """Return the file's node for a node of a partition, found by the name of the first output.
+    """Find the node of the file that corresponds to a node of a partition, by the name of the first output.
 
-    The operators must agree, because the last node of an inlined body has the output name of another node. A selected node that
-    is compiled on its own appears as a call to the compiled code, and matches any operator.
+    The operators must agree, because the last node of an inlined body has the output name of another node. An exception is a
+    selected node that is compiled on its own: it appears as a call to the compiled code, and matches any operator.
     """
     place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
     if place is None:

@@ -18,7 +18,7 @@ MEMORY = 16 << 30
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a process: ``status`` is the exit code, negative for a signal, None after a timeout."""
+    """The end of a process. ``status`` is the exit code; it is negative after a signal, and None after a timeout."""
 
     status: int | None
     output: str
@@ -36,7 +36,7 @@ class Finished:
 _PROBE = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""Start-up code. Python's own folders come first in the path, so that this package's modules shadow no other modules."""
+"""Python code that starts the module. Python's own folders come first in the path, so that this package shadows no modules."""
 
 
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:

@@ -23,7 +23,7 @@ _MODULE = "delegate_sim.live.execution_plans"
 
 
 class RuntimeEngine(Engine):
-    """Loads a model, allocates tensors, and reads the resulting execution plans."""
+    """Loads a model in the interpreter, allocates tensors, and reads the resulting execution plans."""
 
     def __init__(self, delegate: Delegate) -> None:
         is_there = packages.package_folder(packages.RUNTIME) is not None

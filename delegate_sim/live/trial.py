@@ -1,4 +1,4 @@
-"""Test whether an engine runs on this host, with a model of one node."""
+"""Test whether an engine runs on this host by running it on a model with one node."""
 
 from __future__ import annotations
 

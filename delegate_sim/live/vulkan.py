@@ -25,7 +25,7 @@ _LOADER, _SWIFTSHADER = "libvulkan.so.1", "vk_swiftshader_icd.json"
 
 
 def driver_environment() -> Mapping[str, str] | None:
-    """Return the environment variables that make a driver available.
+    """Return the environment variables with which a process finds a Vulkan driver.
 
     The result is empty if no variables are needed, and None if there is no driver.
     """

@@ -1,1 +1,1 @@
-"""The model file: the tables of a flatbuffer as plain data (``Model``), which are read without the weights."""
+"""Read a model file as plain data (``Model``): the tables of the flatbuffer, without the weights."""

@@ -21,7 +21,7 @@ ControlEdges = Sequence[tuple[int, int]]
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
     """Return the control edges of each subgraph.
 
-    Returns None if the metadata has no control edges, is malformed, or does not fit the model.
+    Return None if the metadata has no control edges, is malformed, or does not fit the model.
     """
     if METADATA_NAME not in model.metadata:
         return None

@@ -4,8 +4,9 @@
 the ``tflite`` package generates take 91 microseconds for each node.)
 
 ``Flatbuffer`` reads the bytes and trusts none of them. Every position is checked against the file size before it is followed. In
-addition, reading has a budget: the declared sizes of all tables, vectors and strings are added up, and their sum is checked
-against the file size. So memory and time stay proportional to the file size, even if many references point to the same place.
+addition, reading has a budget: the declared sizes of all tables, vectors and strings are added up, and their sum is limited in
+proportion to the file size. So memory and time stay proportional to the file size, even if many references point to the same
+place.
 
 Position 0 stands for an absent field, since no field of a file can be at position 0.
 """
@@ -28,9 +29,9 @@ _SMALLEST_TABLE = 8
 """The smallest size of a table in bytes: a reference to the table, and the table's reference to its vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""The largest allowed ratio of all declared sizes to the file size.
+"""The largest allowed ratio of the sum of all declared sizes to the file size.
 
-It is above 1, because a writer may store equal parts only once.
+It is above 1, because a writer may store equal parts only once, and then each reference to a part counts.
 """
 _GREATEST_STRUCTURE = 1 << 27
 """The largest number of bytes that tables, names and shapes may take in any file: enough for about a million nodes."""
@@ -40,7 +41,7 @@ _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """A fault of a file; the message is a predicate that follows the file's name."""
+    """Raised for a fault of a file. The message is the rest of a sentence that begins with the file's name."""
 
 
 def _outside(what: str) -> Malformed:
@@ -68,7 +69,7 @@ class Flatbuffer:
         self._budget = min(_SHARING * self.size, self._most)
 
     def spend(self, amount: int, what: str) -> None:
-        """Add the declared size of tables or vectors in bytes to the total; raise Malformed if the total exceeds the budget."""
+        """Charge ``amount``, a declared size in bytes, to the budget; raise Malformed if this exceeds the budget."""
         self._budget -= amount
         if self._budget < 0 and _SHARING * self.size > self._most:
             raise Malformed(f"has tables, names and shapes of more than {self._most >> 20:,} MiB{how_to_raise()}")
@@ -96,7 +97,7 @@ class Flatbuffer:
         return [next(numbers) if position else absent for position in positions]
 
     def follow(self, positions: Sequence[int], what: str) -> list[int]:
-        """Return the positions that the references at these positions point to; for the position 0 (absent), return 0."""
+        """Return the target of the reference at each position; return 0 for the position 0, which means an absent field."""
         if not any(positions):
             return [0] * len(positions)
         return list(map(operator.add, positions, self.numbers(_REFERENCE, positions, what)))
@@ -142,7 +143,7 @@ class Flatbuffer:
             return [text.decode("utf-8", "replace") for text in encoded]
 
     def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
-        """Unpack vectors that were checked before to lie within the file."""
+        """Unpack vectors. The caller has checked that they lie within the file."""
         content = self.content
         readers = {count: _reader(f"<4x{count}{code}") for count in set(counts)}
         return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
@@ -204,7 +205,7 @@ class Tables:
         return self.buffer.lengths(self.targets(field, what), self._fields[field].element_size, what)
 
     def vectors(self, field: str, what: str) -> tuple[list[int], list[int]]:
-        """Return two lists with the position of the first element and the length of each table's vector.
+        """Return two lists about the vectors that a field of each table refers to: positions of first elements, and lengths.
 
         For an absent vector, both numbers are 0.
         """
@@ -254,8 +255,8 @@ class Tables:
     def spans(self, field: str, offset_field: str, size_field: str, what: str, first: int = 0) -> list[tuple[int, int] | None]:
         """Return the place of each table's data in the file, as (offset, size); None for a table without data.
 
-        In large models, the data may come after the flatbuffer. ``first`` is the number of the first table, used in error
-        messages.
+        ``field`` holds data inside the flatbuffer. In large models, ``offset_field`` and ``size_field`` may give a place after
+        the flatbuffer instead. ``first`` is the number of the first table, used in error messages.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, 1, what)
@@ -279,7 +280,7 @@ class Tables:
         return Tables(self.buffer, name, self.targets(field, f"one of its {name} tables"))
 
     def child_vectors(self, field: str) -> tuple[Tables, list[int]]:
-        """Return all elements of the tables' vectors of tables together as one ``Tables``, and the length of each vector."""
+        """Return all elements of a vector of tables that each table has, as one ``Tables``, and the length of each vector."""
         references, counts = self._references(field)
         return self._referred(field, references), counts
 
@@ -295,7 +296,7 @@ class Tables:
         return name
 
     def _references(self, field: str) -> tuple[Sequence[int], list[int]]:
-        """Return the positions of all elements of the tables' vectors of tables in one list, and the length of each vector."""
+        """Return the positions of all elements of a vector of tables that each table has, and the length of each vector."""
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)
@@ -309,7 +310,7 @@ class Tables:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _reader(form: str) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that unpacks numbers of a struct format at a position."""
+    """Return a function that unpacks the struct format ``form`` at a given position."""
     return struct.Struct(form).unpack_from
 
 

@@ -243,13 +243,13 @@ class Model:
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
     content: memoryview
     parts_digest: str = ""
-    """For a model in a remote store, a digest of the parts that were read, without the large weights; otherwise empty."""
+    """For a model in a remote store, a digest of the parts that were read, which exclude large weights; otherwise empty."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes come after the flatbuffer, at the offset in ``Buffer.offset``."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Options of hypothetical changes, by a negative key.
+    """Options that hypothetical changes set, by a negative key.
 
-    A changed node has this key in place of the position in ``Node.options``.
+    A changed node has this key in ``Node.options``, in place of a position in the file.
     """
 
     def __repr__(self) -> str:
@@ -261,7 +261,7 @@ class Model:
     def sha256(self) -> str:
         """Digest of all bytes of the model, computed on first use.
 
-        For a remote model, only the bytes that were read are included. Raises ModelError if the file can no longer be read.
+        For a remote model, only the bytes that were read are included. Raise ModelError if the file can no longer be read.
         """
         import hashlib  # loads OpenSSL, which only reports in JSON need
 
@@ -298,8 +298,8 @@ class Model:
     def with_same_bytes(self, **changes: Any) -> Model:
         """Return a copy of the model that has the same bytes but other values in some fields.
 
-        The copy shares the options that were read before. In all copies, a negative key of ``changed_options`` must stand for the
-        same options.
+        The copy shares the options that this model has already read. Therefore, a negative key of ``changed_options`` must stand
+        for the same options in all copies.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options
@@ -314,7 +314,7 @@ class Model:
     def constant(self, tensor: Tensor) -> FlatNumbers | None:
         """Return the elements of a constant or persistent tensor as a flat sequence.
 
-        Returns None if the elements are unknown or if numpy lacks their type.
+        Return None if the elements are unknown or if numpy lacks their type.
         """
         if tensor.value is not None:
             return flat(tensor.value)

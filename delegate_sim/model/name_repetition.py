@@ -1,4 +1,4 @@
-"""A limit on how often the nodes of a file repeat names, so that a small file cannot produce a huge report."""
+"""Limit how often the nodes of a file repeat names, so that a small file cannot produce a huge report."""
 
 from __future__ import annotations
 

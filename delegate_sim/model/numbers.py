@@ -1,4 +1,4 @@
-"""Elements of a constant, which are read from the file on demand and, where possible, without numpy."""
+"""The elements of constants. They are read from the file on demand and, if possible, without numpy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 """The format characters of the struct module for numpy's types, without the complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""The number of elements above which numpy is faster, even if it has to be imported first."""
+"""With more elements than this, numpy is faster, even if it has to be imported first."""
 
 
 class FlatNumbers(Protocol):
@@ -71,9 +71,9 @@ class StoredNumbers:
 
     @classmethod
     def of(cls, kind: str, numbers: Iterable[float]) -> StoredNumbers:
-        """Return a sequence that holds these numbers as elements of a type.
+        """Return a sequence that holds ``numbers`` as elements of the type ``kind``.
 
-        Raises OverflowError if the type cannot hold a number.
+        Raise OverflowError if the type cannot hold a number.
         """
         listed = list(numbers)
         try:
@@ -83,7 +83,7 @@ class StoredNumbers:
 
     @classmethod
     def read(cls, kind: str, content: bytes) -> StoredNumbers:
-        """Return the elements of a type that are stored in ``content``; an incomplete element at the end is dropped."""
+        """Return the bytes ``content`` as elements of the type ``kind``; an incomplete element at the end is dropped."""
         return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
 
     @property
@@ -141,7 +141,7 @@ class StoredNumbers:
 
 
 class RepeatedNumber(StoredNumbers):
-    """A tensor's elements that are all the same number, which is stored only once."""
+    """The elements of a tensor if they are all the same number. The number is stored only once."""
 
     __slots__ = ("number",)
 
@@ -178,9 +178,9 @@ def kind_of(values: Any) -> str:
 
 
 def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
-    """Return the same bytes, read as elements of another type.
+    """Return the bytes of ``values``, read as elements of the type ``kind``.
 
-    Raises ValueError if the last element would be incomplete.
+    Raise ValueError if the last element would be incomplete.
     """
     if isinstance(values, StoredNumbers) and values.kind == kind:
         return values
@@ -210,7 +210,7 @@ def distinct(values: FlatNumbers) -> Sequence[Any]:
 
 
 def bounds(values: FlatNumbers) -> tuple[Any, Any]:
-    """Return the smallest and the largest element. Raises ValueError if there are no elements."""
+    """Return the smallest and the largest element. Raise ValueError if there are no elements."""
     if len(values) > _MANY and not isinstance(values, RepeatedNumber):
         array = np.asarray(values)
         return array.min().item(), array.max().item()

@@ -2,8 +2,8 @@
 
 The rules, the kernels and the tests of an operator are in files named after the operator's family:
 ``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, and ``prepare/kernels/FAMILY.py`` has the Prepare functions. If a
-delegate supports no operator of a family, it has no file for that family. A model has operators of only a few families, so only
-the files of these families are imported.
+delegate supports no operator of a family, it has no file for that family. Because a model has operators of only a few
+families, only the files of these families are imported.
 """
 
 from __future__ import annotations

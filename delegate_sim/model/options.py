@@ -43,7 +43,7 @@ def absent_options(table: str) -> Options:
 
 
 class OptionsReader:
-    """A reader of the options tables of a file; nodes with equal options share one ``Options`` object."""
+    """Reads the options tables of a file. Nodes with equal options share one ``Options`` object."""
 
     def __init__(self, content: memoryview) -> None:
         self._content = content
@@ -80,7 +80,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return all bytes that determine the values in a table; None if a part of the table is outside the file."""
+        """Return the table's name and all bytes that determine its values; None if a part of the table is outside the file."""
         content = self._content
         try:
             vtable = position - _TO_VTABLE.unpack_from(content, position)[0]
@@ -106,8 +106,8 @@ class OptionsReader:
 class _OptionsLayout:
     """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
 
-    ``elsewhere`` has a pair for each field that is stored outside the table: the offset of the reference to it, and the bytes per
-    element.
+    ``elsewhere`` has a pair for each vector or string: the offset of the reference to it, and the number of bytes of one of its
+    elements.
     """
 
     vtable: bytes
@@ -117,7 +117,7 @@ class _OptionsLayout:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layout(name: str, vtable: bytes) -> _OptionsLayout:
-    """Return the layout of a table."""
+    """Return the layout of the options table ``name`` with this vtable."""
     end, elsewhere = 4, []
     for field in schema.table_fields(name).values():
         entry = 4 + 2 * field.slot
@@ -130,9 +130,9 @@ def _layout(name: str, vtable: bytes) -> _OptionsLayout:
 
 
 def _values(table: FileTable) -> Mapping[str, Any]:
-    """Read all fields in order.
+    """Return the value of each field of a table, by name.
 
-    If a field is outside the file, this field and all later fields are treated as absent.
+    If a field is outside the file, it and all fields that come later in the schema are treated as absent.
     """
     values = schema.default_values(table.name)
     try:

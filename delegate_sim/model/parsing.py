@@ -1,4 +1,4 @@
-"""Parsing of a flatbuffer into a ``Model``, one field of many tables at a time."""
+"""Parse a flatbuffer into a ``Model``, reading one field of many tables at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIZE = 4
 
 
 def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
-    """Read the model in a flatbuffer. Raises Malformed if the flatbuffer is not valid."""
+    """Read the model in a flatbuffer. Raise Malformed if the flatbuffer is not valid."""
     root = buffer.root("Model")
     operator_codes = _read_operator_codes(root.child_vectors("operator_codes")[0])
     buffers, offset_buffers = _read_buffers(root.child_vectors("buffers")[0])
@@ -162,14 +162,14 @@ def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
 
 
 def _first_from(limit: int, numbers: Sequence[int]) -> int:
-    """Return the index of the first number that is not below ``limit``."""
+    """Return the index of the first number that is at least ``limit``."""
     return next(index for index, number in enumerate(numbers) if number >= limit)
 
 
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
-    """Return the table name and the position of each node's options in one union of the schema.
+    """Return, for each node, the name and position of its options table, which the field ``union`` refers to.
 
-    The fields of the options are read on first use.
+    The fields of the table are read on first use.
     """
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(f"builtin_options{union}_type")
@@ -314,7 +314,8 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
     """Return a function that names an item, such as a tensor, by its subgraph and its index in the subgraph.
 
-    The function receives a position in the list of all subgraphs' items, counted from the item at ``start``.
+    ``counts`` gives the number of items in each subgraph. The function receives a position in the list of the items of all
+    subgraphs, minus ``start``.
     """
 
     def name(position: int) -> str:

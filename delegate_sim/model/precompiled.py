@@ -58,7 +58,7 @@ def is_dispatch(node: Node) -> bool:
 
 
 def has_dispatches(model: Model) -> bool:
-    """Return whether a file's table of operators lists the operator that runs compiled code."""
+    """Return whether the operator that runs compiled code is among the operators that the file declares."""
     return any(code.custom_code == DISPATCH for code in model.operator_codes)
 
 

@@ -26,7 +26,7 @@ class Quantizations(NamedTuple):
 def read_quantizations(tables: Tables) -> Quantizations:
     """Return the quantization of each tensor.
 
-    Affine quantization without scales is ignored. The parameters of the other kinds are in the details table
+    Affine quantization without scales is ignored. The parameters of other kinds of quantization are in the ``details`` table
     (``ParseQuantization``).
     """
     buffer = tables.buffer

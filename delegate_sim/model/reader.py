@@ -1,4 +1,4 @@
-"""Opening of a model, which may be a file, a member of a bundle, an object in a remote store, or bytes."""
+"""Open a model: a file, a member of a bundle, an object in a remote store, or bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
     """Read a model from a path, from an address in a bundle (``app.apk!/assets/m.tflite``), from a URL, or from bytes.
 
     A file of more than 64 MiB is mapped into memory, and must not shrink while the model is used. A model at a URL (``s3://...``,
-    ``https://...``) is read without its large weights, which are replaced by zeros. Raises ModelError with one line that names
+    ``https://...``) is read without its large weights, which are replaced by zeros. Raise ModelError with one line that names
     the file and the fault.
     """
     if isinstance(source, bytes | bytearray | memoryview):
@@ -75,7 +75,7 @@ def _model_error(label: str, fault: str) -> ModelError:
 
 
 def _bundle_fault(path: str | None) -> str:
-    """Return the error message for a file that is a bundle or an archive instead of a model."""
+    """Return the error message for a file that is a bundle or an archive instead of a model, with instructions."""
     if path is None:
         return "are a bundle or an archive: give its path, or one of its models"
     from ..bundles.members import models_in

@@ -1,4 +1,4 @@
-"""Reading of a model in a remote store without fetching its weights."""
+"""Read a model in a remote store without fetching its weights."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
     """Read a remote model without its large weights.
 
     If the file is a bundle, only its beginning is read. If the store cannot return parts of a file, the whole file is read.
-    Raises BundleError, or Malformed if the flatbuffer is not valid.
+    Raise BundleError, or Malformed if the flatbuffer is not valid.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
@@ -64,7 +64,7 @@ class _WholeFile(Exception):
 
 
 class _Parts:
-    """The parts of a file that were read; parts that were not read take no memory."""
+    """The parts of a remote file that were read. Parts that were not read take no memory."""
 
     def __init__(self, file: RemoteFile | RangedView, size: int) -> None:
         self._file = file
@@ -82,7 +82,7 @@ class _Parts:
         self.fetch(_runs(sorted(blocks)))
 
     def fetch(self, blocks: Iterable[tuple[int, int]]) -> None:
-        """Read runs of blocks, given as (first, end), without the blocks that were read before."""
+        """Read the given ranges of blocks, except blocks that were already read. A range is (first, end)."""
         ranges = [
             (start * _BLOCK, min(end * _BLOCK, self.size))
             for first, last in blocks
@@ -130,7 +130,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the runs of blocks that hold anything other than weights; a run is (first, end)."""
+    """Yield the ranges of blocks that hold anything other than weights. A range is (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)
@@ -141,7 +141,7 @@ def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[in
 
 
 def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the runs of consecutive blocks in a sorted list; a run is (first, end)."""
+    """Yield the ranges of consecutive blocks in a sorted list. A range is (first, end)."""
     starts = [block for place, block in enumerate(blocks) if not place or blocks[place - 1] != block - 1]
     ends = [block for place, block in enumerate(blocks, 1) if place == len(blocks) or blocks[place] != block + 1]
     for start, end in zip(starts, ends, strict=True):
@@ -149,7 +149,7 @@ def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _cut(first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Split a run of blocks into pieces of limited size."""
+    """Split a range of blocks into pieces of limited size."""
     step = _GREATEST_REQUEST // _BLOCK
     for start in range(first, last, step):
         yield start, min(start + step, last)

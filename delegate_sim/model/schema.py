@@ -61,7 +61,7 @@ NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
         "UINT16": "<u2",
     }
 )
-"""numpy's names of the types whose constants numpy can read in place."""
+"""The numpy type for each type whose constants numpy can read without converting them."""
 
 CUSTOM = 32
 """The builtin code of a custom operator."""
@@ -112,13 +112,13 @@ class Field:
 
     @property
     def target(self) -> str | None:
-        """The type of table that the field refers to, directly or from a vector; None if it refers to no table."""
+        """The table type that the field refers to, or that the elements of its vector have; None if it refers to no table."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 
     @property
     def size(self) -> int:
-        """The number of bytes that the field takes in its table, for a number or a reference."""
+        """The number of bytes that the field takes in its table, where it is a number or a reference."""
         return struct.calcsize(self.format or "<I")
 
     @property
@@ -139,7 +139,7 @@ def enum_values(name: str) -> Mapping[str, int]:
 
 
 def is_operator(name: str) -> bool:
-    """Whether the schema has a builtin operator of this name."""
+    """Return whether the schema has a builtin operator of this name."""
     return name in enum_values("BuiltinOperator")
 
 

@@ -1,7 +1,7 @@
 """Access to single tables of a flatbuffer by the names in the schema.
 
-This suits code that reads a few tables of a file that is already loaded. To load a file, ``flatbuffer.py`` reads and checks many
-tables at once.
+Use this module to read a few tables of a file that is already loaded. To load a file, use ``flatbuffer.py``, which reads and
+checks many tables at once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FileTable:
     def places(self) -> dict[int, int]:
         """Return the position of each field that the table stores, by the field's slot.
 
-        This includes fields that the schema lacks.
+        The result includes fields that the schema lacks.
         """
         vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
         slots = (_VTABLE_ENTRY.unpack_from(self.content, vtable)[0] - 4) // 2

@@ -1,8 +1,8 @@
 """Simulation of Android's NNAPI runtime, without the drivers, as of Android 13 (feature level 8).
 
 This package checks operands, operations and whole models (``builder.ModelBuilder``), computes the feature level that a model
-needs, and compiles a model for a set of devices (``compilation.compile_model``). No device is needed. ``rules`` lists all checks.
-The functions in this module take test cases as plain data and return plain data.
+needs, and compiles a model for a list of described devices (``compilation.compile_model``). No Android device is needed.
+``rules`` lists all checks. The functions in this module take test cases as plain data and return plain data.
 
 Upstream: packages/modules/NeuralNetworks of Android 13.
 """
@@ -16,21 +16,21 @@ from typing import Any
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the operand of a test case; see ``cases.validate_operand``."""
+    """Check the operand that a test case describes; see ``cases.validate_operand``."""
     from .cases import validate_operand
 
     return validate_operand(case)
 
 
 def validate_operation(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the operation of a test case for Android 13; see ``cases.validate_operation``."""
+    """Check the operation that a test case describes by the rules of Android 13; see ``cases.validate_operation``."""
     from .cases import validate_operation
 
     return validate_operation(case)
 
 
 def compile(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Compile the model of a test case; see ``cases.compile``."""
+    """Compile the model that a test case describes; see ``cases.compile``."""
     from .cases import compile
 
     return compile(case)

@@ -1,4 +1,4 @@
-"""Builder with the NNAPI calls that build a model; a call raises NnRefused if the runtime returns an error for it.
+"""Builder with the NNAPI calls that build a model. A call raises NnRefused if the runtime would return an error for it.
 
 Upstream: runtime/ModelBuilder.cpp.
 """
@@ -33,8 +33,8 @@ BOUNDARY_OPERAND = Rule(
 class ModelBuilder:
     """A model under construction.
 
-    As in the runtime, the caller may continue after a refused call. With ``on_refusal``, a refusal is passed to this function
-    instead of being raised, and the refused call still takes effect, so that all refusals of a model are reported. ``finish``
+    As in the runtime, the caller may continue after a refused call. If the function ``on_refusal`` is given, refusals are passed
+    to it and not raised, and a refused call still takes effect, so that all refusals of a model are reported. Only ``finish``
     always raises its refusal.
     """
 
@@ -81,7 +81,7 @@ class ModelBuilder:
     ) -> int:
         """Add an operand and return its index.
 
-        With ``has_pointer``, the pointer to the dimensions is not null even if there are no dimensions.
+        ``has_pointer`` means that the pointer to the dimensions is not null even if there are no dimensions.
         """
         shape = tuple(dimensions)
         scale = float32(scale) if scale else 0.0
@@ -106,7 +106,7 @@ class ModelBuilder:
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes.
 
-        ``value`` only matters for scalars, which may hold the default of an optional input.
+        ``value`` only matters for scalars, whose value may be the default of an optional input.
         """
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
@@ -174,7 +174,7 @@ class ModelBuilder:
         self._list(outputs, Lifetime.MODEL_OUTPUT)
 
     def relax_to_float16(self, allow: bool = True) -> None:
-        """Set whether devices may compute FLOAT32 in half precision."""
+        """Set whether devices may compute FLOAT32 operations with float16 precision."""
         self._relaxed = allow
 
     def check(self) -> Version:
@@ -218,7 +218,7 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return the operand with an index; if there is none, report a refusal of the call and return None."""
+        """Return the operand with an index. If there is none, refuse the call ``call`` and return None."""
         try:
             self._check_indices((index,), call)
         except NnRefused as refused:

@@ -1,4 +1,7 @@
-"""Test cases and their results as plain data, in the format of the records of real runtimes."""
+"""Run test cases that are given as plain data.
+
+Cases and results have the format in which the results of real runtimes are recorded.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,13 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
 def read_operand(case: Mapping[str, Any]) -> NnOperand:
-    """Return the operand of a case, with the properties that addOperand receives."""
+    """Return the operand of a case as addOperand creates it; channel scales and a value are set by later calls."""
     # Infinity and NaN are written as strings, since JSON lacks them.
     return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the verdict on a case with the keys ``type dims scale zero_point per_channel value``.
+    """Return the verdict on the operand of a case, which has the keys ``type dims scale zero_point per_channel value``.
 
     ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair of the length and the kind of value:
     "null" for an omitted operand, "mem" for a memory object, anything else for a pointer.
@@ -69,7 +72,7 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
 
 
 def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.ANDROID_13) -> dict[str, Any]:
-    """Return the verdict on a case with the keys ``op inputs outputs omitted``.
+    """Return the verdict on the operation of a case, which has the keys ``op inputs outputs omitted``.
 
     ``op`` is the name of the operation; ``omitted`` lists the omitted inputs.
     """
@@ -92,7 +95,11 @@ def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.AN
 
 
 def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] = (), relaxed: bool = False) -> NnModel:
-    """Return the finished model of a case with the keys ``operands operations inputs outputs`` and the constants by operand."""
+    """Return the finished model of a case.
+
+    The keys of the case are ``operands operations inputs outputs``, and ``constants_int32 constants_float submodels``, which
+    give the values of operands by index.
+    """
     builder = ModelBuilder()
     for operand in case["operands"]:
         builder.add_operand(operand["type"], operand["dims"], float(operand["scale"]), operand["zero_point"])
@@ -113,7 +120,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 def read_device(case: Mapping[str, Any]) -> DriverDevice:
-    """Return the device of a case; its operations are identified by their tags."""
+    """Return a driver that behaves as the case describes; the case identifies operations by their tags."""
     supported = frozenset(case["supports"])
     broken = case["fail_prepare_id"]
 
@@ -135,9 +142,10 @@ def read_device(case: Mapping[str, Any]) -> DriverDevice:
 
 
 def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> CompilationOptions:
-    """Return the options of a case.
+    """Return the compilation options of a case.
 
-    If the case leaves the devices to the runtime, the property debug.nn.partition decides the partitioning mode.
+    If the case sets no partitioning mode and leaves the choice of devices to the runtime, the property debug.nn.partition sets
+    the mode.
     """
     partitioning = options["partitioning"]
     if partitioning is None:
@@ -148,7 +156,7 @@ def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> 
 
 
 def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
-    """Return the devices of a case in the order in which compilation receives them, with the CPU last."""
+    """Return the devices of a case in the order in which compilation receives them; the CPU is last, unless it is excluded."""
     devices: list[Device] = [read_device(one) for one in case["devices"]]
     how = case["options"]["devices"]
     if how == "all" and properties.get("debug.nn.cpuonly") == "1":
@@ -157,9 +165,9 @@ def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> lis
 
 
 def compile(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result of compiling a case with the keys ``main subgraphs devices options``.
+    """Compile the model of a case, which has the keys ``main subgraphs devices options``, and return the result.
 
-    ``properties`` holds the debug.nn.* properties of an engineering build of Android.
+    The case may also have the key ``properties``: the debug.nn.* properties of an engineering build of Android.
     """
     properties = case.get("properties", {})
     try:

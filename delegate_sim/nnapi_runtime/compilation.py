@@ -1,6 +1,6 @@
-"""Compilation of a model for devices: the operations are assigned to devices, and the steps are compiled.
+"""Compile a model for several devices: assign the operations to devices, and compile the steps of the resulting plan.
 
-If compilation fails, the CPU may take over.
+If compilation fails, the CPU may run the whole model instead.
 
 Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp CompoundBody::finish, finishStepModel.
 """
@@ -35,7 +35,7 @@ SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/C
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
-"""The first release in which a step may read a result of unknown size that another step writes."""
+"""The first release in which a step may read an operand of unknown size that another step writes."""
 _OUTPUTS_FOUND_SINCE = AndroidRelease.ANDROID_12
 
 
@@ -51,7 +51,7 @@ class Partitioning(IntEnum):
 
 
 class PlanKind(Enum):
-    """The state of a plan."""
+    """The kind of a plan: one step (SIMPLE), several steps (COMPOUND), no step yet (EMPTY), or a failed plan (ERROR)."""
 
     EMPTY = "EMPTY"
     SIMPLE = "SIMPLE"
@@ -63,7 +63,7 @@ class PlanKind(Enum):
 class CompilationOptions:
     """Options of a compilation.
 
-    ``simulated_failure`` is an error code with which the plan fails on purpose, as in the runtime's own tests; 0 for none.
+    ``simulated_failure`` is an error code with which the plan is made to fail, as in the runtime's own tests; 0 for no failure.
     """
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
@@ -88,7 +88,7 @@ class Compilation:
 def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
     """Compile a finished model for a list of devices.
 
-    Raises ProcessAborted if the runtime would abort the process. The differences of releases before Android 13 were read from the
+    Raise ProcessAborted if the runtime would abort the process. The rules of releases before Android 13 were read from the
     runtime's sources, not measured.
 
     Upstream: CompilationBuilder.cpp finish.
@@ -111,9 +111,9 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 
 
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
-    """Return whether the CPU may take over after a failure.
+    """Return whether the CPU may run the whole model after a failure with the result code ``code``.
 
-    It may not if the caller's request has an error, if the options forbid it, or if the CPU lacks an operation.
+    It may not if the code means an error of the caller, if the options forbid it, or if the CPU lacks an operation.
     """
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
         return False
@@ -140,9 +140,9 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Mark a temporary result as an output of its step if another step, or an interpreted IF or WHILE, reads the result.
+    """Make a temporary operand an output of the step that writes it if another step, or an interpreted IF or WHILE, reads it.
 
-    The model's own outputs are outputs of their steps already.
+    The model's own outputs are already outputs of the steps that write them.
 
     Upstream: findTempsAsStepModelOutputs.
     """
@@ -160,7 +160,7 @@ def _find_temporary_outputs(plan: Plan) -> None:
 
 
 def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
-    """Check that a step has inputs and outputs, and compile it.
+    """Compile a step, after checking that it has inputs and outputs.
 
     Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish.
     """

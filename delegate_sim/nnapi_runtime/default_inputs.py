@@ -1,4 +1,4 @@
-"""Removal of trailing optional inputs that hold their default values, as ``finish`` does it.
+"""Removal of an operation's trailing optional inputs if they hold their default values, as in the runtime's ``finish``.
 
 Without these inputs, the operation may need a lower feature level.
 
@@ -16,7 +16,7 @@ from .operations import OPERATIONS
 from .types import AndroidRelease
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
-"""The first release whose ``finish`` removes trailing inputs that hold their defaults."""
+"""The first release whose ``finish`` removes trailing inputs that hold their default values."""
 
 
 def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]) -> NnOperation:

@@ -39,7 +39,11 @@ _CPU_COST = DeviceCost(1.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The costs of a device's operations by type of the first operand; ``default`` applies to types that are not listed."""
+    """The costs of a device's operations.
+
+    ``by_type`` gives the cost by the type of the first operand, and ``default`` is the cost for all other types. The ``relaxed``
+    costs apply to FLOAT32 operands if float16 precision is allowed.
+    """
 
     by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
     default: DeviceCost = _UNKNOWN_COST
@@ -49,7 +53,10 @@ class Costs:
     while_overhead: DeviceCost = _UNKNOWN_COST
 
     def of_type(self, code: int, is_relaxed: bool) -> DeviceCost:
-        """Return the cost of an operation whose first operand has the type ``code``."""
+        """Return the cost of an operation whose first operand has the type ``code``.
+
+        ``is_relaxed`` tells whether the model allows float16 precision.
+        """
         if is_relaxed and code == OperandType.FLOAT32:
             return self.relaxed_scalar
         if is_relaxed and code == OperandType.TENSOR_FLOAT32:
@@ -70,7 +77,7 @@ class Device(Protocol):
 
     @property
     def costs(self) -> Costs:
-        """The device's performance table."""
+        """The execution time and power of the device's operations."""
 
     @property
     def is_cpu(self) -> bool:
@@ -105,7 +112,7 @@ class CpuDevice:
 
     @property
     def version(self) -> Version:
-        """The runtime's version, which includes operations that no driver may run."""
+        """The version of the runtime; it includes operations that drivers cannot run."""
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
     def supported(self, model: NnModel) -> list[bool]:
@@ -138,7 +145,8 @@ class DriverDevice:
     def supported(self, model: NnModel) -> list[bool]:
         """Return, for each operation, whether the driver accepts it.
 
-        The driver sees only the visible part of the model. If the call to the driver fails, no operation is accepted.
+        The runtime shows the driver only the operations that its feature level allows. If the call to the driver fails, no
+        operation is accepted.
         """
         visible = visible_operations(model, self.version)
         if visible is None or not self.answers:
@@ -152,7 +160,7 @@ class DriverDevice:
 
 
 def operation_cost(model: NnModel, operation: NnOperation, device: Device, preference: Preference) -> float:
-    """Return the cost of an operation on a device, in single precision.
+    """Return the cost of an operation on a device, computed in single precision. The cost is time or power (see ``preference``).
 
     Upstream: ExecutionPlan.cpp getPerformance.
     """

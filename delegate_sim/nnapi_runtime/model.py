@@ -58,7 +58,7 @@ _PLAIN = Version(1)
 class NnOperation:
     """One operation of a model.
 
-    ``index`` counts the calls of addOperation before it; ``tag`` is the caller's own label.
+    ``index`` is the number of earlier addOperation calls; ``tag`` is any number by which the caller recognizes the operation.
     """
 
     type: int
@@ -86,7 +86,7 @@ class NnModel:
 
     @property
     def order(self) -> list[int]:
-        """The indices of the operations, as counted by addOperation, in run order."""
+        """The ``index`` of each operation, in run order."""
         return [operation.index for operation in self.operations]
 
     @property
@@ -134,10 +134,10 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
-    """Return the operations in run order, leaving out operations that read an operand which is never written.
+    """Return the operations in run order; omit operations that can never run because no operation writes one of their inputs.
 
-    Of the operations that are ready, the one that became ready last runs next. ``is_produced`` tells, for the index of an
-    operand, whether an operation has to write the operand.
+    Of the operations that are ready, the one that became ready last runs next. ``is_produced`` receives the index of an operand,
+    and returns whether an operation has to write the operand before it can be read.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder.
     """
@@ -211,7 +211,7 @@ def check_model(
 ) -> Version:
     """Check a model whose operations are in run order and return the version that it needs.
 
-    ``verdicts`` holds the verdict on each operation with its operands, if they are known already.
+    ``verdicts`` holds the result of ``operation_version`` for each operation, or its refusal, if these are already known.
 
     Upstream: validateModelSubgraph.
     """

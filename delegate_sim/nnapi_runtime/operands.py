@@ -50,7 +50,7 @@ class ChannelQuantization:
 
 
 class Submodel(Protocol):
-    """The interface of a finished model that an operand refers to, as the checks use it."""
+    """A finished model that an operand refers to; this interface has the properties that the checks read."""
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -197,7 +197,7 @@ _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
     """Check an operand as addOperand does.
 
-    With ``has_pointer``, the pointer to the dimensions is not null even if there are no dimensions.
+    ``has_pointer`` means that the pointer to the dimensions is not null even if there are no dimensions.
 
     Upstream: Validation.cpp validateOperandTypeImpl.
     """
@@ -256,7 +256,7 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
 
 
 def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) -> None:
-    """Check the length of a value as setOperandValue or setOperandValueFromMemory does; the value's pointer is not null.
+    """Check the length of a value as setOperandValue or setOperandValueFromMemory does if the pointer to the value is not null.
 
     Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
     """
@@ -272,7 +272,7 @@ def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) ->
 
 
 def check_no_value(length: int) -> None:
-    """Check the length of a value whose pointer is null, which means that the operand is omitted."""
+    """Check the length that is passed with a null pointer as the value, which marks the operand as omitted."""
     if length:
         refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 

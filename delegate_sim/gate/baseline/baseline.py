@@ -116,7 +116,7 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Return the reason why a file is not JSON, with instructions if the file has markers of a merge conflict."""
+    """Return the reason why a file is not JSON; if the reason is a merge conflict, add how to resolve it."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1

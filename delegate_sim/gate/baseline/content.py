@@ -1,4 +1,4 @@
-"""Read the entries of a baseline file, which has the current schema or the first schema."""
+"""Read the entries of a baseline file that follows the current schema or the first schema."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def _outcome(written: str, delegated_nodes: int, delegate: str) -> str:
-    """Return the current name of an outcome."""
+    """Return the current name of the outcome that a file names ``written``; older files use other names."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
     if written == _OLD_NOT_LOADED:

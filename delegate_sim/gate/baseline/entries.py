@@ -26,8 +26,8 @@ class EntryKey(NamedTuple):
 class Entry:
     """The accepted result of one model on one target.
 
-    ``fallback`` lists, for each subgraph and code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the versions of
-    the rules and of delegate-sim that produced the entry.
+    ``fallback`` lists, for each subgraph and reason code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the
+    versions of the rules and of delegate-sim that produced the entry.
     """
 
     sha256: str

@@ -70,9 +70,9 @@ _CODES = frozenset(OperationType)
 def validate_operation(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
-    """Return the version that an operation needs, not counting the types of its operands.
+    """Return the version that an operation needs, without the versions that the types of its operands need.
 
-    Raises NnRefused if addOperation fails.
+    Raise NnRefused if addOperation fails.
 
     Upstream: runtime/ModelBuilder.cpp addOperation; Validation.cpp validateOperationButNotOperandsImpl.
     """

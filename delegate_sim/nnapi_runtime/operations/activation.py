@@ -16,7 +16,7 @@ def _activation(quantized: dict[int, int]) -> OperationRule:
 
 
 def _rank_4_level(view: OperationView) -> int:
-    """Return the feature level that the input's rank needs: below level 3, the rank has to be known to be 4."""
+    """Return the feature level that the input's rank needs: below level 3, the rank has to be known and 4."""
     return 1 if view.inputs[0].rank == 4 else 3
 
 

@@ -40,7 +40,7 @@ def _mul_scale(code: int) -> SignatureCheck:
 
 
 def _ranks_of_both(view: OperationView) -> Violation | None:
-    """Return the violation if one of two ranks is above 4; the limit applies only if both ranks are known."""
+    """Return the violation if the rank of either input is above 4. The limit applies only if both ranks are known."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None

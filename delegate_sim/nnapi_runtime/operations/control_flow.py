@@ -1,4 +1,4 @@
-"""Rules on IF and WHILE, which refer to other models: the operands have to fit the inputs and outputs of these models.
+"""Rules on IF and WHILE. They refer to other models, and their operands have to match the inputs and outputs of these models.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """

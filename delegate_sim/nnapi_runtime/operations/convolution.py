@@ -52,9 +52,10 @@ _TENSORS = (SAME, FILTER, BIAS)
 
 
 def _padded_forms(implicit: int) -> tuple[Form, ...]:
-    """Return the forms of a convolution's inputs: tensors, integers, and from level 3 on also a layout flag and dilation factors.
+    """Return the allowed lists of a convolution's inputs.
 
-    ``implicit`` is the number of integers if padding is given as a scheme; explicit padding has four sizes instead of the scheme.
+    Each list has tensors, then INT32 scalars, and at level 3 and above optionally a layout flag and dilation factors.
+    ``implicit`` is the number of scalars if one of them is the padding scheme. With explicit padding, four sizes replace it.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
@@ -64,9 +65,9 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Return the optional layout and dilation inputs.
+    """Return the optional inputs for the layout and the dilation, for explicit padding and for a padding scheme.
 
-    ``place`` is the position of the layout if padding is given as a scheme.
+    ``place`` is the position of the layout input if there is a padding scheme.
     """
     defaults = (FALSE, ONE, ONE)
     return (
@@ -98,12 +99,12 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs; the runtime mistakenly uses the input's scale instead."""
+    """Return the feature level that the output's scale needs. The runtime mistakenly reads the input's scale in its place."""
     return product_level(view, view.inputs[0].scale)
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Like ``_scale_level``, but Android 10 correctly uses the output's scale."""
+    """Return the level like ``_scale_level``, except that Android 10 correctly uses the output's scale."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

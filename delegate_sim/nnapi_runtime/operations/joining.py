@@ -18,7 +18,7 @@ PACK_RANK = operation_rule(
 
 
 def _pack_rank(view: OperationView) -> Violation | None:
-    """Return the violation if the ranks of inputs and output do not fit; unknown ranks are not checked."""
+    """Return the violation if the output's rank does not match the rank of the inputs; unknown ranks are not checked."""
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
@@ -32,9 +32,9 @@ def _pack_quantization(view: OperationView) -> Violation | None:
 
 
 def _concatenation_level(view: OperationView) -> int:
-    """Return the feature level that the quantization needs.
+    """Return the feature level that the quantization of the inputs needs.
 
-    Below level 3, quantized inputs have to have the output's scale and zero point.
+    Below level 3, quantized inputs must have the same scale and zero point as the output.
     """
     if view.inputs[0].type != _T.TENSOR_QUANT8_ASYMM:
         return 1

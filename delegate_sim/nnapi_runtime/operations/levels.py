@@ -6,7 +6,7 @@ from ..types import OperandType
 
 
 def levels(**by_type: int) -> dict[int, int]:
-    """Return a table of feature levels by type; the types are named without the prefix TENSOR_."""
+    """Return a table of feature levels by operand type. The keyword arguments are type names without the prefix ``TENSOR_``."""
     return {OperandType[f"TENSOR_{name}"]: level for name, level in by_type.items()}
 
 

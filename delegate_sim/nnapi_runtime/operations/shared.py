@@ -55,12 +55,15 @@ EQUAL_QUANTIZATION = SignatureCheck(QUANTIZATION_EQUAL, lambda view: unequal_qua
 
 
 def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> OperationRule:
-    """Return the rule for an operation with one input, whose output has the same type."""
+    """Return the rule for an operation with one input and an output of the same type.
+
+    ``table`` gives the feature level by type, and ``source`` names the runtime's function with the rule.
+    """
     return OperationRule(source, table, (form(SAME),), checks=checks)
 
 
 def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
-    """Return the rule for an operation with two inputs of the same type."""
+    """Return the rule for an operation with two inputs, and by default also an output, of the same type (see ``unary``)."""
     return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
 
 
@@ -70,7 +73,7 @@ def integers(count: int) -> tuple[Slot, ...]:
 
 
 def product_level(view: OperationView, scale: float) -> int:
-    """Return the feature level that an output scale needs: below level 3, it has to exceed input scale x filter scale."""
+    """Return the feature level that ``scale`` needs: below level 3, it has to exceed the product of input and filter scale."""
     if view.inputs[0].type != T.TENSOR_QUANT8_ASYMM:
         return 1
     return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
@@ -87,6 +90,6 @@ def unequal_rank(view: OperationView) -> Violation | None:
 def zero_point_level(view: OperationView) -> int:
     """Return the feature level that the input's zero point needs.
 
-    Below level 3, the padding is the stored number 0, so the zero point has to be 0.
+    Below level 3, the operation pads with the stored number 0, so the zero point has to be 0.
     """
     return 3 if view.inputs[0].type == T.TENSOR_QUANT8_ASYMM and view.inputs[0].zero_point != 0 else 1

@@ -159,7 +159,7 @@ class OperationRule:
     def needs(self, view: OperationView) -> Version:
         """Return the version that an operation needs, not counting the types of its operands.
 
-        Raises NnRefused at the first broken rule.
+        Raise NnRefused at the first broken rule.
         """
         inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
         outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
