@@ -71,7 +71,7 @@ def _line(what: str, share: float) -> str:
     if share < 0:
         return _shortened(what, _WIDTH)
     done = int(min(share, 1.0) * _CELLS)
-    bar = f"[{'#' * done}{'.' * (_CELLS - done)}] "
+    bar = f"[{('#' * _CELLS)[:done]:.<{_CELLS}}] "
     return bar + _shortened(what, _WIDTH - len(bar))
 
 

@@ -48,8 +48,7 @@ def code(plain: str) -> str:
 def code_block(lines: Iterable[str]) -> str:
     """Return printable lines as a fenced code block."""
     content = "\n".join(lines)
-    longest_run = max(map(len, re.findall("`+", content)), default=0)
-    fence = "`" * max(longest_run + 1, 3)
+    fence = max(["``", *re.findall("`+", content)], key=len) + "`"
     return f"{fence}\n{content}\n{fence}"
 
 

@@ -76,4 +76,5 @@ def _released(path: str, table: ReleaseTable) -> list[object]:
 
 
 def _errors(unreadable: Sequence[Unreadable], columns: int) -> list[list[object]]:
+    # bounded: the columns of a table
     return [[cell(model.path), *[""] * (columns - 2), cell(model.message)] for model in unreadable]

@@ -98,10 +98,11 @@ def _operator(node: Node) -> str:
 
 def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
     """Yield a line for each tensor; the first line starts with the title."""
-    digits = len(str(max(len(graph.tensors) - 1, 0)))
+    last = str(max(len(graph.tensors) - 1, 0))
+    digits = len(last)
     for index in indices:
         text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} left out"
-        yield from paragraph(text, width, title, " " * (len(title) + digits + 5))
+        yield from paragraph(text, width, title, " " * (len(title) + len(last) + 5))
         title = " " * len(title)
 
 

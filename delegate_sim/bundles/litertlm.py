@@ -95,7 +95,9 @@ def _vector(table: Any, slot: int) -> list[Any]:
     count, start = table.VectorLen(at), table.Vector(at)
     if count > len(table.Bytes):
         raise ValueError("too long")
-    return [flatbuffers.table.Table(table.Bytes, table.Indirect(start + 4 * index)) for index in range(count)]
+    return [
+        flatbuffers.table.Table(table.Bytes, table.Indirect(start + 4 * index)) for index in range(min(count, len(table.Bytes)))
+    ]
 
 
 def _scalar(table: Any, slot: int, flags: Any) -> int:

@@ -39,15 +39,16 @@ class RangedView:
         if not self.size:
             return b""
         first, last = self._start // _BLOCK, -(-self._end // _BLOCK)
-        cached = {number: self._blocks[number] for number in range(first, last) if number in self._blocks}
-        missing = [number for number in range(first, last) if number not in cached]
+        numbers = range(first, last)  # bounded: the blocks that are returned
+        cached = {number: self._blocks[number] for number in numbers if number in self._blocks}
+        missing = [number for number in numbers if number not in cached]
         greatest = self._file.size or 0
         ranges = [(number * _BLOCK, min((number + 1) * _BLOCK, greatest)) for number in missing]
         cached.update(zip(missing, self._read(ranges), strict=True))
         self._blocks.update((number, cached[number]) for number in missing[-_MOST_BLOCKS:])
         while len(self._blocks) > _MOST_BLOCKS:
             del self._blocks[next(iter(self._blocks))]
-        content = b"".join([cached[number] for number in range(first, last)])
+        content = b"".join([cached[number] for number in numbers])
         return content[self._start - first * _BLOCK : self._end - first * _BLOCK]
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:

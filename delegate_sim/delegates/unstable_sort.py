@@ -214,7 +214,7 @@ def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
         return True
     _sort_three(run, first, first + 1, first + 2)
     moved = 0
-    for place in range(first + 3, last):
+    for place in range(first + 3, last):  # bounded: a part of the run
         entry, target = run[place], place
         if run[place - 1][0] <= entry[0]:
             continue

@@ -116,6 +116,7 @@ class Work:
         self._zeros += max(count, 0)
         if count < 0 or is_above_limit(self._zeros):
             raise TooLargeError(f"{name} has too many elements")
+        # bounded: counted above
         return self.computed(name, kind, (count,), lambda: np.zeros(count, schema.NUMPY_TYPES[kind]), quantization)
 
     def computed(

@@ -67,7 +67,7 @@ def ensure_rank(rank: int) -> None:
 def element_count(shape: Sequence[int]) -> int:
     """Return the product of the sizes in a shape, or raise LimitError if the shape has too many dimensions."""
     ensure_rank(len(shape))
-    return math.prod(shape)
+    return math.prod(shape)  # bounded: few sizes, and Python's integers do not overflow
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def _has(content: Any, key: Sequence[str | int]) -> bool:
 def _within(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> int:
     """Return the line number of the last name in a statement, or of the statement's first line if the name is missing."""
     word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])") if names else None
-    for number in range(start, end + 1):
-        if word is not None and word.search(lines[number].partition("#")[0]):
+    for number, line in enumerate(lines[start : end + 1], start):
+        if word is not None and word.search(line.partition("#")[0]):
             return number + 1
     return start + 1

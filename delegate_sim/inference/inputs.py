@@ -58,10 +58,10 @@ def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.r
     kind = schema.NUMPY_TYPES.get(tensor.type)
     if kind is None:
         raise OptionError(f"inputs of type {tensor.type} cannot be made up: give them in a .npz file")
-    array = np.empty(shape, np.bool_ if tensor.type == "BOOL" else np.dtype(kind))
+    array = np.empty(shape, np.bool_ if tensor.type == "BOOL" else np.dtype(kind))  # bounded: all inputs are counted before
     limit = _limit(graph, tensor.index)
     flat = array.reshape(-1)
-    for start in range(0, flat.size, _PIECE):
+    for start in range(0, len(flat), _PIECE):
         piece = flat[start : start + _PIECE]
         piece[:] = _values(tensor, array.dtype, piece.size, limit, generator)
     return array

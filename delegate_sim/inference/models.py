@@ -32,7 +32,8 @@ def compare_models(
     graph = first.subgraphs[0]
     facing = _facing(first, second)
     inputs = [from_file(path, first, graph) for path in data] + [
-        generated_inputs(first, graph, seed, {}) for seed in range(samples)
+        generated_inputs(first, graph, seed, {})
+        for seed in range(samples)  # bounded: the user asks for so many
     ]
     return compare(first, second, inputs, {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
 

@@ -77,7 +77,7 @@ class _ModelSide:
             if shapes[index] != array.shape:
                 self._do("resize", lambda index=index, array=array: interpreter.resize_tensor_input(index, array.shape))
         self._do("allocate", interpreter.allocate_tensors)
-        for number in range(repeats + 1):
+        for number in range(repeats + 1):  # bounded: callers pass constants
             interpreter.reset_all_variables()
             for index, array in zip(self.inputs, inputs, strict=True):
                 self._do("set inputs of", lambda index=index, array=array: interpreter.set_tensor(index, array))

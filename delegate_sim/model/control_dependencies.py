@@ -33,7 +33,7 @@ def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
             return None
         for _ in model.subgraphs:
             count = next(numbers)
-            pairs = [_signed(next(numbers)) for _ in range(2 * count)]
+            pairs = [_signed(next(numbers)) for _ in range(2 * count)]  # bounded: ends with the bytes of the metadata
             subgraphs.append(tuple(zip(pairs[::2], pairs[1::2], strict=True)))
     except StopIteration:
         return None

@@ -300,6 +300,7 @@ class Tables:
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)
+        # bounded: the vectors lie in the file, and the budget counts them
         elements = [range(start, start + 4 * count, 4) for start, count in zip(starts, counts, strict=True) if count]
         return elements[0] if len(elements) == 1 else list(itertools.chain.from_iterable(elements)), counts
 

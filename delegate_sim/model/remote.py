@@ -70,7 +70,7 @@ class _Parts:
         self._file = file
         self.size = size
         self.content = mmap.mmap(-1, size)
-        self._has = bytearray(-(-size // _BLOCK))
+        self._has = bytearray(-(-size // _BLOCK))  # bounded: blocks of the file
         """For each block, 1 if the block was read, otherwise 0."""
         self.read = 0
 
@@ -86,6 +86,7 @@ class _Parts:
         ranges = [
             (start * _BLOCK, min(end * _BLOCK, self.size))
             for first, last in blocks
+            # bounded: blocks of the file
             for run_first, run_last in _runs([block for block in range(first, last) if not self._has[block]])
             for start, end in _cut(run_first, run_last)
         ]
@@ -98,7 +99,7 @@ class _Parts:
                 raise BundleError(f"cannot be read: the store gave {len(part):,} bytes for {end - start:,}")
             self.content[start:end] = part
             first, last = start // _BLOCK, -(-end // _BLOCK)
-            self._has[first:last] = b"\1" * (last - first)
+            self._has[first:last] = b"\1" * (last - first)  # bounded: blocks of the file
             self.read += len(part)
 
     def digest(self) -> str:
@@ -151,5 +152,5 @@ def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
 def _cut(first: int, last: int) -> Iterator[tuple[int, int]]:
     """Split a range of blocks into pieces of limited size."""
     step = _GREATEST_REQUEST // _BLOCK
-    for start in range(first, last, step):
+    for start in range(first, last, step):  # bounded: blocks of the file
         yield start, min(start + step, last)

@@ -87,6 +87,7 @@ class FileTable:
             return []
         assert name is not None
         (count,) = _REFERENCE.unpack_from(self.content, start)
+        # bounded: the reader has counted these tables
         return [FileTable(self.content, name, self._follow(start + 4 + 4 * number)) for number in range(count)]
 
     def _follow(self, place: int) -> int:

@@ -150,7 +150,7 @@ class _StepPartitioner:
         if source == 0 and len(set(best)) == 1 and best[0] != self._interpreter:
             self._plan.device = self._devices[best[0]]
             return
-        queues: list[deque[int]] = [deque() for _ in range(self._interpreter + 1)]
+        queues: list[deque[int]] = [deque() for _ in (*self._devices, self._interpreter)]
         tracker = ReadyTracker(model.operations, lambda index: model.operands[index].is_produced)
 
         def enqueue(places: list[int]) -> None:

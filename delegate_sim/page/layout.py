@@ -235,8 +235,9 @@ def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
 
 def _columns(count: int, edges: Edges) -> list[list[int]]:
     """Return layers of independent partitions. Partitions within a layer are in the library's order."""
+    alone = [[number] for number in range(count)]  # bounded: partitions
     if not edges:
-        return [[number] for number in range(count)]
+        return alone
     columns: dict[int, list[tuple[float, int]]] = {}
     placed = set()
     for positions in _library_layouts(edges):
@@ -244,8 +245,7 @@ def _columns(count: int, edges: Edges) -> list[list[int]]:
             columns.setdefault(int(layer), []).append((x, number))
             placed.add(number)
     layers = [[number for _, number in sorted(columns[layer])] for layer in sorted(columns)]
-    alone = [[number] for number in range(count) if number not in placed]
-    return sorted([*layers, *alone], key=min)
+    return sorted([*layers, *[layer for layer in alone if layer[0] not in placed]], key=min)
 
 
 def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:

@@ -163,7 +163,7 @@ def _range(_: Options, operands: Sequence[Array]) -> Array:
     # Python's integers do not overflow.
     if delta == 0 or not abs((limit.item() - start.item()) / delta.item()) <= _LARGEST_RESULT:
         raise ValueError("too long")
-    return np.arange(start, limit, delta)
+    return np.arange(start, limit, delta)  # bounded: checked above
 
 
 def _fill(_: Options, operands: Sequence[Array]) -> Array:
@@ -181,7 +181,7 @@ def _small(shape: Sequence[int]) -> tuple[int, ...]:
 def _tiled(_: Options, operands: Sequence[Array]) -> Array:
     times = _ints(operands[1])
     _small([max(size, 1) for size in (*operands[0].shape, *times)])  # numpy repeats one dimension after the other
-    return np.tile(operands[0], times)
+    return np.tile(operands[0], times)  # bounded: checked above
 
 
 def _unpacked(options: Options, operands: Sequence[Array]) -> list[Array]:

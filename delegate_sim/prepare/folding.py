@@ -168,6 +168,7 @@ class Folding:
             return RepeatedNumber("<i1", int(bias is not None and bias.any()), result.element_count)
         if bias is None:
             return RepeatedNumber("<f4", 0, result.element_count)
+        # bounded: at most what may be folded
         return np.resize(bias, result.element_count) if node.elements.take_folded(result.element_count) else None
 
     def _values(self, node: KernelNode, results: list[KernelTensor]) -> list[Array] | None:

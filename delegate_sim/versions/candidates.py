@@ -16,5 +16,5 @@ def versions_to_try(version: int) -> list[int]:
     [2, 1, 4, 5, 6]
     """
     lower = range(min(version - 1, HIGHEST_TOLD_APART), 0, -1)
-    higher = range(max(version, 0) + 1, max(version, 0) + _ABOVE + 1)
+    higher = range(max(version, 0) + 1, max(version, 0) + _ABOVE + 1)  # bounded: a constant number of versions
     return [*lower, *(higher if version <= HIGHEST_TOLD_APART else ())]

@@ -87,6 +87,7 @@ def _counts(tables: Tables, field: str) -> list[int]:
 
 
 def _places(counts: Sequence[int]) -> list[FilePlace]:
+    # bounded: the reader has counted these tables
     return [(subgraph, index) for subgraph, count in enumerate(counts) for index in range(count)]
 
 

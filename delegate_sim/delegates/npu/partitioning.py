@@ -173,8 +173,8 @@ def _too_many(graph: Graph, count: int, limit: int) -> ModelFailure:
     return ModelFailure("partition", graph.index, None, None, ISLANDS.name, line, ISLANDS.hint)
 
 
-def selected_subgraphs(count: int, chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:
+def selected_subgraphs(graphs: Sequence[Graph], chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:
     """Yield the indices of the subgraphs that LiteRT asks a plugin about, in order."""
-    for index in range(count):
+    for index, _ in enumerate(graphs):
         if index not in skipped and (not chosen or index in chosen):
             yield index

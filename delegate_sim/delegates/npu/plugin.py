@@ -121,7 +121,7 @@ class NpuPlugin(CompilerPlugin):
         if found_by_loader.failure is not None:
             return ModelDecision(tuple(decisions), found_by_loader.lines, warnings, found_by_loader.failure)
         lines = list(found_by_loader.lines)
-        for index in selected_subgraphs(len(graphs), options["subgraphs"], bodies(model, release)):
+        for index in selected_subgraphs(graphs, options["subgraphs"], bodies(model, release)):
             ask = self._ask(graphs[index], options, release, ended)
             partitioned = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
             # If the plugin failed before it judged nodes, there are no verdicts, and so no decision.

@@ -69,7 +69,7 @@ class _Translator:
             self._step()
         if len(self.flag_groups) > 1:
             raise _Invalid
-        return "".join(self.found) + ")" * self.flag_groups[0]
+        return "".join(self.found) + _closing(self.flag_groups[0])
 
     def _step(self) -> None:
         character = self.pattern[self.position]
@@ -126,7 +126,7 @@ class _Translator:
     def _close(self) -> None:
         if len(self.flag_groups) == 1:
             raise _Invalid
-        self._add(")" * (1 + self.flag_groups.pop()), 1)
+        self._add(_closing(1 + self.flag_groups.pop()), 1)
 
     def _escape(self) -> None:
         following = self.pattern[self.position + 1 : self.position + 2]
@@ -199,3 +199,7 @@ class _Translator:
         if following != "s":
             raise _Invalid
         return r"\t\n\f\r "
+
+
+def _closing(groups: int) -> str:
+    return ")" * groups  # bounded: groups in the pattern

@@ -121,7 +121,7 @@ def _other_counts_before(node: NodeView) -> _Problem | None:
 
 
 def _types(node: NodeView, count: int) -> list[str]:
-    return [node.input(position).type for position in range(count)] + [node.output(0).type]
+    return [node.input(position).type for position in range(count)] + [node.output(0).type]  # bounded: callers pass constants
 
 
 def _other_types(node: NodeView) -> _Problem | None:

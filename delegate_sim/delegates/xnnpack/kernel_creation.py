@@ -206,7 +206,7 @@ def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     sizes = _read_as_int32(node.value(node.input(1)))
     count = len(sizes)
-    if not count or sorted(size + count if size < 0 else size for size in sizes) != list(range(count)):
+    if not count or sorted(size + count if size < 0 else size for size in sizes) != list(range(len(sizes))):
         return kernel_failure("xnnpack-kernel-permutation", node.node.index, found=sizes)
     return _moved(kernel, node)
 

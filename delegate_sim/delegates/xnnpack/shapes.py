@@ -105,7 +105,7 @@ def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: C
         writers = graph.writers.get(tensor, ()) if count > 1 and tensor not in outputs else ()
         if not writers or writers[-1].op != "READ_VARIABLE" or writers[-1].index not in positions:
             continue
-        between = range(positions[writers[-1].index] + 1, positions[index])
+        between = range(positions[writers[-1].index] + 1, positions[index])  # bounded: positions of nodes
         is_read_elsewhere = any(reader.index != index for reader in graph.readers.get(tensor, ()))
         if not is_read_elsewhere and not _is_used(graph, writers[-1].input(0), positions, between):
             return kernel_failure("xnnpack-kernel-variable-twice", index, graph.tensor(tensor), op=node.op)

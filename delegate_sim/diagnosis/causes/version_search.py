@@ -78,7 +78,7 @@ def _nearest_versions(
     Each try changes all remaining nodes at once; lower versions are tried first.
     """
     ways = {key: versions_to_try(views[key].version) for key in left}
-    for attempt in range(max(map(len, ways.values()), default=0)):
+    for attempt in range(max(map(len, ways.values()), default=0)):  # bounded: the longest of the lists
         tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
         if not tried:
             continue

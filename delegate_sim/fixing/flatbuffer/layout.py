@@ -117,16 +117,16 @@ class Front:
         position = 8
         for start, item in self._chunks:
             if isinstance(item, NewTable):
-                yield bytes(start - len(item.layout.vtable) - position) + self._table(item, start)
+                yield _padding(position, start - len(item.layout.vtable)) + self._table(item, start)
             elif isinstance(item, NewReferences):
                 places = [self._distance(target, start + 4 + 4 * number) for number, target in enumerate(item.targets)]
-                yield bytes(start - position) + struct.pack(f"<I{len(places)}I", len(places), *places)
+                yield _padding(position, start) + struct.pack(f"<I{len(places)}I", len(places), *places)
             elif isinstance(item, NewVector):
-                yield bytes(start - position) + struct.pack("<I", item.count)
+                yield _padding(position, start) + struct.pack("<I", item.count)
                 yield memoryview(item.content).cast("B")
-                yield b"\0" * item.is_string
+                yield b"\0" if item.is_string else b""
             position = start + _size(item)
-        yield bytes(self.size - position)
+        yield _padding(position, self.size)
 
     def _distance(self, target: TargetPlace, place: int) -> int:
         target_place = self.size + target.position if isinstance(target, Old) else self._places[id(target)]
@@ -138,7 +138,7 @@ class Front:
     def _table(self, table: NewTable, start: int) -> bytes:
         """Return the bytes of a vtable and its table."""
         layout = table.layout
-        content = bytearray(layout.size)
+        content = bytearray(layout.size)  # bounded: a table of the schema
         struct.pack_into("<i", content, 0, len(layout.vtable))
         for name, (form, offset) in layout.places.items():
             value = table.fields[name]
@@ -148,6 +148,10 @@ class Front:
                 value += self.size
             struct.pack_into(form or "<I", content, offset, value)
         return layout.vtable + bytes(content)
+
+
+def _padding(start: int, end: int) -> bytes:
+    return bytes(end - start)  # bounded: what aligns one table or vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,7 @@ def _layout(table: str, names: tuple[str, ...]) -> _Layout:
         offsets[one.slot] = end
         end += one.size
     size, slots = _aligned(end, 4), max(offsets, default=-1) + 1
-    entries = [offsets.get(slot, 0) for slot in range(slots)]
+    entries = [offsets.get(slot, 0) for slot in range(slots)]  # bounded: the fields of the schema
     vtable = struct.pack(f"<HH{slots}H", 4 + 2 * slots, size, *entries)
     return _Layout(vtable, size, {one.name: (one.format, offsets[one.slot]) for one in declared})
 

@@ -64,7 +64,7 @@ def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
         return {}
     patches = {end + 16: struct.pack("<I", start + distance)}
     position = start
-    for _ in range(count):
+    for _ in range(count):  # bounded: a number of 16 bits
         if bytes(content[position : position + 4]) != _ENTRY or position + 46 > end:
             return {}
         patches[position + 42] = struct.pack("<I", struct.unpack_from("<I", content, position + 42)[0] + distance)

@@ -51,7 +51,7 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
     if count > 1:
         axis[parameters.dimension] = count
     scales = np.asarray(parameters.scales, np.float64).reshape(axis)
-    zeros = np.zeros(count, np.int64)
+    zeros = np.zeros(len(parameters.scales), np.int64)
     zeros[: len(parameters.zero_points)] = np.asarray(parameters.zero_points)[:count]
     return lambda: (scales * (read().astype(np.int64) - zeros.reshape(axis))).astype(np.float32)
 

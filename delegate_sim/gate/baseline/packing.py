@@ -66,7 +66,7 @@ def read_ranges(text: str) -> list[int]:
         start, end = int(first), int(last if dash else first)
         if not 0 <= start <= end < most:
             raise ValueError(f"{span!r} is not a range of nodes")
-        nodes += range(start, end + 1)
+        nodes += range(start, end + 1)  # bounded: below the limit
         if len(nodes) > most:
             raise ValueError(f"more than {most:,} nodes{how_to_raise()}")
     return nodes

@@ -69,7 +69,7 @@ def binary(table: dict[int, int], source: str, output: Slot = SAME) -> Operation
 
 def integers(count: int) -> tuple[Slot, ...]:
     """Return slots for ``count`` INT32 scalars."""
-    return (INT32,) * count
+    return (INT32,) * count  # bounded: callers pass constants
 
 
 def product_level(view: OperationView, scale: float) -> int:

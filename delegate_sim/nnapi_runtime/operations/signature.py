@@ -90,6 +90,7 @@ class Form:
         spare = count - len(self.head) - len(self.tail)
         if self.repeated is None:
             return self.head if spare == 0 else None
+        # bounded: the operands of an operation
         return (*self.head, *(self.repeated,) * spare, *self.tail) if spare >= 1 else None
 
     @property

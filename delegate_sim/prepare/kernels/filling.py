@@ -111,9 +111,9 @@ def _tiled(node: KernelNode, source: KernelTensor, factors: Sequence[int], shape
         return None
     if min(shape, default=1) <= 0:
         return picked(elements, ())
-    return picked(
-        elements, positions_in([(size, [*range(size)] * factor) for size, factor in zip(source.shape, factors, strict=True)])
-    )
+    # bounded: a part of the elements of the result, which are counted above
+    axes = [(size, [*range(size)] * factor) for size, factor in zip(source.shape, factors, strict=True)]
+    return picked(elements, positions_in(axes))
 
 
 @kernel("FILL")
@@ -170,7 +170,7 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
 
 def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
     """Return the elements of a range. Like the runtime, add the step repeatedly, so that floats get the same rounding errors."""
-    steps = [start, *[delta] * (size - 1)][:size]
+    steps = [start, *[delta] * (size - 1)][:size]  # bounded: the caller counts the elements
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))
 

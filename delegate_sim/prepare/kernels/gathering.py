@@ -67,10 +67,11 @@ def _gathered(
     count, listed = len(indices) // max(batches, 1), indices.tolist()
     rows = [
         (batch * outer + place) * size + index
-        for batch in range(batches)
-        for place in range(outer)
+        # bounded: the result has an element for each row, and its elements are counted above
+        for batch, place in itertools.product(range(batches), range(outer))
         for index in listed[count * batch : count * (batch + 1)]
     ]
+    # bounded: the elements of the result are counted above
     return picked(elements, [row * inner + place for row in rows for place in range(inner)])
 
 

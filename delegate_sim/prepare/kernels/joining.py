@@ -34,7 +34,7 @@ def prepare_pack(node: KernelNode) -> None:
     axis = wrapped(node.options.axis, first.rank + 1)
     node.ensure(0 <= axis <= first.rank, "the axis is out of range")
     node.ensure_type(first, _PACK_TYPES)
-    sources = [node.input(position) for position in range(count)]
+    sources = [node.input(position) for position, _ in enumerate(node.node.inputs)]
     for source in sources:
         node.ensure(source.shape == first.shape, "the inputs have different shapes")
         node.ensure(source.type == first.type, "the inputs have different types")
@@ -57,7 +57,7 @@ def prepare_unpack(node: KernelNode) -> None:
     node.ensure_type(source, _UNPACK_TYPES)
     node.ensure(count == source.shape[axis], "the number of outputs is not the size of the dimension")
     shape = (*source.shape[:axis], *source.shape[axis + 1 :])
-    for position in range(count):
+    for position, _ in enumerate(node.node.outputs):
         result = node.output(position)
         node.ensure(result.type == source.type, "input and output have different types")
         _ensure_same_quantization(node, source, result)
@@ -149,6 +149,7 @@ def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None
     if not any(parts):
         return StoredNumbers(kind)
     sizes = [len(part) // outer for part in parts]
+    # bounded: the elements of the result are counted above
     rows = [part[size * place : size * (place + 1)] for place in range(outer) for part, size in zip(parts, sizes, strict=True)]
     return StoredNumbers.read(kind, b"".join(rows))
 
@@ -160,7 +161,7 @@ def prepare_split(node: KernelNode) -> None:
     node.ensure_counts(2, count)
     axis, source = node.input(0), node.input(1)
     node.ensure_type(source, _SPLIT_TYPES)
-    results = [node.output(position) for position in range(count)]
+    results = [node.output(position) for position, _ in enumerate(node.node.outputs)]
     for result in results:
         result.type = source.type
     if not axis.is_constant_or_persistent:
@@ -182,7 +183,7 @@ def prepare_split_v(node: KernelNode) -> None:
     node.ensure_counts(3, count)
     source, sizes, axis = node.input(0), node.input(1), node.input(2)
     node.ensure_type(source, _SPLIT_TYPES)
-    results = [node.output(position) for position in range(count)]
+    results = [node.output(position) for position, _ in enumerate(node.node.outputs)]
     for result in results:
         result.type = source.type
     node.ensure(sizes.shape == (count,), "there is not one size for each output")

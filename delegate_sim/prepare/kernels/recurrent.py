@@ -410,7 +410,7 @@ def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) 
     count = len(node.node.intermediates)
     node.ensure(count in intermediate_counts, "the integer kernel does not have as many intermediates as it needs")
     if count == 12:
-        for position in range(count):
+        for position, _ in enumerate(node.node.intermediates):
             _ensure_affine(node, node.intermediate(position))
         return
     _ensure_affine(node, node.intermediate(_HIDDEN_INTERMEDIATE))

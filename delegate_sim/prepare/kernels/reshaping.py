@@ -108,7 +108,7 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
     node.ensure_shape(block_shape, (spatial,))
     node.ensure_shape(node.input(2), (spatial, 2))
     blocks = as_int32(block_shape)
-    return [blocks[index] for index in range(spatial)]
+    return [blocks[index] for index in range(source.rank - 2)]
 
 
 _LARGEST_DIMENSION = 2**31 - 1

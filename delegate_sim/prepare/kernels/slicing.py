@@ -149,8 +149,9 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
     count = begin.shape[0]
     added = (options.new_axis_mask & ~options.ellipsis_mask & (1 << count) - 1).bit_count()
     expansion = _expand_masks(options.ellipsis_mask, options.new_axis_mask, count, source.rank + added)
-    begins = begin.integers() if has_begin else [0] * count
-    ends = end.integers() if has_begin else [0] * count
+    zeros = [0] * count  # bounded: at most 31 indices
+    begins = begin.integers() if has_begin else zeros
+    ends = end.integers() if has_begin else zeros
     steps = strides.integers()
     skipped = new = 0
     axes = []
@@ -197,7 +198,7 @@ def _expand_masks(ellipsis_mask: int, new_axis_mask: int, count: int, rank: int)
         if _bit(ellipsis_mask, axis):
             start, end = axis, max(axis + 1, min(axis + 1 + rank - count, rank))
             added = end - start - 1
-            in_ellipsis[start:end] = [True] * (end - start)
+            in_ellipsis[start:end] = [True for _ in in_ellipsis[start:end]]
             axis = end
         else:
             is_new[axis] = _bit(new_axis_mask, axis - added)
@@ -246,6 +247,7 @@ def _strided_slice(
         return None
     if 0 <= element_count([axis.size for axis in axes]) != len(elements):
         raise ValueError("the axes are not those of the input")
+    # bounded: no longer than the input, whose elements are known
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
     if element_count([len(indices) for indices in taken]) < count:
         return None

@@ -124,7 +124,7 @@ def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
 
 def _extended(vector: Sequence[int], size: int) -> list[int]:
     """Cut a vector to ``size`` elements, or pad it with zeros, because upstream initializes the parameters with 0."""
-    return [*vector[:size], *[0] * (size - len(vector))]
+    return [*vector[:size], *[0] * (size - len(vector))]  # bounded: dimensions of a tensor
 
 
 @kernel("DILATE")
@@ -193,7 +193,7 @@ def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension
     """
     count = values_per_dimension * node.input(0).rank
     if not vector:
-        return [default] * count
+        return [default] * count  # bounded: two numbers for each of 6 dimensions
     expected = values_per_dimension * len(node.options.window_dimensions)
     node.ensure(len(vector) == expected, f"an option holds {len(vector)} numbers and not {expected}")
     return _extended(vector, count)
@@ -229,6 +229,7 @@ def prepare_case(node: KernelNode) -> None:
     node.ensure_type(index, "INT32")
     node.ensure(index.element_count == 1, "the index is not a single value")
     operands = node.node.inputs[1:]
+    # bounded: the subgraphs of the model
     subgraphs = [interpreter.subgraph(position) for position in range(interpreter.subgraph_count())]
     branches = subgraphs[1:]
     for branch in branches:

@@ -63,7 +63,7 @@ def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int
 
     If there are at most ``most`` nodes, each node has its own cell.
     """
-    states = [state for state, count in lengths for _ in range(count)]
+    states = [state for state, count in lengths for _ in range(count)]  # bounded: the nodes of the model
     size = max(1, -(-len(states) // max(most, 1)))
     groups = [states[start : start + size] for start in range(0, len(states), size)]
     return [group[0] if len(set(group)) == 1 else MIXED for group in groups], size

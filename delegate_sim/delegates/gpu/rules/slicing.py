@@ -69,7 +69,7 @@ def parse_strided_slice(reader: NodeReader) -> None:
             [f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)]
         )
         raise BuildError("gpu-build-slice", found=description, needed="as many ends and strides as starts")
-    starts, ends, strides = ([0] * first + value[:count] for value in values)
+    starts, ends, strides = ([0][:first] + value[:count] for value in values)
     for axis in range(4):
         mask = 1 << (axis - first) if axis >= first else 0
         starts[axis] = 0 if options.begin_mask & mask else _from_end(starts[axis], shape[axis])

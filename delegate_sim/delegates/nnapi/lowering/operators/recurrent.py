@@ -37,7 +37,7 @@ def _is_quantized_lstm(builder: PartitionBuilder, view: NodeView) -> bool:
 def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
     """Lower a full LSTM; NNAPI's results also include a scratch buffer and both states."""
     count = len(node.inputs)
-    _add_given(builder, node, range(min(_SHARED_INPUTS, count) if is_full_lstm(node.view) else count))
+    _add_given(builder, node, range(min(_SHARED_INPUTS, count) if is_full_lstm(node.view) else len(node.inputs)))
     _add_clipping(builder, node)
     builder.add_result(_T.TENSOR_FLOAT32, (0, 0))
     for position in range(18, min(20, count)):
@@ -170,7 +170,7 @@ def _add_layer_normalization(builder: PartitionBuilder, node: LoweredNode) -> No
 
 
 def _leave_out_layer_normalization(builder: PartitionBuilder, count: int) -> None:
-    for _ in range(count):
+    for _ in range(count):  # bounded: callers pass constants
         builder.leave_out()
 
 
