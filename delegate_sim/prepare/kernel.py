@@ -334,7 +334,7 @@ class KernelNode:
         return self.tensors[index]
 
     def leave_out_result(self, position: int) -> None:
-        """Replace the result at a position with -1, in this preparation and in all later preparations."""
+        """Replace the result at a position with -1 (omitted) in the node. Later preparations of the node keep this change."""
         outputs = list(self.node.outputs)
         outputs[position] = OPTIONAL_TENSOR
         self.node = self.node._replace(outputs=tuple(outputs))
@@ -372,8 +372,8 @@ class KernelNode:
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
-        Refuses the node if this changes the shape or the size in bytes of a constant. Also refuses a shape with a negative size,
-        unless tensors of this type have no size in bytes.
+        Refuses the node if the new shape changes the shape or the size in bytes of a constant. Refuses it also if the new shape
+        has a negative size, unless tensors of this type have no size in bytes.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))
@@ -388,7 +388,7 @@ class KernelNode:
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
         """Make a tensor dynamic (``SetTensorToDynamic``).
 
-        ``cause`` is the operand whose value determines the tensor's size, but is not known.
+        ``cause`` is the operand that determines the tensor's size and whose value is not known.
         """
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
@@ -431,7 +431,7 @@ CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
     """Return a decorator that registers a Prepare function for operators.
 
-    If the function behaves differently since some release, ``changed_in`` must list this release.
+    ``changed_in`` must list every release in which the behavior of the function changed.
     """
 
     def register(function: Kernel) -> Kernel:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""The default for arguments that have entries by subgraph: an empty mapping."""
+"""An empty mapping, which is the default of arguments that map the indices of subgraphs to data."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
@@ -94,9 +94,9 @@ class Taken:
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes in run order, or empty for the file's order.
+    """All nodes in the order in which they run; empty if this is the order in the file.
 
-    The nodes of a delegate kernel stand at the place of the kernel.
+    The nodes of a delegate kernel are listed where the kernel runs.
     """
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The lines that the runtime logs if a delegate kernel cannot be prepared, by the first node of the kernel."""

@@ -50,14 +50,14 @@ def _wording(release: Release) -> str:
 
 
 def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, partitions: int, subgraph: int, name: str) -> str:
-    """Return the line about the replacement of nodes (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
+    """Return the line that reports the replaced nodes (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
     return _wording(release).format(
         replaced=replaced, total=total, kernel=kernel, partitions=partitions, subgraph=subgraph, name=name
     )
 
 
 def redoing_line(delegates: int) -> str:
-    """Return the line about applying the delegates again (``RedoAllDelegates``, ``core/subgraph.cc``)."""
+    """Return the line that says that delegates are applied again (``RedoAllDelegates``, ``core/subgraph.cc``)."""
     return f"Redoing {delegates} delegates."
 
 

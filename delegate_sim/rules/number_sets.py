@@ -39,7 +39,7 @@ def between(least: int, most: int) -> Numbers:
 
 
 def up_to_one() -> Numbers:
-    """Allow 1 and 0, because a file may store operator version 1 as 0. The description only says "1"."""
+    """Allow 1 or less, because a file may store operator version 1 as 0. The description only says "1"."""
     return replace(at_most(1), words="1")
 
 

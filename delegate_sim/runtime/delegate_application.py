@@ -145,7 +145,7 @@ class DelegateApplication:
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
         """Apply the delegate to a subgraph.
 
-        The runtime applies the delegate again to the subgraphs that this subgraph calls. Those log lines are included.
+        The runtime applies the delegate again to the subgraphs that this subgraph calls. The lines for this are logged too.
         """
         if not self.needs_static:
             return self._apply(graph)
@@ -385,5 +385,5 @@ def shown_number(index: int, removed: frozenset[int]) -> int:
 
 
 def _is_dynamic(graph: Graph) -> bool:
-    """Whether the graph has a dynamic-sized tensor, and the node that makes the tensor dynamic still runs on the CPU."""
+    """Return whether the graph has a dynamic-sized tensor, and the node that makes it dynamic still runs on the CPU."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

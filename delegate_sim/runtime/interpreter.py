@@ -205,7 +205,7 @@ class _Chain:
         return plan_after(graph, run.plan, name, len(self.model.subgraphs[index].tensors))
 
     def is_fully_delegated(self) -> bool:
-        """Whether no node of the first subgraph is left to the CPU."""
+        """Return whether all nodes of the first subgraph run on delegates."""
         self._dispatch()
         first = self._current(self._prepared[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
@@ -238,7 +238,7 @@ class _Chain:
                 self.runs[number] = replace(run, refusal=refusal)
 
     def _is_allocated(self) -> bool:
-        """Whether the application's allocation of tensors can no longer fail."""
+        """Return whether the application's ``AllocateTensors`` can no longer fail."""
         if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
             return True
         first = self._prepared[0]
@@ -258,7 +258,7 @@ class _Chain:
         return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
 
     def _order(self, subgraph: int) -> tuple[int, ...]:
-        """Return the original nodes in the order of the final plan; empty if no delegate changed the plan."""
+        """Return the original nodes in the order of the final plan; an empty tuple if no delegate changed the plan."""
         if subgraph not in self._plans:
             return ()
         order, waiting = list[int](), list(reversed(self._plans[subgraph].plan))

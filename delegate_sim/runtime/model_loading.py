@@ -53,7 +53,10 @@ class Loading:
         return tuple(dict.fromkeys(tensor.type for tensor in self.refused_tensors))
 
     def is_loaded(self, *, assume_ops_registered: bool) -> bool:
-        """Whether the model loads. With ``assume_ops_registered``, the application is assumed to register missing operators."""
+        """Return whether the model loads.
+
+        With ``assume_ops_registered``, the application is assumed to register missing operators.
+        """
         is_refused = self.refused and not assume_ops_registered
         return not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
 

@@ -47,7 +47,10 @@ class _Applied:
 
 
 class Reapplications:
-    """The lines that the runtime logs when preparing a subgraph makes it apply the delegate again to called subgraphs."""
+    """The lines that the runtime logs when it applies the delegate again to called subgraphs.
+
+    It does so while it prepares the calling subgraph, if it already applied the delegate to the called subgraphs.
+    """
 
     def __init__(self, release: Release) -> None:
         self._release = release

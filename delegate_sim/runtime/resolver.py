@@ -55,7 +55,10 @@ def highest_version(op: str, release: Release) -> int | None:
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return why a release does not load this version of a builtin operator, or a note if that is unknown; None if it does."""
+    """Explain that a release does not load this version of a builtin operator, or that this is not known.
+
+    Return None if the release loads the version.
+    """
     known = _versions(release)
     if known is None:
         return f"whether {release} loads {op} version {version} is not known"

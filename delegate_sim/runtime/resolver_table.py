@@ -111,7 +111,7 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         14: "FULLY_CONNECTED",
     },
 }
-"""By TensorFlow release, the operators whose highest loaded version changed in this release, grouped by that version."""
+"""For each TensorFlow release, the operators whose highest loaded version changed in it, grouped by their new version."""
 
 _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
     (1, 0): {
@@ -192,7 +192,7 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
 """Like ``_TENSORFLOW``, for LiteRT. Its first release loads more operators than TensorFlow 2.17 and fewer than 2.18."""
 
 LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENSORFLOW, "litert": _LITERT}
-"""By family and release (oldest first), the operators whose highest loaded version changed, grouped by that version."""
+"""For each family and release (oldest first), the operators whose highest loaded version changed, grouped by the new version."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
 """The lowest loaded version of each operator that does not load version 1. It is the same in all releases."""
@@ -212,7 +212,7 @@ NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     },
     "litert": {(1, 0): "STABLEHLO_COMPOSITE", (1, 1): "STABLEHLO_CASE"},
 }
-"""By family and release, the operator with the highest builtin code in the schema, even if it has no kernel."""
+"""For each family and release, the operator with the highest builtin code in the schema, even if it has no kernel."""
 
 NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4"},

@@ -143,12 +143,12 @@ class Run:
 
 
 def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options with values that JSON can represent."""
+    """Return a delegate's options with their values converted to values that JSON can represent."""
     return {name: _option_value(value) for name, value in options.items()}
 
 
 def _option_value(value: Any) -> Any:
-    """Return plain data unchanged, tuples as lists, and any other value, such as a driver profile, as text."""
+    """Convert an option's value for JSON: a tuple to a list, and a value that is not plain data (a driver profile) to text."""
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)

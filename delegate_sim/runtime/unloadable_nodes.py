@@ -31,7 +31,7 @@ class InvalidNode:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options of a node, and a function that tells whether the file gives an option."""
+    """The options of a node, and a function that returns whether the file gives an option."""
 
     options: Options
     has: Callable[[str], bool]

@@ -16,7 +16,7 @@ _SECONDS_TO_CONNECT = 10
 
 
 def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list[JobAnswer]]:
-    """Yield the answers to the jobs, in lists, as they arrive. The order may differ from the jobs'. ``count`` is their number.
+    """Yield lists of answers as they arrive, in any order. ``count`` is the number of jobs.
 
     Every worker needs this package, and needs the models at the same paths as this process. If a worker dies, Dask gives its
     tasks to another worker. If several workers die while judging the same model, the answer for this model is an error. Raises

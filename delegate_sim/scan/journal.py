@@ -32,7 +32,7 @@ class ScanError(DelegateSimError):
 class Journal:
     """The rows of both tables in a SQLite file, which only one scan at a time can open.
 
-    If this process ends unexpectedly, completely added answers are kept, and a partly added answer leaves no rows.
+    If this process ends unexpectedly, the file keeps every answer that was added completely, and no rows of other answers.
     """
 
     def __init__(self, path: str) -> None:

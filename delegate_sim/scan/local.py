@@ -26,7 +26,7 @@ def usable_cores() -> int:
 
 
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
-    """Yield the answers to the jobs, in lists, as they arrive. The order may differ from the jobs'. ``count`` is their number.
+    """Yield lists of answers as they arrive, in any order. ``count`` is the number of jobs.
 
     If a process dies, the running jobs are repeated one model at a time. If the process of a single model dies again, the answer
     for this model is an error. If ``processes`` is 1, models are judged in this process, except models that are read as

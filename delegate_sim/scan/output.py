@@ -23,7 +23,10 @@ from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-"""Beginnings of text that spreadsheets read as a formula. Some spreadsheets split cells at semicolons even in quotes."""
+"""Pattern of text that spreadsheets read as the beginning of a formula.
+
+Some spreadsheets split cells at semicolons, even in quotes.
+"""
 _UNMARKED = re.compile(f"(^|;){_FORMULA}")
 _MARKED = re.compile(f"(^|;)'{_FORMULA}")
 

@@ -44,7 +44,7 @@ def search(
     diagnose: Diagnose,
     shapes: Shapes = (),
 ) -> Iterator[SweepRow]:
-    """Yield rows as they are finished.
+    """Try conversions, and yield the row of each when it is finished.
 
     Each converter starts with float. The ``requested`` settings come next, and then, if ``everything`` is true, all settings that
     the routes support. If a row's result on any target differs from the result of the row that suggested the trial, the diagnoses

@@ -66,9 +66,10 @@ def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
 
 
 def version_cause(node: NodeView, version: int) -> VersionCause:
-    """Return the reason why the operator of a node has a version above ``version``, considering all nodes that share the entry.
+    """Return the reason why the operator of a node has a version above ``version``.
 
-    If the operator's version is not above ``version``, the result counts as explained, and has neither features nor nodes.
+    All nodes that share the operator's entry in the file are considered. If the operator's version is not above ``version``, the
+    result counts as explained, and has neither features nor nodes.
     """
     lowest, sharers = _lowest(node), _sharers(node)
     causes: dict[str, Feature] = {}

@@ -200,7 +200,7 @@ def prepare_split_v(node: KernelNode) -> None:
 
 
 def _resolved_sizes(node: KernelNode, sizes: list[int], total: int) -> list[int]:
-    """Return the sizes of the parts; a size of -1, which at most one part may have, is computed from ``total``.
+    """Return the sizes of the parts. If one size is -1, compute it from ``total``; refuse the node if several are -1.
 
     Upstream: ``kernels/split_v.cc: ResizeOutputTensors``.
     """

@@ -123,7 +123,7 @@ _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
 _LEAVING_OPEN = parse_release("litert-1.1")
 """Since this release, a RESHAPE result of unknown size stays in the arena instead of becoming dynamic.
 
-If no other tensor is dynamic, the runtime's message then refers to tensor -1.
+If no other tensor is dynamic, the runtime's message about dynamic tensors then refers to tensor -1.
 """
 
 
@@ -163,7 +163,7 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
 
 
 def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
-    """Return the new shape; a size of -1, which at most one dimension may have, is computed from the number of elements.
+    """Return the new shape. If one size is -1, compute it from the number of elements; refuse the node if several are -1.
 
     Upstream: ``kernels/internal/reshape_utils.h: ResolveOutputShape``.
     """

@@ -23,7 +23,7 @@ _REVERSE_MAX_RANK = 8
 _SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
 """Since this release, SLICE refuses a slice that begins outside the input.
 
-It also refuses a result whose shape is complete in the file and differs from the shape that the operands give.
+It also refuses the node if the file gives the result a complete shape that differs from the shape computed from the operands.
 """
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
@@ -214,7 +214,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
     """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
     If the option ``offset`` is set, the operand ``end`` holds sizes. The kernel reads one size for each dimension, including
-    added dimensions. So it may read past the end of the operand, where the data is padded with zeros.
+    added dimensions, and so may read past the end of the operand. The data there is padded with zeros.
     """
     sizes = node.input(2).integers() if is_offset else []
     shape = []

@@ -77,7 +77,7 @@ class StackResult(Shown):
         }
 
     def places(self) -> dict[str, Counter[str]]:
-        """Return, for each operator, the number of nodes at each place; empty if CompiledModel is not created."""
+        """Return, for each operator, the number of nodes at each place. The result is empty if CompiledModel is not created."""
         by_place: dict[str, Counter[str]] = {}
         for places in placements(self.report.runs) if self.is_created else ():
             for node, place in places:

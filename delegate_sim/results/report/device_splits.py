@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
-    """Return the partitions of a subgraph that are split, as (partition number, split); empty if splits are unknown."""
+    """Return (partition number, split) for each partition of a subgraph that is split; no pairs if splits are unknown."""
     if subgraph.decision is None or not subgraph.subsets:
         return []
     numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}
@@ -20,7 +20,7 @@ def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
 
 
 def splits_entry(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
-    """Return the splits of a subgraph as plain data, under the key ``split``; empty if splits are unknown."""
+    """Return the splits of a subgraph as plain data under the key ``split``. The dictionary is empty if splits are unknown."""
     splits = splits_of(run, subgraph)
     if not splits:
         return {}

@@ -14,7 +14,7 @@ _STEP = "  "
 
 
 def json_value(entry: Any) -> Iterator[str]:
-    """Yield plain data as JSON, converted on demand."""
+    """Yield plain data as one part of JSON. The data is not converted before the part is needed."""
     yield json.dumps(entry, indent=len(_STEP))
 
 
