@@ -54,7 +54,7 @@ class RefusedNode:
 
 
 class Examined(NamedTuple):
-    """A simulated run with the changed model, whose nodes can be traced back to the file."""
+    """A simulated run of a changed model. The nodes that the change kept can be traced back to the file."""
 
     run: Run
     change: Edited

@@ -94,7 +94,7 @@ class Search:
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
-    """Find the smallest sets of causes whose fixes reach a goal; a number as the goal limits the partitions.
+    """Find the smallest sets of causes whose fixes reach a goal. If ``goal`` is a number, it limits the number of partitions.
 
     First, sets of one cause, of two causes, and so on are tried, as long as there are few such sets. After that, causes are fixed
     one by one; each step fixes the cause that brings the result nearest to the goal. If that also takes too long, all causes are

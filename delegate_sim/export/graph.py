@@ -21,7 +21,7 @@ _LONGEST = 200
 
 
 def networkx_graph(run: Run) -> Any:
-    """Return a ``networkx.DiGraph`` of all subgraphs, with a node for each plan node, and edges from writers to readers.
+    """Return a ``networkx.DiGraph`` of all subgraphs: the nodes of the execution plans, and edges from writers to readers.
 
     Nodes are called ``SUBGRAPH:NODE``. Edges have the names and total bytes of the passed tensors. Raises MissingPackageError if
     networkx is missing.

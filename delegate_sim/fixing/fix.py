@@ -108,7 +108,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the path of the second model, and the places of its inputs, outputs and tensors in the whole model's run."""
+    """Return the second model as a ``Continuation``, which maps its inputs, outputs and tensors to those of the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))

@@ -39,7 +39,7 @@ class Split:
     nodes: tuple[Node, ...]
     """Nodes of the second model."""
     inputs: tuple[int, ...]
-    """Inputs of the second model: original inputs and results of the first model that the second model reads."""
+    """Inputs of the second model: the inputs of the unsplit model, and the results of the first model, that it reads."""
     outputs: tuple[int, ...]
     """Original outputs that the second model computes, in their original order."""
     first_outputs: tuple[int, ...]

@@ -29,7 +29,7 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Inside this context, refuse to write any file that the context has read, even through a link to the file."""
+    """Inside this context, refuse to write any file that has been read in it, even through a link to the file."""
     token = _inputs.set(set())
     try:
         yield

@@ -204,7 +204,7 @@ class _Trial:
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a difference if the kernels that run compiled partitions differ between the device and the simulation."""
+    """Yield a description if the device and the simulation differ in the kernels that run compiled partitions."""
     ours = [
         replacement
         for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements
@@ -220,7 +220,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line whose node count differs from the model's number of nodes at this step."""
+    """Yield a note for each log line whose node count differs from that of the simulated model at this step."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:

@@ -1,4 +1,4 @@
-"""Search for the assumptions that explain a difference, fewest assumptions first."""
+"""Search for assumptions that explain the differences between a log and a simulation, fewest assumptions first."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return a setting and a simulation with that setting.
+    """Return the given setting and simulation, or those of another platform release that fits better.
 
     If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
     """

@@ -125,7 +125,7 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record which devices support each operation, and which of them the runtime passed over for the chosen device."""
+    """Record which devices support each operation, and which of them the runtime passed over in favor of the chosen device."""
     compilation = partition.compilation
     assert compilation is not None
     taking_part = _taking_part(compilation, names, interface)

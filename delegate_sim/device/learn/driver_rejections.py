@@ -1,4 +1,4 @@
-"""Search for the nodes that an accelerator's driver must have rejected to explain a device log.
+"""Find the nodes whose rejection by an accelerator's driver explains a device log.
 
 The precision depends on the log. A table in execution order shows the CPU nodes, a table of node types shows the number of CPU
 nodes per operator, and the lines of the runtime show only totals.
@@ -63,7 +63,7 @@ class _Inquiry:
     option: str
     """The delegate's option that takes a driver."""
     changes: Mapping[str, Any]
-    """The options whose values differ from the setting."""
+    """The options whose values differ from those of the setting."""
     text: str
     """Suffix of the text that explains a match."""
     base: Run
@@ -182,7 +182,8 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return the nodes that the driver may have rejected: none of the delegated nodes has the same operations and types."""
+    """Return those of ``nodes`` that the driver may have rejected, because no delegated node has the same operations and types.
+    """
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 
@@ -227,7 +228,7 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
-    """Yield unions of node kinds that have ``wanted`` nodes in total; with a limit on partitions, also smaller unions."""
+    """Yield unions of node kinds that have ``wanted`` nodes in total. If partitions are limited, also yield smaller unions."""
     by_kind: dict[_NodeKind, list[_Node]] = {}
     for node in nodes:
         by_kind.setdefault(inquiry.kinds[node], []).append(node)

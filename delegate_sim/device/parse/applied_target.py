@@ -225,7 +225,8 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that the log implies by a kernel's name, the chosen devices, or the initialized graphics interface."""
+    """Return the options that the log shows through a kernel's name, the chosen devices, or the initialized graphics interface.
+    """
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):
@@ -264,7 +265,7 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases whose lines have the same wording as the log, or only ``runtime`` if ``runtime`` is given."""
+    """Return the releases whose lines have the same wording as the log; if ``runtime`` is given, return only that release."""
     known = [parse_release(name) for name in RELEASES]
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:

@@ -16,7 +16,8 @@ class Count:
 
     line: str
     source: str
-    """``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``."""
+    """Kind of line: ``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``.
+    """
     delegated: int | None = None
     total: int | None = None
     on_cpu: int | None = None

@@ -118,7 +118,7 @@ _MISSING_DELEGATE = "the delegate is not there on this device, or lacks what it 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError:
-    """An error in a log: the line, the meaning, the number of times printed, and the node named in the line."""
+    """An error in a log: the line, its meaning, how many times it was printed, and the node that it names."""
 
     kind: str
     line: str

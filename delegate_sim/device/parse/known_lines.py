@@ -1,7 +1,8 @@
 """Patterns of lines that runtimes, delegates, drivers and tools print. More patterns are in ``log_reader``.
 
-``PATTERNS`` lists the patterns by kind of line. The wordings come from ``tflite/core``, ``tflite/delegates``, ``litert/runtime``,
-``litert/compiler`` and ``litert/vendors``; Android's ``packages/modules/NeuralNetworks``; logs of devices.
+``PATTERNS`` lists the patterns by kind of line. The wordings come from TFLite and LiteRT (``tflite/core``, ``tflite/delegates``,
+``litert/runtime``, ``litert/compiler``, ``litert/vendors``), from Android's ``packages/modules/NeuralNetworks``, and from device
+logs.
 """
 
 from __future__ import annotations
@@ -311,7 +312,7 @@ _PROGRESS = re.compile(
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
-"""Lines that benchmark_model prints only after the model has run."""
+"""Pattern of lines that benchmark_model prints only after the model has run."""
 _RUNTIME_TAGS = frozenset(
     {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
      "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",

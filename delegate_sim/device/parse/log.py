@@ -34,12 +34,12 @@ def read_log(text: str) -> DeviceLog:
 
 
 def read_lines(lines: Iterable[str]) -> DeviceLog:
-    """Parse the lines of a log, like ``read_log``. A table row without a newline is ignored as cut off."""
+    """Parse the lines of a log, like ``read_log``. A table row without a newline at its end is incomplete, and is ignored."""
     return read_runs(lines)[-1]
 
 
 def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
-    """Parse the lines of a log and return its runs, at least one."""
+    """Parse the lines of a log and return its runs. There is at least one run."""
     reader = Reader()
     for line in lines:
         for start in range(0, max(len(line), 1), _LONGEST_LINE):
@@ -122,7 +122,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield the parts of ``_PARTS`` that differ between two logs of one run."""
+    """Yield text that names each field, parameter or delegate in which two logs of one run differ."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):

@@ -112,7 +112,7 @@ class DeviceLog:
     flags: Mapping[str, str] = field(default_factory=dict)
     """The flags of a command in the log. Flag names have spaces in place of underscores."""
     is_failed: bool = False
-    """True if an application's exception reports that a delegate could not be applied, without naming the delegate."""
+    """True if an application's exception reports that a delegate could not be applied, but does not name the delegate."""
     is_old: bool = False
     """True if a line has a wording that only releases older than all known releases use."""
     line_count: int = 0

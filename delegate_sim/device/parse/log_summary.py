@@ -71,7 +71,7 @@ its end without a line of any delegate. ``created``, ``requested`` and ``unknown
 
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""Words of errors after which no node can run. LiteRT 2 continues after all other errors, such as missing hooks."""
+"""Pattern of words in errors after which no node can run. LiteRT 2 continues after all other errors, such as missing hooks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The converter settings that fix a cause, by machine-readable name."""
+"""Converter settings that fix a cause, with machine-readable names."""
 
 from __future__ import annotations
 
@@ -122,6 +122,6 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Return whether a node computes with real numbers, whose tensor types depend on the quantization."""
+    """Return whether a node computes with real numbers. The types of its tensors then depend on the quantization."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

@@ -93,7 +93,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
     }
 )  # fmt: skip
-"""Rewrites of each operator. The first rewrite that uses only operators of the delegate is suggested."""
+"""Rewrites of each operator. The first rewrite that uses only operators that the delegate supports is suggested."""
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:

@@ -22,7 +22,7 @@ class Advice:
     refusal: str
 
     def changes(self, subgraph: int, nodes: Iterable[int], code: str) -> tuple[str, ...]:
-        """Return the distinct changes that fix the refusals of these nodes with the code ``code``."""
+        """Return the distinct changes that fix the refusals with code ``code`` of these nodes."""
         changes = [change for node in nodes for change in self.by_reason.get((NodeKey(subgraph, node), code), ())]
         return tuple(dict.fromkeys(changes))
 

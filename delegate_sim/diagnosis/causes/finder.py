@@ -123,7 +123,10 @@ class _Finder:
         self._note_rest()
 
     def _look_at_loading(self) -> None:
-        """Add the causes that prevent loading, and unregistered operators; only their fixes reveal all other causes."""
+        """Add the causes that prevent loading, and the cause of unregistered operators.
+
+        All other causes become visible only after these causes are fixed.
+        """
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
             if (cause := find(self.model, now.run)) is not None:
@@ -135,7 +138,7 @@ class _Finder:
     def _look_at_preparation(self) -> None:
         """Add the causes of CPU kernels that refuse their nodes.
 
-        After each cause, the following simulations assume that the kernel accepts its node.
+        After each added cause, the next simulations assume that the kernel accepts its node.
         """
         for _ in range(_MOST_REPAIRS):
             now = self.simulate(self.base, {})

@@ -1,4 +1,4 @@
-"""Nodes that by nature no delegate takes, whatever the refusal's code."""
+"""Nodes that no delegate ever takes, whatever the code of the refusal."""
 
 from __future__ import annotations
 

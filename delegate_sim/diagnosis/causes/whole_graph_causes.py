@@ -59,7 +59,7 @@ def whole_refusal(run: Run) -> Reason | None:
 
 
 def loading_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause of a model that the release does not load; None if the release loads the model.
+    """Return the cause if the release does not load the model; None if it does.
 
     The fix is the first later release that loads the model, or else registering the operators in the application.
     """
@@ -79,7 +79,7 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause of unregistered custom operators; None if the refusal has another reason.
+    """Return the cause if custom operators are not registered; None if the refusal has another reason.
 
     If all unregistered operators belong to one kind that no delegate takes, such as TensorFlow's own operators, the cause names
     that kind.

@@ -167,7 +167,7 @@ class _Writer:
             table.fields[field] = target
 
     def _buffer(self, tensor: Tensor, before: Tensor | None) -> int:
-        """Return the number of a tensor's buffer, after adding a new buffer if the tensor's elements have changed."""
+        """Return the number of a tensor's buffer. If the tensor's elements have changed, add a new buffer for them."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
                 with np.errstate(all="ignore"):  # the runtime does not warn about overflow either

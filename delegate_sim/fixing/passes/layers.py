@@ -98,7 +98,10 @@ def _rows(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 _CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
-"""The type of a convolution's weights for each operand type. With any other type, the runtime would quantize more tensors."""
+"""The type of a convolution's weights for each operand type.
+
+With weights of another type, the runtime would quantize more tensors.
+"""
 _VALID = 1
 
 
