@@ -36,7 +36,7 @@ def release_notes(release: Release) -> Iterator[str]:
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
     """Return the checks with their release ranges changed to start and end at measured releases.
 
-    Checks that apply in no measured release are left out.
+    Checks that were withdrawn before or in the oldest measured release are left out.
 
     Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If such a check
     changed between two measured releases, the change is assumed to be part of the later of the two releases.

@@ -15,9 +15,9 @@ from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return the decision of the rules, and whether nodes read float16 weights directly, without a DEQUANTIZE.
+    """Return the decision about the nodes, and whether nodes read float16 weights directly.
 
-    The second value tells whether nodes read float16 weights directly, without a DEQUANTIZE.
+    Nodes that read float16 weights directly need no DEQUANTIZE, which would widen these weights.
     """
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()

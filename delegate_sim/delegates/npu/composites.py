@@ -79,7 +79,7 @@ def attributes(model: Model, node: Node) -> Any:
 
 
 def as_integer(value: Any) -> int:
-    """Return a flexbuffer value as an integer, converted like in the C++ library; 0 if it cannot be converted."""
+    """Return a flexbuffer value as an integer, converted as in the C++ library; 0 if it cannot be converted."""
     try:
         if value.IsBool:
             return int(value.AsBool)

@@ -60,7 +60,7 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
 
 
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
-    """Return the groups and the other nodes, sorted so that they can run in this order, and whether such an order exists.
+    """Sort the groups and the other nodes so that they can run in this order; also return whether such an order exists.
 
     Each group runs as a whole. If groups wait for each other's results, no such order exists, and each group is placed at its
     last node. The result is cached for plugins that select the same nodes.

@@ -33,7 +33,7 @@ class FileFacts:
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel whose numbers of scales and of zero points differ."""
     kinds: Mapping[FilePlace, str]
-    """The kinds of quantization, by tensor, for tensors whose kind ``quantization_kind`` cannot derive from the scales."""
+    """The kind of quantization of each tensor for which ``quantization_kind`` cannot derive the kind from the scales."""
 
 
 @functools.lru_cache(maxsize=2)

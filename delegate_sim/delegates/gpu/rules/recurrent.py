@@ -1,4 +1,4 @@
-"""LSTM cells: the full form has one operand for each gate, and the basic form has joint weights."""
+"""LSTM cells. The full form has separate weights for each gate; the basic form has one weights tensor for all gates."""
 
 from __future__ import annotations
 

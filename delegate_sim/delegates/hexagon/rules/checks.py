@@ -42,9 +42,9 @@ def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -
 
 
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:
-    """Require operands of these types, given as one tuple of types for each operand (``InputsWithCorrectTypes``).
+    """Require that each operand has one of the types in its tuple (``InputsWithCorrectTypes``).
 
-    Any operand may be omitted. The node may also end before the last ``optional`` operands.
+    Any operand may be omitted. The node's list of operands may also end before the last ``optional`` operands.
     """
     counts = exactly(*range(len(types) - optional, len(types) + 1))
     operand_checks = [where_given(operand(position), typed(operand(position), allowed)) for position, allowed in enumerate(types)]

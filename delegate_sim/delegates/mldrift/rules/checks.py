@@ -266,7 +266,7 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""The check ``RESULTS`` for LiteRT 2.1.5 and later, and for earlier releases.
+"""``RESULTS`` limited to LiteRT 2.1.5 and later releases, and ``RESULTS`` limited to earlier releases.
 
 Before LiteRT 2.1.5, most parsers check results last; since then, parsers check results earlier.
 """
@@ -605,7 +605,7 @@ def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] =
 def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
     """Return checks that every tensor of a builtin operator has one of these types.
 
-    Each item of ``newer`` is a release, and the further input types that are allowed since this release.
+    Each item of ``newer`` is a release and the additional input types that are allowed since this release.
     """
     inputs = _unique(inputs)
     older = tuple([name for name in inputs if name not in _PACKED])

@@ -76,7 +76,7 @@ def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
 
 
 def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
-    """Return ``bounds`` with negative values replaced: they count from the end of ``source`` (``UpdateIfNegative``)."""
+    """Return ``bounds`` with the input's sizes added to negative values, which count from the end (``UpdateIfNegative``)."""
     return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
 
 

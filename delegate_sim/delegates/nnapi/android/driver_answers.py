@@ -94,7 +94,10 @@ class DriverAnswers:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """The problem that the delegate can use no device. It is a ``failure`` only if the options name an accelerator."""
+    """The problem that the delegate can use no device.
+
+    ``failure`` is set only if the options name an accelerator. Otherwise, the nodes run on the CPU.
+    """
 
     failure: KernelFailure | None
 

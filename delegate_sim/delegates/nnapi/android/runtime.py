@@ -12,7 +12,7 @@ from ....nnapi_runtime.types import feature_level as level_of
 from ...options import OptionValues
 
 NO_RUNTIME = "none"
-"""The value for simulating the delegate without a runtime: every call to NNAPI succeeds."""
+"""The value of the option that simulates the delegate without a runtime, so that every call to NNAPI succeeds."""
 RUNTIMES = (NO_RUNTIME, *[str(int(release)) for release in AndroidRelease])
 NEWEST_RUNTIME = RUNTIMES[-1]
 

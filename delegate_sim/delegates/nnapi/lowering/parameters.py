@@ -29,7 +29,7 @@ def padding_code(node: LoweredNode) -> int:
 def first_integer(view: NodeView, position: int, element: int = 0) -> int:
     """Return one element of a constant operand, read as a 32-bit integer whatever the operand's type (``data.i32``).
 
-    Returns 0 if the element does not exist, where the real delegate reads past the end of the constant.
+    Returns 0 if the element does not exist. In this case, the real delegate reads past the end of the constant.
     """
     value = view.value(view.input(position))
     if value is None:
@@ -41,7 +41,7 @@ def first_integer(view: NodeView, position: int, element: int = 0) -> int:
 def first_number(view: NodeView, tensor: Tensor) -> float:
     """Return the first element of a constant.
 
-    Returns 0 if the tensor has no elements, where the real delegate reads whatever memory is there.
+    Returns 0 if the tensor has no elements. In this case, the real delegate reads memory with unknown contents.
     """
     value = view.value(tensor)
     return float(value[0]) if value is not None and len(value) else 0.0

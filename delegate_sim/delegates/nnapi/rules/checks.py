@@ -42,12 +42,12 @@ FLOAT_QUANT8_INT32_OPERAND = typed(INPUT, FLOAT_QUANT8_INT32).from_source(_helpe
 
 
 def max_op_version(limit: int) -> Check[object]:
-    """``ExpectMaxOpVersion``."""
+    """Require a version of at most ``limit`` (``ExpectMaxOpVersion``)."""
     return version(at_most(limit)).from_source(_helper("ExpectMaxOpVersion"))
 
 
 def op_version(limit: int) -> Check[object]:
-    """``ExpectOpVersion``: despite its name, it also accepts lower versions."""
+    """Require a version of at most ``limit`` (``ExpectOpVersion``, which accepts lower versions despite its name)."""
     return version(at_most(limit)).from_source(_helper("ExpectOpVersion"))
 
 
@@ -95,7 +95,7 @@ def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
 
 
 def _unrestricted_scales(node: NodeView) -> str | None:
-    """Return the violation if a UINT8 node breaks the restriction that input scale x weight scale is less than the output scale.
+    """Return the scales of a UINT8 node unless the input scale times the weight scale is less than the output scale.
 
     The product is computed in float32, as in the real delegate.
     """

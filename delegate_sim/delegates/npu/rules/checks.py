@@ -85,7 +85,7 @@ REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), 
 # Types that MediaTek's plugin maps
 
 _WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
-"""Types that the plugin maps whatever the quantization of the tensor."""
+"""Types that the plugin maps regardless of the tensor's quantization."""
 _QUANTIZED = {
     "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
     "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),

@@ -118,7 +118,7 @@ def _changed(
 ) -> RuleBook[VxTarget]:
     """Return the rules of another repository, given the changed rules and the operators that the repository does not have.
 
-    ``mappers`` gives, by operator, the names of those mappers that have a different name in that repository.
+    If an operator's mapper has a different name in that repository, ``mappers`` gives this name.
     """
 
     def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:

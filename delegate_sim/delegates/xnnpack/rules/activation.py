@@ -46,7 +46,7 @@ def _alpha(node: NodeView) -> str | None:
 
 
 def _positive_scale(node: NodeView) -> float | None:
-    """Return the input scale divided by the output scale; None unless each tensor has exactly one scale, a normal number."""
+    """Return the input scale divided by the output scale; None unless each tensor has a single scale that is a normal number."""
     source, output = only_scale(node.input(0)), only_scale(node.output(0))
     if source is None or output is None or not is_normal(source) or not is_normal(output):
         return None

@@ -37,7 +37,10 @@ _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
 
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
-    """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share, given the dimension of the weights' output channels."""
+    """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share.
+
+    ``dimension`` is the dimension of the weights that holds the output channels.
+    """
     return (
         operands(3),
         *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),

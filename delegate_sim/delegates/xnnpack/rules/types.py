@@ -112,7 +112,7 @@ def of_type(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
 
 
 def of_types(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
-    """Require that a tensor has one of these types and, if it is 8-bit, a single scale, along dimension 0."""
+    """Require that a tensor has one of these types. An 8-bit tensor must also have a single scale, along dimension 0."""
     tensor_of = which.tensor
 
     def find(node: NodeView) -> str | None:

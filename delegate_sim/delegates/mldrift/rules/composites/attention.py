@@ -1,4 +1,4 @@
-"""Attention operators: complete attention, attention on transposed operands, and steps around a key-value cache.
+"""Attention operators: complete attention, attention on transposed operands, and operators for models with a key-value cache.
 
 Source: ``CompositeSdpaParser`` (``ml_drift_delegate/tflite/model_builder.cc``), and the parsers in
 ``ml_drift_delegate/delegate/composite/``.

@@ -42,7 +42,7 @@ _SCALAR_CONSTANTS = {
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
     "INT32": (_T.TENSOR_INT32, 4),
 }
-"""By tensor type: the NNAPI type of the one-element vector that a scalar becomes, and the bytes of its element."""
+"""By tensor type: the NNAPI type of the one-element vector that a scalar becomes, and the size of its element in bytes."""
 
 
 def _add_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:

@@ -13,7 +13,7 @@ from ..operator_lowering import Lowering, Lowerings
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Return whether DENSIFY is absorbed. If its sparse weights are constant, the nodes that read the weights unpack them."""
+    """Return whether DENSIFY is absorbed: if its sparse weights are constant, the nodes that read the weights unpack them."""
     if not is_constant_densify(view):
         return False
     if not view.node.outputs:

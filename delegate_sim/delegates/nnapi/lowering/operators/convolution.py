@@ -87,7 +87,7 @@ def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
-    """Return the DENSIFY that unpacks these weights, directly or followed by a DEQUANTIZE; None for other weights."""
+    """Return the DENSIFY that unpacks these weights, even if a DEQUANTIZE follows it. Return None for other weights."""
     dequantize = builder.widened.get(weights)
     if dequantize is None:
         return builder.densified.get(weights)
@@ -100,7 +100,7 @@ _DENSE_TYPES = {
     "FLOAT16": (_T.TENSOR_FLOAT16, 2),
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
 }
-"""By type of the sparse weights: the NNAPI type of the unpacked weights, and the bytes of an element."""
+"""By type of the sparse weights: the NNAPI type of the unpacked weights, and the size of an element in bytes."""
 
 
 def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify: Node, is_widened: bool) -> None:

@@ -49,7 +49,7 @@ def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SPLIT: the axis becomes a scalar, and operands that are the axis tensor are skipped."""
+    """Lower SPLIT. The axis becomes a scalar, and every operand that is the axis tensor is left out."""
     for position, index in enumerate(node.inputs):
         if index != node.operand(0):
             builder.add_input(node, position)
@@ -59,7 +59,7 @@ def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_slices(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SPLIT_V, whose sizes and axis are constant, to one slice for each result.
+    """Lower SPLIT_V to one slice for each result. The sizes and the axis of the node are constant.
 
     Source: ``TransformSplitVIntoSupportedOps`` and ``ComputeSplitVUnknownSplitSize``.
     """
