@@ -123,9 +123,9 @@ class Folding:
             self.zeros.add(tensor.index)
 
     def _passes_zeros_on(self, node: KernelNode) -> bool:
-        """Return whether the quantized result of a node is all zeros because its operand is.
+        """Return whether the quantized result of a node is all zeros because its operand is all zeros.
 
-        Quantized values are not computed here.
+        The quantized values themselves are not computed.
         """
         if node.op != "FILL":
             return node.op in _MOVING and node.node.input(0) in self.zeros

@@ -23,8 +23,8 @@ class Release(NamedTuple):
     def order(self) -> tuple[int, ...]:
         """The sort key of the release, which orders releases by the age of their rules.
 
-        LiteRT continues TensorFlow after release 2.17. A later release of TensorFlow has the key of the LiteRT release from the
-        same time. A minor release without a patch number has the key of its first patch release.
+        LiteRT continues TensorFlow Lite after release 2.17. A TensorFlow release after 2.17 has the key of the LiteRT release
+        from the same time. A minor release without a patch number has the key of its first patch release.
         """
         if self.family == "tf":
             return _COUNTERPARTS.get(self.version[:2], (0, *self.version[:2]))
@@ -46,7 +46,7 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 20): (1, 4, 0),
     (2, 21): (2, 1, 2),
 }
-"""For each later release of TensorFlow, the LiteRT release from the same time."""
+"""For each TensorFlow release after 2.17, the LiteRT release from the same time."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Problem(Enum):
-    """The subject of a refusal, which is the same for all delegates. The diagnosis groups causes by subject."""
+    """The subject of a refusal. All delegates share these subjects, and the diagnosis groups causes by subject."""
 
     DYNAMIC_SHAPE = "dynamic-shape"
     OPERATOR_VERSION = "operator-version"
@@ -74,7 +74,7 @@ class Kind:
 
 
 def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    """Return a kind that has the same code, its name, for every delegate."""
+    """Return a kind whose code is its name, so that the code is the same for every delegate."""
     return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
 
 
@@ -346,10 +346,10 @@ OPERATOR_NOT_REGISTERED = Kind(
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
-"""The problems for which the runtime cannot prepare a node for the CPU."""
+"""The problems that keep the runtime from preparing a node for the CPU."""
 
 NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
-"""The problems for which the runtime does not load a model."""
+"""The problems that keep the runtime from loading a model."""
 
 RUNTIME_KINDS = (
     MALFORMED_OPERANDS,

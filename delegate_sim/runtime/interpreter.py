@@ -53,7 +53,7 @@ def simulate_chain(
     assumptions: Assumptions = NOTHING_ASSUMED,
     cache: AnalysisCache | None = None,
 ) -> tuple[Run, ...]:
-    """Apply delegates one after another. Each delegate sees the plan of the earlier delegates, in which kernels are nodes.
+    """Apply delegates one after another. Each delegate sees the plan of the earlier delegates, with their kernels as nodes.
 
     The targets may differ only in delegate and options, since one runtime applies all delegates. ``by_default`` returns the
     target of the delegate that the runtime applies by itself when tensors are allocated

@@ -114,7 +114,10 @@ def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis:
 
 
 def _ensure_no_requantization(node: KernelNode, sources: Sequence[KernelTensor], result: KernelTensor) -> None:
-    """Refuse the node if an INT8 input needs rescaling, or if an INT16 tensor has a zero point; UINT8 inputs are rescaled."""
+    """Refuse the node if an INT8 input needs rescaling, or if an INT16 tensor has a zero point other than 0.
+
+    UINT8 inputs may need rescaling, because the kernel rescales them.
+    """
     if result.type == "INT8":
         for source in sources:
             _ensure_same_quantization(node, source, result)

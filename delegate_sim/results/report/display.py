@@ -26,7 +26,7 @@ class Table:
 
 
 class Shown:
-    """Base class of results that are displayed as a line and as tables."""
+    """Base class of results that can be displayed as a line of text or as tables."""
 
     def _line(self) -> str:
         """Return a one-line summary, which may contain unescaped names from a model."""

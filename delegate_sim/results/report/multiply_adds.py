@@ -112,7 +112,7 @@ def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
 
 
 def _fully_connected(node: NodeView) -> int:
-    """Return the count of a fully connected layer, whose weights have shape (units, depth) in any format."""
+    """Return the count of a fully connected layer. Its weights have the shape (units, depth) in every weights format."""
     source, weights, result = node.input(0), node.input(1), node.output(0)
     if source.index == OPTIONAL_TENSOR or weights.rank != 2 or weights.shape[0] <= 0:
         return 0
