@@ -1,4 +1,4 @@
-"""Assignment of operations to devices, and planning of the execution steps.
+"""Assign operations to devices, and plan the execution steps.
 
 Upstream: runtime/ExecutionPlan.cpp findBestDeviceForEachOperation, partitionTheWorkInternal, ExecutionStep.
 """
@@ -27,7 +27,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 class ControlStep(Enum):
-    """The kind of a step that the runtime itself interprets instead of a device."""
+    """The kind of a step that the runtime itself interprets. No device runs such a step."""
 
     IF = "if"
     WHILE = "while"
@@ -55,7 +55,7 @@ class Interpreted:
 class PlanStep:
     """Operations of one model that one device runs together.
 
-    ``source`` is the number of the model in the plan; the main model has the number 0.
+    ``source`` is the number of this model in the plan: 0 for the main model, more for models that an IF or WHILE refers to.
     """
 
     device: Device
@@ -127,7 +127,7 @@ class Plan:
 
 
 def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
-    """Fill an empty plan for a model; if a call is refused, the steps planned so far stay in the plan.
+    """Add the steps for a model to an empty plan. If planning raises NnRefused, the steps planned so far stay in the plan.
 
     Upstream: partitionTheWork.
     """
@@ -189,8 +189,9 @@ class _StepPartitioner:
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
         """Return the device with the lowest cost among the devices that support an operation.
 
-        If several devices have the lowest cost, the CPU wins, otherwise the device listed first. In Android 12, there is an
-        exception: a device that is updated separately from Android wins over a device that is not, even if it is listed later.
+        If several devices have the lowest cost, the CPU wins if it is one of them; otherwise, the device listed first wins.
+        Android 12 has an exception: a device that is updated separately from Android wins over a device that is not, even if it
+        is listed later.
         """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
@@ -218,7 +219,7 @@ def _is_updated_over(device: Device, best: Device) -> bool:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether an IF or WHILE, or a model that it runs, has operands of unknown size.
+    """Return whether an IF or WHILE has operands of unknown size, or refers to a model with inputs or outputs of unknown size.
 
     Only the CPU supports such operations.
     """

@@ -25,7 +25,7 @@ class Call(str, Enum):
 
 
 class Concern(Enum):
-    """The property of an operation's operands that a rule checks."""
+    """The property that a rule on operations checks in the operands."""
 
     TYPES = "types"
     RANK = "rank"
@@ -66,7 +66,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """The violation of a rule: the part of the model that breaks it, the value of this part, and the needed value."""
+    """The violation of a rule: the part of the model that breaks the rule, the value found there, and the needed value."""
 
     subject: str
     found: str
@@ -75,7 +75,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class NnRefusal:
-    """One refusal by the runtime, which reports only the first broken rule of a call."""
+    """One refusal by the runtime: the first rule that a call breaks. Further rules that the call breaks are not reported."""
 
     rule: Rule
     call: Call

@@ -187,15 +187,17 @@ API_LEVELS = {1: 27, 2: 28, 3: 29, 4: 30, 5: 31, 6: 1000006, 7: 1000007, 8: 1000
 
 
 def feature_level(api_level: int) -> int:
-    """Return the feature level for NNAPI's number of it, such as 29 or 1000006.
+    """Return the feature level, counted from 1, for an NNAPI constant such as 29 or 1000006.
 
-    A number between two feature levels means the lower level; a number below 27 means 0.
+    A number between two of NNAPI's constants means the lower level. A number below 27 means 0.
     """
     return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
 
 class Version(NamedTuple):
-    """The version of NNAPI that a model or an operation needs: a feature level, and whether only the runtime supports it.
+    """The version of NNAPI that a model or an operation needs.
+
+    ``level`` is a feature level. ``runtime_only`` means that no driver supports the model or operation, only the runtime itself.
 
     Upstream: common/types/include/nnapi/Types.h, Version.
     """
@@ -251,7 +253,7 @@ def is_tensor(code: int) -> bool:
 
 
 def is_extension(code: int) -> bool:
-    """Return whether an operand type or an operation belongs to an extension, by the prefix of its code."""
+    """Return whether an operand type or an operation belongs to an extension; then its code has a prefix."""
     return (code & 0xFFFFFFFF) >> 16 != 0
 
 

@@ -64,7 +64,7 @@ class OperationVerdict:
 def validate_with_operands(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease
 ) -> OperationVerdict:
-    """Return the verdicts on an operation, alone and together with its operands."""
+    """Return the verdict on an operation alone, and the verdict on it together with its operands."""
     if code in _CONTROL_FLOW:
         # The verdict on control flow depends on the models that its operands refer to, which a key does not hold.
         return _verdict(code, inputs, outputs, android)

@@ -13,10 +13,11 @@ from .types import Version
 
 
 def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
-    """Return the operations that the runtime asks a device about, in run order; None if there is no valid slice.
+    """Return the operations that the runtime shows to a device when it asks for support, in run order; None if it shows nothing.
 
-    A device whose version suffices sees the whole model. Other devices see a slice of the model without the operations that need
-    a higher version. A slice that refers to another model is not valid, since the runtime cannot slice the other model.
+    A device with the version that the model needs sees the whole model. Any other device sees a slice: the operations that need
+    no higher version than the device has. The runtime shows no slice that refers to another model, which it cannot slice, and
+    none without outputs.
     """
     if model.version.fits(available):
         return list(model.operations)

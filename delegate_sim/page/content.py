@@ -47,7 +47,7 @@ class PageView:
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
-    """Return the content of a page that has these views. Raises MissingPackageError if the layout package is missing."""
+    """Return the content of a page that has these views. Raise MissingPackageError if the layout package is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
     graphs = _Graphs()
@@ -64,7 +64,7 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
 
 
 class _Graphs:
-    """The distinct graphs of the views."""
+    """The distinct graphs of the page's views, each with a number."""
 
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
@@ -136,7 +136,7 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
 
 
 def _tensor_positions(graph: Graph) -> dict[int, int]:
-    """Return, for each tensor that a node of the plan uses, the tensor's position in the page's list."""
+    """Return, for each tensor that a node of the plan uses, the position of this tensor in the page's list of tensors."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
     return {tensor: position for position, tensor in enumerate(used)}
@@ -180,7 +180,7 @@ def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:
-    """Return the states, partitions, reasons and positions of a subgraph's nodes, in plan order."""
+    """Return a subgraph as plain data: for each node in plan order, its state, partition, reasons and place in the drawing."""
     graph = run.graph
     plan = graph.execution_plan
     drawing = draw(run)
@@ -222,7 +222,7 @@ def _partition_entry(
 
 
 def _whole_entry(graph: Graph) -> dict[str, Any]:
-    """Return the entry of a plan without partitions: everything runs on the CPU, and nothing crosses a boundary."""
+    """Return the partition entry for a plan that is not partitioned: all nodes run on the CPU, and no data crosses a boundary."""
     plan = graph.execution_plan
     return {
         "delegated": False,
@@ -245,7 +245,7 @@ def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a cause as plain data, with the numbers of the causes that must be fixed together with it."""
+    """Return a ranked cause as plain data. Other causes that must be fixed together with it are given by ``numbers``."""
     cause = finding.cause
     return {
         "title": _text(cause.title),
@@ -270,7 +270,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return, for each subgraph, the pairs of matching nodes of two models; None if the two models are the same object."""
+    """Return, for each subgraph, the pairs of nodes that correspond in two models; None if both are the same object."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

@@ -1,4 +1,4 @@
-"""Assemble the page as one HTML file: structure, style and script from the assets, and the content as data."""
+"""Assemble the page as one HTML file. Structure, style and script come from the assets; the content is embedded as data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCRIPTS = ("content.js", "drawing.js", "strip.js", "panels.js", "page.js")
 def page(views: Sequence[PageView]) -> str:
     """Return the page for some views as HTML. The page opens with the first view.
 
-    The page is self-contained: it loads nothing from the network or from other files. Raises MissingPackageError if the layout
+    The page is self-contained: it loads nothing from the network or from other files. Raise MissingPackageError if the layout
     package is missing.
     """
     return document(page_content(views))
@@ -47,7 +47,7 @@ def document(content: Mapping[str, Any]) -> str:
 
 
 def as_data(content: Any) -> str:
-    """Return JSON that cannot end the HTML element that contains it."""
+    """Return content as JSON in which no text can end the HTML element that contains it."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     for character, escape in escapes.items():

@@ -1,6 +1,6 @@
 """Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-The package fast-sugiyama computes the layers and the order of the nodes in each layer, with less optimization for larger graphs.
+The package fast-sugiyama computes the layers, and the order of the nodes in each layer. It optimizes large graphs less.
 Tall layouts are folded into columns, and long rows of boxes are broken into lines. Otherwise, a chain of a thousand nodes would
 become one long, thin line.
 """
@@ -33,12 +33,12 @@ _ASPECT = 1.7
 _WIDEST = 2.5
 """Largest ratio of width to height, as a multiple of ``_ASPECT``. The layers of a wider connected part are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
-"""Size of a box without drawn nodes; the page arranges such boxes to fit the screen."""
+"""Size of a closed box, whose nodes are not drawn. The page arranges closed boxes to fit the screen."""
 
 _MOST_OPTIMIZED = 500_000
-"""Largest product of nodes and surplus edges for which the library minimizes ranks and crossings. This takes about a second."""
+"""The library minimizes ranks and crossings up to this product of nodes and surplus edges, which takes about a second."""
 _MOST_ROUTED = 50_000
-"""Largest total length of all edges, in layers, for which the library is used, since its run time grows with this length."""
+"""The library is used up to this total length of all edges, counted in layers, since its run time grows with the length."""
 
 _STACK = 512 << 20
 """Stack size in bytes for the library, which recurses once for each node of a path. Unused stack takes no memory."""
@@ -83,7 +83,7 @@ def require_library() -> None:
 
 
 def draw(run: SubgraphRun) -> Drawing:
-    """Place the nodes and partitions of a subgraph. Raises MissingPackageError if the layout package is missing."""
+    """Place the nodes and partitions of a subgraph. Raise MissingPackageError if the layout package is missing."""
     require_library()
     return _with_deep_stack(lambda: _draw(run.graph, _parts(run)))
 
@@ -97,7 +97,7 @@ def _parts(run: SubgraphRun) -> list[Sequence[int]]:
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
-    """Return sorted, distinct pairs of plan nodes. The second node of a pair reads the latest result of the first node."""
+    """Return sorted, distinct pairs of nodes of the plan: a node that reads a tensor, preceded by the last node that wrote it."""
     return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 
@@ -150,7 +150,7 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
 
 
 def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
-    """Return the connected parts, each with the column and layer of every node. Parts are ordered by their first nodes."""
+    """Return the connected parts in the order of their first nodes; each part gives the column and layer of its nodes."""
     order = {node: position for position, node in enumerate(nodes)}
     pieces = [_layered(positions) for positions in _library_layouts(edges)]
     connected = {node for edge in edges for node in edge}
@@ -179,7 +179,7 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
 
 
 def _layers(edges: Edges) -> dict[int, int]:
-    """Return the layer of each connected node, which is below the layers of the nodes that it depends on."""
+    """Return the layer of each node that has an edge. A node's layer is below the layers of all nodes that it depends on."""
     layers: dict[int, int] = {}
     for a, b in sorted(edges):
         layers[b] = max(layers.get(b, 0), layers.setdefault(a, 0) + 1)
@@ -234,7 +234,7 @@ def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
 
 
 def _columns(count: int, edges: Edges) -> list[list[int]]:
-    """Return layers of independent partitions. Partitions within a layer are in the library's order."""
+    """Return the partitions in columns, in running order. Partitions of one column do not depend on each other."""
     alone = [[number] for number in range(count)]  # bounded: partitions
     if not edges:
         return alone

@@ -30,9 +30,9 @@ class PageViewer:
         return page([self._view(report, run) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
-        """Show the page in a notebook, or else in the browser.
+        """Show the page in a notebook if this process runs one, otherwise in the browser.
 
-        If a path is given, write the page to that path; the browser is then not opened.
+        If a path is given, write the page to this path, and do not open the browser.
         """
         from ..foundation.files import write_whole
 

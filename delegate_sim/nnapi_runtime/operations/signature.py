@@ -54,7 +54,8 @@ def one_of(*types: int) -> Slot:
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     """Return a slot that accepts one type for each type of the deciding tensor.
 
-    If ``types`` does not list the deciding tensor's type, the slot accepts ``otherwise``, or by default that type itself.
+    If ``types`` does not list the deciding tensor's type, the slot accepts ``otherwise``. If that is None, the slot accepts the
+    same type as that of the deciding tensor.
     """
     return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
 
@@ -78,7 +79,10 @@ BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form of an operation's operands: fixed slots, or one slot that is repeated between a head and a tail."""
+    """One allowed list of an operation's inputs or outputs: a slot for each operand, needed from feature level ``level`` on.
+
+    If ``repeated`` is given, this slot applies to one or more operands between the slots of ``head`` and of ``tail``.
+    """
 
     head: tuple[Slot, ...]
     level: int = 1
@@ -95,12 +99,12 @@ class Form:
 
     @property
     def number(self) -> str:
-        """The number of operands in words."""
+        """The allowed number of operands, as text for messages."""
         return str(len(self.head)) if self.repeated is None else f"{len(self.head) + len(self.tail) + 1} or more"
 
 
 def form(*slots: Slot, level: int = 1) -> Form:
-    """Return a form whose operands fit exactly these slots."""
+    """Return the form that has exactly these slots and needs feature level ``level``."""
     return Form(slots, level)
 
 
@@ -114,7 +118,7 @@ class SignatureCheck:
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """The position of the operand whose type decides the types of the others."""
+    """The position of the operand whose type decides the types of all other operands."""
 
     index: int = 0
     is_output: bool = False
@@ -132,7 +136,7 @@ class Decider:
 def operation_rule(
     code: str, concern: Concern, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10
 ) -> Rule:
-    """Return a rule on operations; ``source`` is relative to common/types/operations/src."""
+    """Return a rule on operations. ``source`` is a file, and the function in it, relative to common/types/operations/src."""
     return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since, concern)
 
 
@@ -158,7 +162,7 @@ class OperationRule:
     optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return the version that an operation needs, not counting the types of its operands.
+        """Return the version that an operation needs, without the versions that the types of its operands need.
 
         Raise NnRefused at the first broken rule.
         """
@@ -194,9 +198,10 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 
 
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
-    """Return the feature level of the first form that fits the operands' types.
+    """Return the feature level of the first candidate that allows the operands' types.
 
-    If no form fits, raises NnRefused with the wrong operand of the form that fits the most operands in order.
+    If there is none, raise NnRefused for ``rule``. It names the first wrong operand of the candidate whose first wrong operand
+    comes latest.
     """
     furthest, needed = -1, ""
     for slots, level in candidates:
