@@ -1,7 +1,7 @@
 """Node data for Google's Model Explorer, which colors each operator by state: delegated, refused, or left on the CPU.
 
 Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). A graph is
-identified by the name of the subgraph, and an operator by the index in the subgraph.
+identified by the name of the subgraph, and an operator by its index in the subgraph.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Rewrite models so that delegates take more nodes: rewrite passes, the search for useful passes, file writing, and proof."""
+"""Rewrite models so that delegates take more nodes: passes, the search for useful passes, file writing, and the proof."""

@@ -153,8 +153,8 @@ def prove(
 ) -> Difference:
     """Run a plan's original and rewritten model, and return how their results differ.
 
-    ``then`` is the model of trailing nodes, which runs after the first model. Raise FixError unless the results agree as the
-    passes promise.
+    If the plan splits the model, ``then`` is the model of the trailing nodes, which runs after the rewritten model. Raise
+    FixError unless the results agree as the passes promise.
     """
     model = plan.model
     graph = model.subgraphs[0]

@@ -39,7 +39,7 @@ class Split:
     nodes: tuple[Node, ...]
     """Nodes of the second model."""
     inputs: tuple[int, ...]
-    """Inputs of the second model: the inputs of the unsplit model, and the results of the first model, that it reads."""
+    """Inputs of the second model, which are inputs of the unsplit model or results of the first model."""
     outputs: tuple[int, ...]
     """Original outputs that the second model computes, in their original order."""
     first_outputs: tuple[int, ...]
@@ -108,9 +108,9 @@ def _first(model: Model, split: Split) -> Edited:
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
-    """Return the name of each input and output of the signature and, for both models, of each tensor passed between them.
+    """Return names, by tensor index, for the signature's inputs and outputs and for the tensors passed between the two models.
 
-    The name is the name in the signature or, if it has none there, the name of the tensor.
+    If a passed tensor is not in the signature, both models use the tensor's own name, made unique if necessary.
     """
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
     names_in_use = {*signature.inputs, *signature.outputs}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["MOST_ARRAY_DIMENSIONS", "np", "without_threads"]
 
 MOST_ARRAY_DIMENSIONS = 32
-"""The most dimensions of an array, in every supported version of numpy."""
+"""Largest number of array dimensions that every supported version of numpy accepts."""
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 

@@ -91,7 +91,7 @@ def exhausted(error: MemoryError | RecursionError, path: str | None = None) -> L
 
 
 def problem_text(error: Exception, path: str, fault: Callable[[Exception], str] = fault_text) -> tuple[str, bool]:
-    """Return what to report of an error about one model of several, and whether it is an internal error.
+    """Return the text to report for an error in one of several models, and whether the error is internal.
 
     ``fault`` returns the text of an internal error.
     """

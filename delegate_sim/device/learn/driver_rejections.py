@@ -182,8 +182,7 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return those of ``nodes`` that the driver may have rejected, because no delegated node has the same operations and types.
-    """
+    """Return the nodes that the driver may have rejected, because no delegated node has the same operations and types."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 

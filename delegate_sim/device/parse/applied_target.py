@@ -225,8 +225,7 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that the log shows through a kernel's name, the chosen devices, or the initialized graphics interface.
-    """
+    """Return the options that the log shows by a kernel's name, the chosen devices, or the graphics interface in use."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):

@@ -66,7 +66,7 @@ TargetPlace: TypeAlias = "Old | NewVector | NewReferences | NewTable"
 
 
 def vector(numbers: Sequence[Any], element: str) -> NewVector:
-    """Return a vector of numbers that all have one struct format, ``element``."""
+    """Return a vector of numbers that all have the struct format ``element``."""
     return NewVector(len(numbers), struct.pack(f"<{len(numbers)}{element}", *numbers), struct.calcsize(element))
 
 

@@ -36,7 +36,9 @@ _POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "TILE": (1,),
     }
 )
-"""Positions of the index operands of each operator. Kernels accept INT32 or INT64, but all of them must have the same type.
+"""Positions of the index operands of each operator.
+
+Kernels accept INT32 or INT64, but all index operands of a node must have the same type.
 
 INT32 suffices, because sizes are INT32 in the runtime.
 """

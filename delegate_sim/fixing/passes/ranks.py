@@ -156,9 +156,9 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return a joined shape with another size of its axis, so that it has as many elements as ``shape``.
+    """Resize the axis of a joined shape so that the joined shape has as many elements as ``shape``.
 
-    ``joined_shape`` is the joined shape and the position of the axis.
+    ``joined_shape`` holds the joined shape and the position of the axis. Return only the resized shape.
     """
     sizes, axis = joined_shape
     others = element_count([size for place, size in enumerate(sizes) if place != axis])
