@@ -82,7 +82,10 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the release in ``releases``, or by default the newest. Raises OptionError for two different releases."""
+    """Return the only release in ``releases``, or the newest release if there is none.
+
+    Raises OptionError for two different releases.
+    """
     from ..releases.catalogue import DEFAULT_RELEASE
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
@@ -102,7 +105,7 @@ def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_o
 
 
 def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
-    """Return a target for each delegate; ``delegates`` is one name, or pairs of a name and options. Raises OptionError."""
+    """Return a target for each delegate. ``delegates`` is one name, or pairs of a name and options. Raises OptionError."""
     pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)
     if not pairs:
         raise OptionError("no delegate is given")
@@ -131,7 +134,10 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
 
 
 def delegate_of(name: Any) -> Delegate:
-    """Return the delegate with a name, or the default delegate for None. Raises OptionError, which lists the known names."""
+    """Return the delegate with this name, or the default delegate if the name is None.
+
+    Raises OptionError, which lists the known names.
+    """
     from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 
     if name is None:
@@ -174,7 +180,7 @@ def _path_of(arguments: Sequence[Any]) -> str | None:
 
 
 def _rename(named: dict[str, Any]) -> None:
-    """Move a value given under an argument's former name to its current name."""
+    """If a value is given under the former name of an argument, move it to the current name."""
     if _ASSUMES_REGISTERED in named:
         raise OptionError(f"{_FORMER_NAME} is the former name of {_ASSUMES_REGISTERED}: give only one of them")
     message = f"{_FORMER_NAME} is called {_ASSUMES_REGISTERED} now; the old name will be removed in the next release"
@@ -242,7 +248,7 @@ def names_of(given: Any, what: str) -> list[str]:
 
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
-    """Split a mapping into the values of operators, by name, and the values of single nodes."""
+    """Split pairs into two dictionaries: the values of operators, keyed by name, and the values of single nodes."""
     from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
 

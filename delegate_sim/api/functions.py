@@ -88,8 +88,8 @@ def simulate(
 ) -> Report:
     """Apply delegates one after another, and report where every node finally runs.
 
-    Each delegate sees the nodes that the earlier delegates left. ``delegates`` are pairs of a name and options, in the order in
-    which the application applies them. The report has one run for each delegate, and its dictionary has ``placement``.
+    Each delegate sees the nodes that the earlier delegates did not take. ``delegates`` are pairs of a name and options, in the
+    order in which the application applies them. The report has one run for each delegate, and its dictionary has ``placement``.
     Raises the same errors as ``analyze``, and OptionError if there is no delegate.
     """
     from ..page.viewer import PageViewer
@@ -249,13 +249,13 @@ def fix(
 ) -> Fixed:
     """Rewrite a model so that delegates take more of it, and show that it still computes the same.
 
-    ``delegates`` is a name, or pairs of a name and options. A pass is kept if the simulation improves for one delegate and gets
-    worse for none. ``allow`` limits how much passes may change the results: ``exact``, ``rounding`` or ``approximate``.
-    ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proves`` is true, both models first
-    run on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to replace an
-    existing file. ``split_tail`` writes trailing nodes that stay on the CPU as a second model in the same folder
-    (``fixed.tail.tflite``), whose inputs are the new outputs of the first model.
+    ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
+    one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
+    ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
+    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proves`` is true, both models are
+    run before that, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to
+    replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
+    same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
     Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same,
     MissingPackageError without the extra ``fix``, and OSError if the file cannot be written.
     """
@@ -364,8 +364,8 @@ def diff(
     """Run two models with the same interface on this CPU, and compare their outputs and their latency.
 
     Both models run on ``samples`` random inputs and on the inputs in .npz files (``data``), on one thread and without a delegate.
-    Raises ModelError if a model cannot be read, FixError if the interfaces differ or a model does not run, OptionError for
-    inputs that do not fit, and MissingPackageError without the extra ``fix``.
+    Raises ModelError if a model cannot be read, FixError if the interfaces differ or a model does not run, OptionError if an
+    input does not fit the models, and MissingPackageError if the extra ``fix`` is not installed.
     """
     from ..inference.models import compare_models
 
@@ -386,9 +386,9 @@ def check(
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
     nearest such file in the working directory or above. ``models`` and ``targets`` restrict the check to some models and
     targets of the configuration; a folder stands for the models below it, a pattern for the models that it matches.
-    ``update`` writes the baseline entries of the checked models and targets, and ``prune`` drops entries without a model or
-    target. ``live`` also runs the real delegates that exist for this host; a real delegate that differs from the prediction or
-    cannot be run counts as a finding.
+    ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries whose model or target no
+    longer exists. ``live`` also runs the real delegates that exist for this host; a real delegate that decides otherwise than
+    predicted, or that cannot be run, counts as a finding.
     Raises ConfigurationError or BaselineError, which names the file and the problem. A model that cannot be read gets the status
     ``unreadable``.
     """
@@ -421,8 +421,8 @@ def reconcile(
     ``log`` is the path of a log (the output of benchmark_model, logcat or an application), a list of paths of logs of one run,
     or a log that is already read. If a log holds several runs, ``run`` selects one, counted from 1; by default the last. The
     delegate, its options, the runtime and the defaults are taken from the log if it shows them; arguments override the log.
-    Raises the same errors as ``analyze``, LogError for a log that cannot be read, and ReconcileError for a log of another model
-    or without a sign of the applied delegate.
+    Raises the same errors as ``analyze``, LogError for a log that cannot be read, and ReconcileError if the log belongs to
+    another model or does not show that the delegate was applied.
     """
     from ..device.compare.reconcile import reconcile
     from ..device.parse.applied_target import setting_of

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class BundleError(Exception):
-    """Raised if a bundle cannot be read; the message follows the bundle's name."""
+    """Raised if a bundle cannot be read. The caller puts the name of the bundle in front of the message."""

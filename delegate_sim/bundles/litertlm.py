@@ -25,7 +25,10 @@ _MOST_SECTIONS = 4096
 
 
 def read_litertlm(content: Content) -> Sequence[Member]:
-    """Return the sections that hold models, named by ``model_type`` or ``name``, or else by number. Raises BundleError."""
+    """Return the sections that hold models. Raises BundleError.
+
+    The name of a section is its ``model_type`` or ``name``. A section without these is named by its number.
+    """
     try:
         major = int.from_bytes(bytes(content[8:12]), "little")
         if major != _KNOWN_MAJOR:
@@ -65,7 +68,7 @@ def _member(name: str, view: Content) -> Member:
 
 
 def _name(section: Any) -> str:
-    """Return the name of a section, from the first of its items that names it; empty if there is none."""
+    """Return the name of a section: the value of its first item whose key is in ``_NAME_KEYS``, or an empty string."""
     for item in _vector(section, 0):
         key = item.Offset(4)
         if key and item.String(item.Pos + key).decode("utf-8", "replace") in _NAME_KEYS:

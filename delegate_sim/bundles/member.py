@@ -11,7 +11,7 @@ from .bundle_error import BundleError
 from .ranged import Content
 
 _GREATEST = 1 << 30
-"""The most bytes to decompress from one member, whatever its compressed size."""
+"""The largest number of bytes to decompress from one member, regardless of its compressed size."""
 _ALWAYS = 256 << 20
 """The number of bytes that may always be decompressed, even at a high ratio. Models for tests often have equal weights, which
 compress extremely well.
@@ -23,7 +23,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in a bundle: its name, its first bytes, and its content (a view if it is stored uncompressed)."""
+    """A file in a bundle: its name, its first bytes, and its content. Uncompressed content is a view of the bundle's bytes."""
 
     name: str
     beginning: Callable[[int], bytes]

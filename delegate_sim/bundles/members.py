@@ -115,7 +115,7 @@ def _file_content(path: str) -> Content:
 
 @functools.lru_cache(maxsize=_DEEPEST)
 def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opened:
-    """Return an opened bundle. The last few are cached, since the models of a bundle are usually read one after another."""
+    """Open a bundle. The last few bundles are cached, since the models of a bundle are usually read one after another."""
     if not above:
         return _opened_file(path)
     *outer, name = above

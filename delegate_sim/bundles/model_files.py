@@ -74,7 +74,7 @@ def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
-    """Return the positions in a pattern that can be reached after matching one more name."""
+    """Return the positions in a pattern that can be reached by matching one more name of the path."""
     positions = set()
     for position in _skipped(reached, pattern):
         if position == len(pattern):
@@ -88,7 +88,7 @@ def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
 
 
 def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Add to the positions the position after each reached ``**``, since ``**`` may match no folder."""
+    """Return the reached positions, and the position after each reached ``**``, since ``**`` may match no folder."""
     positions = set(reached)
     for position, part in enumerate(pattern):
         if position in positions and part == "**":
@@ -138,14 +138,14 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 
 def stands_for_many(path: str) -> bool:
-    """Return whether a path is a folder, or a pattern that is not itself the name of a file."""
+    """Return whether a path is a folder, or a pattern that is not also the name of an existing file."""
     if is_url(path):
         return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
 
 
 def files_for(path: str) -> list[str]:
-    """Return the models in a folder or bundle, or those that match a pattern; for any other path, the path.
+    """Return the models in a folder or a bundle, or the models that match a pattern. Any other path is returned unchanged.
 
     The path of a bundle that cannot be read or holds no model is also returned, so that the caller can report the fault.
     """

@@ -16,7 +16,7 @@ _MOST_BLOCKS = 128
 class RangedView:
     """A range of a remote file's bytes. A slice of a view is a view as well, and ``bytes(view)`` fetches the bytes.
 
-    Data is fetched in blocks. All views of the file share a cache of the last blocks.
+    Data is fetched in blocks. All views of the file share a cache of the blocks that were used last.
     """
 
     def __init__(self, file: RemoteFile, start: int, end: int, blocks: dict[int, bytes] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Convert a source model in a process with limits; a failure is an outcome, not an error."""
+"""Convert a source model in a process with limits. If the conversion fails, the failure is returned, not raised."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FailureKind(Enum):
     MISSING = "missing"
     """The converter is not installed."""
     CRASHED = "crashed"
-    """The converter crashed, did not start, or was ended from outside."""
+    """The converter crashed, did not start, or was killed by another process."""
     TIMED_OUT = "timed out"
     OUT_OF_MEMORY = "out of memory"
     TOO_LARGE = "output too large"
@@ -57,7 +57,7 @@ class Limits:
 
     seconds: float = 900.0
     memory: int = 12 << 30
-    """Memory in bytes that all processes of the step may use; watched only on Linux."""
+    """Memory in bytes that all processes of the step together may use. The limit is enforced only on Linux."""
     output: int = 4 << 30
     """Total size in bytes of the files that the step may write."""
     printed: int = 256 << 20
@@ -208,7 +208,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a failure is permanent: neither the system nor the user caused it, so a retry would also fail."""
+    """Return whether a failure is permanent: a retry would also fail, since neither the system nor the user caused it."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 
@@ -231,7 +231,7 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return the printed lines without colors; if a line was overwritten, return only its last state."""
+    """Return the last printed lines without colors. If the program overwrote a line, only the line's last state is returned."""
     clean = _COLORS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 

@@ -19,14 +19,17 @@ from .sources import SourceKind, SourceModel
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A known converter: its distributions, the packages on which its results depend, and the sources that it accepts."""
+    """A known converter: its distributions on PyPI, the packages that affect its results, and the sources that it accepts."""
 
     distributions: tuple[str, ...]
     companions: tuple[str, ...]
     kinds: tuple[SourceKind, ...]
     extra: str
     packages: tuple[str, ...] = ()
-    """Packages that a module imports if the module's function returns a model for this converter."""
+    """Packages that indicate this converter.
+
+    If the module of a source function imports one of these packages, the function probably returns a model for this converter.
+    """
 
 
 _TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly", "tf-nightly-cpu")
@@ -63,7 +66,7 @@ QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """A converter in a Python interpreter. A missing converter has an installation hint in place of a version."""
+    """A known converter, installed for one Python interpreter or missing. ``version`` is empty if the converter is missing."""
 
     name: str
     version: str = ""
@@ -122,7 +125,9 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
-    """Return each known converter for every interpreter that has it, then the missing converters, without importing any.
+    """Find the known converters without importing them. Converters that no interpreter has come last.
+
+    A converter that several interpreters have is returned once for each of them.
 
     ``pythons`` are paths of interpreters; the default is the current interpreter. Raise OptionError for an interpreter that
     cannot be run.

@@ -30,9 +30,9 @@ class Ended:
     status: int | None
     """The exit code; negative for a signal, None if the command could not be started."""
     broken: str
-    """The limit that was exceeded: ``time``, ``memory``, ``output`` or ``printed``; empty if none.
+    """The limit that was exceeded: ``time``, ``memory``, ``output`` or ``printed``; empty if no limit was exceeded.
 
-    The value is ``start`` if the command did not start, and ``left`` if the current process interrupted the command or ended.
+        The value is ``start`` if the command did not start, and ``left`` if the current process interrupted the command or ended.
     """
     printed: str
     """The last part of the command's output."""

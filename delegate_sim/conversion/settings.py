@@ -21,7 +21,7 @@ _QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class QuantizationMode:
-    """The converters that support a quantization, and the lines that configure TensorFlow for this quantization."""
+    """A quantization: the converters that support it, and the lines that configure TensorFlow's converter for it."""
 
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class QuantizationMode:
 
 @dataclass(frozen=True, slots=True)
 class ConverterOption:
-    """The converters and quantizations that support an option, and the lines that configure TensorFlow for this option."""
+    """An option: the converters and quantizations that support it, and the lines that configure TensorFlow's converter for it."""
 
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
         "channels-last": ConverterOption(("litert-torch",)),
     }
 )
-"""The options, in the order in which the name of settings lists them."""
+"""The options, in the order in which ``Settings.name`` lists them."""
 _FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "channels-last")
 """Options of the step that creates the float model; all other options belong to the quantizer, if the route has one."""
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
@@ -138,7 +138,7 @@ class Settings:
         return replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
-        """Return the settings with another quantization, without options that are incompatible with that quantization."""
+        """Return the settings with another quantization. Options that are incompatible with that quantization are dropped."""
         options = tuple([option for option in self.options if goes_with(option, name)])
         return replace(self, quantization=name, options=options)
 
@@ -154,7 +154,7 @@ class Settings:
 
     @property
     def of_quantizer(self) -> Settings:
-        """The remaining settings, for the quantizer."""
+        """The settings of the quantizer: all that do not belong to the float model."""
         return Settings(self.quantization, tuple([name for name in self.options if name not in _FLOAT_MODEL_OPTIONS]))
 
 
@@ -169,7 +169,7 @@ _SHAPE = re.compile(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8})*")
 
 
 def parse_settings(text: str) -> Settings:
-    """Parse the name of settings. Raise OptionError if the name is invalid."""
+    """Parse a name such as ``int8+fixed`` into settings. Raise OptionError if the name is invalid."""
     quantization, *parts = text.split("+")
     options = [part for part in parts if "=" not in part]
     shapes = []
@@ -208,7 +208,7 @@ def _fits(settings: Settings, option: str) -> bool:
 
 
 def knows(route: Route, settings: Settings) -> bool:
-    """Return whether a route supports a quantization and all options of some settings."""
+    """Return whether a route supports the quantization and all options of these settings."""
     if route.quantizer is None:
         return _is_known(route.converter.name, settings)
     if settings.quantization == "float":

@@ -26,7 +26,7 @@ class SourceKind(Enum):
     TORCH_EXPORT = "torch_export"
     FUNCTION = "function"
     TFLITE = "tflite"
-    """A converted float model as a quantizer's input."""
+    """A float model in TFLite format, which a converter has written and a quantizer reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 FORMS = "a SavedModel folder, .keras, .h5, .onnx, .pt2, module:function or file.py:function"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
-"""Marks the path of an external weights file in an ONNX file; the path's length and the path follow."""
+"""The bytes that precede the path of an external weights file in an ONNX file. The last byte is the length of the path."""
 _MOST_NAME = 127
 
 

@@ -58,7 +58,7 @@ def _control_process(option: int, value: int) -> None:
 
 
 def _limited(most_file: int) -> None:
-    """Set the limits of the command; called in the command's process before the command starts."""
+    """Set limits in the process of the command, before the command starts."""
     import resource  # not available on every system
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -121,7 +121,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
 
 
 def _reap(command: int) -> None:
-    """Collect the exit status of adopted processes; the Popen object collects the command's own status."""
+    """Collect the exit statuses of adopted processes. The status of the command itself is left to the Popen object."""
     for process in _descendants():
         if process != command:
             with contextlib.suppress(OSError):
@@ -129,7 +129,10 @@ def _reap(command: int) -> None:
 
 
 def _watch(command: subprocess.Popen[bytes], job: dict[str, Any], printed: _Printed, is_left: threading.Event) -> tuple[str, int]:
-    """Wait for the command to end or to exceed a limit; return the exceeded limit, empty if none, and the peak memory."""
+    """Wait until the command ends or exceeds a limit. Return the exceeded limit and the peak memory.
+
+    The limit is an empty string if none was exceeded.
+    """
     deadline = time.monotonic() + job["seconds"]
     most = looks = 0
     while True:

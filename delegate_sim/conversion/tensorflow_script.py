@@ -122,7 +122,7 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
 
 
 def _shape(settings: Settings, name: str) -> str:
-    """Return the Python expression in the script for an input's sizes."""
+    """Return the Python expression that the script uses for the sizes of an input."""
     if not settings.shapes:
         return _FROM_ZERO
     sizes = {key: list(size) for key, size in settings.shapes}
