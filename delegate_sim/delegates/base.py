@@ -30,8 +30,8 @@ class Delegate:
     """One delegate.
 
     Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``. All other attributes and methods have
-    defaults. A subclass overrides a method if the delegate does more than take the nodes that its rules accept. A compiler plugin
-    derives from ``CompilerPlugin``, which decides about whole files.
+    defaults, which describe a delegate that takes every node that its rules accept. A subclass overrides methods if the delegate
+    does more than that. A compiler plugin derives from ``CompilerPlugin``, because it decides about whole files.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Delegate:
     summary: str = ""
     """A description of the delegate, and of where users encounter the delegate; empty if the name is enough."""
     semantics: int = 1
-    """A version number. Developers raise it when verdicts change although the rules' data stays the same."""
+    """A version number of the verdicts. Developers raise it if they change verdicts without changing the data of the rules."""
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()
@@ -59,7 +59,7 @@ class Delegate:
     """Whether the runtime applies the delegate by default, after all other delegates."""
 
     behind: StageBehind = StageBehind()
-    """The stage that takes the delegate's partitions; the default value means that there is no such stage."""
+    """The stage that receives the delegate's partitions. By default, the delegate has no such stage."""
     accelerator: Accelerator = Accelerator()
     """Differences between the delegate's behavior under LiteRT's CompiledModel and under the interpreter."""
     live: LiveTraits | None = None
@@ -125,13 +125,13 @@ class Delegate:
         return oldest_alike(release, (*self.history.changed_in, *changes))
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
-        """Return warnings about failures at run time; ``prepared`` returns the subgraph as CPU kernels see it."""
+        """Return warnings about failures at run time. ``prepared`` returns the subgraph as the CPU kernels see it."""
         return ()
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure to initialize or prepare the kernel of one partition; None if no failure is known."""
+        """Return the failure that occurs when a partition's kernel is initialized or prepared; None if no failure is known."""
         return None
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

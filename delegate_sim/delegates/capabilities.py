@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 class StageBehind:
-    """The stage that takes a delegate's partitions, such as a system runtime or a compiler."""
+    """The stage that receives a delegate's partitions, such as a system runtime or a compiler."""
 
     platform: Platform | None = None
     """The platform that the stage belongs to; None if the platform's releases do not matter."""
 
     @property
     def driver(self) -> DriverInterface | None:
-        """The interface to the accelerator's driver; None if no driver decides about nodes."""
+        """A description of the accelerator's driver; None if no driver decides about nodes."""
         return None
 
     @property
     def devices(self) -> DevicesInterface | None:
-        """The interface to the devices and to the devices' costs; None if the stage does not choose between devices."""
+        """A description of the devices and their costs; None if the stage does not choose between devices."""
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:

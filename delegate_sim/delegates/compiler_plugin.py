@@ -14,7 +14,7 @@ from .options import OptionValues
 
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
-    """The reason why a compiler plugin takes no node of a model; ``stage`` is ``load`` or ``partition``."""
+    """The reason why a compiler plugin takes no node of a model. ``stage`` is the step that fails: ``load`` or ``partition``."""
 
     stage: str
     subgraph: int
@@ -27,25 +27,28 @@ class ModelFailure:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecision:
-    """A compiler plugin's decisions about the subgraphs of a model; None for a subgraph that the plugin is not asked about."""
+    """A compiler plugin's decision about a model.
+
+    ``decisions`` has an item for each subgraph, which is None if the plugin is not asked about the subgraph.
+    """
 
     decisions: tuple[Decision | None, ...]
     log_lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: ModelFailure | None = None
     taken: tuple[frozenset[int], ...] = ()
-    """The nodes of each subgraph that run as part of a node of another subgraph; empty if there are no such nodes."""
+    """For each subgraph, the nodes that run as part of a node of another subgraph; empty if there are no such nodes."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that the plugin removes from the model because it moved their nodes elsewhere."""
 
 
 class CompilerPlugin(Delegate):
-    """A delegate that compiles parts of the file before loading, instead of being applied to the loaded model."""
+    """A delegate that is not applied to the loaded model, but compiles parts of the file before the file is loaded."""
 
     is_plugin = True
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:
-        """Decide about all subgraphs of a file, ignoring failures whose codes are in ``ended``."""
+        """Decide about all subgraphs of a file. Failures whose codes are in ``ended`` are ignored."""
         raise NotImplementedError

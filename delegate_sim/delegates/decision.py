@@ -1,4 +1,4 @@
-"""A delegate's decision about one subgraph, and the failure of one of its kernels."""
+"""A delegate's decision about one subgraph, and failures of the delegate's kernels."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FailureWording:
 def kernel_failure(
     wordings: Mapping[str, FailureWording], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
 ) -> KernelFailure:
-    """Return a failure worded with ``values``, which fill the placeholders of the message."""
+    """Return a failure, with ``values`` filled into the placeholders of its message."""
     wording = wordings[code]
     if tensor is not None:
         name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
@@ -75,9 +75,10 @@ FileNode: TypeAlias = tuple[int, int]
 class Decision:
     """A delegate's decision about one subgraph.
 
-    ``graph`` has the operands as the delegate left them. ``nodes`` are the nodes to replace, chosen from the partitions of
-    ``preview``. ``set_aside`` gives the reason for each supported node that is not replaced. ``initialized`` are partitions whose
-    kernels are known to initialize. A ``failure`` means that the delegate fails before any node is replaced.
+    ``graph`` is the subgraph after the delegate; the delegate may have replaced operands of nodes. ``nodes`` are the nodes to
+    replace, chosen from the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced.
+    ``initialized`` are partitions whose kernels are known to initialize. If ``failure`` is set, the delegate fails before any
+    node is replaced.
     """
 
     graph: Graph
@@ -95,9 +96,9 @@ class Decision:
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
     calls: tuple[ReplacingCall, ...] = ()
-    """The runtime's report on each call, if the delegate replaces nodes in several calls. ``subsets`` then has the end result."""
+    """The runtime's report on each call that replaces nodes, if there are several. ``subsets`` is the result of all calls."""
     origins: Mapping[int, int] = field(default_factory=dict)
-    """For each node that the delegate added to the end of ``graph``, the original node that the added node comes from.
+    """The original node of each node that the delegate added to the end of ``graph``, keyed by the added node.
 
     A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
     Reports show the result of an added node at its original node.

@@ -48,7 +48,7 @@ def signature(operation: str, view: NodeView) -> OperationSignature:
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestion:
-    """One partition that a driver is asked about: its nodes, and the driver's operations for each node."""
+    """A partition about which the driver is asked: its nodes, and the driver's operations for each node."""
 
     graph: Graph
     nodes: tuple[int, ...]
@@ -63,7 +63,7 @@ class DriverQuestions:
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
-    """Whether nodes read float16 weights directly, so that a single rejection leaves the whole subgraph to the CPU."""
+    """Whether nodes read float16 weights directly. If so, a single rejection leaves the whole subgraph to the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class DeviceTraits:
 
 @dataclass(frozen=True, slots=True)
 class DevicesInterface:
-    """A delegate's description of the devices behind the delegate, used to learn from logs which device was chosen."""
+    """A delegate's description of the devices behind it, used to learn from logs which devices were chosen."""
 
     option: str
     """The option whose value is a profile of devices."""

@@ -66,7 +66,7 @@ class DriverProfile(Driver):
     path: str | None = None
     """The file that the profile was read from."""
     one_of: tuple[frozenset[OperationSignature], ...] = ()
-    """Groups of operations. The driver rejects at least one operation of each group, and it is not known which one."""
+    """Groups of operations. The driver rejects at least one operation of each group, but it is not known which one."""
 
     def __str__(self) -> str:
         # Committed baselines contain this text, and the file's folder differs between machines.
@@ -86,7 +86,7 @@ class DriverProfile(Driver):
         return bool(self.one_of)
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
-        """Return whether ``asked`` contains all operations of a group in ``one_of``."""
+        """Return whether ``asked`` contains all operations of at least one group in ``one_of``."""
         return any(group <= asked for group in self.one_of)
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""Float16 weights that a DEQUANTIZE widens. Delegates with ``FP16GraphPartitionHelper`` read the float16 constants directly."""
+"""Float16 weights that a DEQUANTIZE converts to float32. Delegates with ``FP16GraphPartitionHelper`` read them directly."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ FLOAT16_WIDENING = Verdict(
         ),
     ),
 )
-"""The verdict on a DEQUANTIZE of a float16 constant: it is delegated only if all other nodes are delegated
+"""The verdict on a DEQUANTIZE of a float16 constant. The node is delegated only if all other nodes are delegated
 (``delegates/utils.cc``).
 """
 
 
 class Float16Remapping:
-    """Replaces the results of DEQUANTIZE nodes by their float16 constants.
+    """A replacement of the results of DEQUANTIZE nodes by the nodes' float16 constants.
 
-    Nodes are judged and run with the constants as operands. A DEQUANTIZE affects only the nodes after it in the execution plan.
+    The delegate judges and runs nodes with these constants as operands. A DEQUANTIZE affects only later nodes of the execution
+    plan.
     Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
     """
 

@@ -43,7 +43,10 @@ _DEVICES = {
 
 
 def devices(value: Any) -> str:
-    """Parse the option for the devices on which the delegate is created. Values are our names, or upstream's names or numbers."""
+    """Parse the option that selects the devices on which the delegate is created.
+
+    A value may be this package's name for the devices, or upstream's name or number.
+    """
     name = str(value).strip().lower()
     if isinstance(value, bool) or name not in _DEVICES:
         raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")
@@ -96,7 +99,7 @@ class CoreMlDelegate(Delegate):
     history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node, and take all supported nodes or only the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Decide about every node. Take all supported nodes, or only the largest partitions (``FP16GraphPartitionHelper``)."""
         target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
@@ -119,11 +122,11 @@ class CoreMlDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure to build the Core ML model of one partition; None if the build succeeds."""
+        """Return the reason why the Core ML model of a partition cannot be built; None if the build succeeds."""
         return build_partition(decision.graph, subset, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code; RESHAPE, for example, requires Core ML 2."""
+        """Yield option values that avoid refusals with this code. For example, Core ML 2 avoids the refusal of a RESHAPE."""
         if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
             yield {"coreml_version": COREML_2}
         yield from super().remedies(code, options)

@@ -45,11 +45,11 @@ _INPUT_COUNTS = {
 _PADDING = ("PAD", "PADV2", "MIRROR_PAD")
 _ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
 _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
-"""Operators that read only their first operand at run time; their other operands become part of the layer."""
+"""Operators whose layer reads only the first operand at run time. The other operands become part of the layer."""
 
 
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:
-    """Return the failure to initialize a partition's kernel; None if the kernel can be initialized."""
+    """Return the reason why the kernel of a partition cannot be initialized; None if it can be initialized."""
     read: set[int] = set()
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
@@ -70,7 +70,7 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
 
 
 def _miscounted(node: NodeView) -> KernelFailure | None:
-    """Return a failure if a node has a wrong number of operands or results (``RegisterInputs``, ``RegisterOutputs``)."""
+    """Return a failure if the number of a node's operands or results is wrong (``RegisterInputs``, ``RegisterOutputs``)."""
     inputs, outputs = len(node.node.inputs), len(node.node.outputs)
     allowed = _INPUT_COUNTS.get(node.op)
     if allowed is not None and inputs not in allowed:
@@ -106,7 +106,7 @@ def is_constant_number(node: NodeView, position: int) -> bool:
 
 
 def has_computed_value(node: NodeView) -> bool:
-    """Return whether a node pads with a runtime value. The kernel reads this value when the kernel is created."""
+    """Return whether a node pads with a value that is computed at run time. The kernel reads this value when it is created."""
     return _reads_value(node) and node.node.input(2) >= 0 and not node.input(2).is_constant
 
 

@@ -130,7 +130,7 @@ class GpuDelegate(Delegate):
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node, and take all supported nodes or only the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Decide about every node. Take all supported nodes, or only the largest partitions (``FP16GraphPartitionHelper``)."""
         target = _target(options, release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
@@ -151,7 +151,7 @@ class GpuDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure to build the delegate's own model of one partition; None if the build succeeds.
+        """Return the reason why the delegate's own model of a partition cannot be built; None if the build succeeds.
 
         The build follows the newest sources. In older releases, only the rules were measured, not the build, so a failure is only
         a prediction.
@@ -178,7 +178,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 def _within_range(
     verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
 ) -> tuple[tuple[int, ...], dict[int, Reason]]:
-    """Return the supported nodes within the range to delegate, and the reasons for leaving out the other supported nodes."""
+    """Return the supported nodes whose indices are in the range to delegate, and a reason for each supported node outside it."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
     outside = [index for index in supported if not first <= index <= last]

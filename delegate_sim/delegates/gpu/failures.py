@@ -284,7 +284,7 @@ WORDINGS: Mapping[str, FailureWording] = {wording.kind.name: wording for wording
 
 
 def is_crash(code: str) -> bool:
-    """Return whether the failure with this code ends the process."""
+    """Return whether a failure with this code ends the process."""
     return WORDINGS[code].is_crash
 
 

@@ -54,4 +54,4 @@ KINDS = (
         hint="cast the comparison to float once for each consumer",
     ),
 )
-"""Every kind of problem in the rules, with the GPU's wording."""
+"""Every kind of problem in the rules, with the GPU delegate's wording."""

@@ -25,7 +25,7 @@ def _shape_4d(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _not_broadcast(node: NodeView) -> str | None:
-    """Return the shapes of the operands if Core ML does not broadcast these shapes.
+    """Return the shapes of the operands as text if Core ML cannot broadcast them; otherwise None.
 
     Before LiteRT 2.1.6, the delegate reads past the end of shapes with more than four dimensions. Because the result of such a
     read is unknown, these shapes are treated as not broadcastable.

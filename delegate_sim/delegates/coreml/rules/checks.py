@@ -1,4 +1,4 @@
-"""Checks of the Core ML rules beyond the shared vocabulary (``delegates/coreml``).
+"""Checks that only the Core ML rules use (``delegates/coreml``).
 
 The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some of the delegate's functions
 return an error status, which counts as "supported". Other functions crash because they use the operand anyway; for such
@@ -32,9 +32,9 @@ NO_SIGN_BIT = refused_if(
 def coreml_rule(
     *checks: Check[CoreMlTarget], source: tuple[Source, ...] = (), version: int = 1, data: int = 0
 ) -> OpRule[CoreMlTarget]:
-    """Return the rule of an operator: checks of its version and of the type of operand ``data``, then its own checks.
+    """Return the rule of an operator: checks of its version and of the type of its operand at position ``data``, then ``checks``.
 
-    ``source`` lists the sources of the operator's own checks besides the common source.
+    ``source`` lists the sources of ``checks``, in addition to the source that all operators share.
     """
     common = (
         max_version(version).from_source(_VERSIONS),

@@ -13,7 +13,7 @@ _WEIGHTS, _BIAS = operand(1, "weight matrix"), operand(2, "bias")
 
 
 def _several_rows(node: NodeView) -> str | None:
-    """Return the input's shape if the input has more than one row. A scalar does not count as a row."""
+    """Return the input's shape as text unless the input is a single row. A scalar does not count as a row."""
     source = node.input(0)
     return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
 

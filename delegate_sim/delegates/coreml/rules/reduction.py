@@ -10,7 +10,7 @@ from .checks import builder, coreml_rule
 
 
 def _axes_beyond_area(node: NodeView) -> str | None:
-    """Return the axes unless all of them are height or width.
+    """Return the axes as text unless every axis is height or width.
 
     Upstream also reads axes that are computed at run time; here, only known axes are checked.
     """

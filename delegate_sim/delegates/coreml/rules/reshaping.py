@@ -18,7 +18,7 @@ def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
 
 
 def _rank_in_options(node: NodeView) -> str | None:
-    """Return an unsupported rank of the shape in the options.
+    """Return the rank of the shape in the options as text if this rank is unsupported; otherwise None.
 
     The delegate reads the shape in the options only if there is no shape operand.
     """

@@ -1,4 +1,4 @@
-"""Build the delegate's own model of a partition. This build can fail although the rules accept every node.
+"""Build the delegate's own model of a partition. The build can fail even if the rules accept every node.
 
 Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``), which ``DelegateKernelCore`` calls when a kernel is
 initialized (``delegates/gpu/delegate.cc``). Shader compilation, which follows, is assumed to succeed.

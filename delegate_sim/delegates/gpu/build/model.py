@@ -19,7 +19,7 @@ Shape = tuple[int, int, int, int]
 
 
 class BuildError(Exception):
-    """A failed step of the build: the problem code, the tensor and node at fault, and the values for the wording."""
+    """A failed step of the build: the problem code, the tensor and node at fault, and the values to fill into the message."""
 
     def __init__(self, code: str, tensor: Tensor | None = None, node: int | None = None, **found: Any) -> None:
         super().__init__(code)
@@ -30,7 +30,7 @@ class BuildError(Exception):
 
 
 class Value:
-    """A value that operations read or write. ``tensor`` is the graph's tensor; None for an intermediate value."""
+    """A value that operations read or write. ``tensor`` is its tensor in the graph; None for an intermediate value."""
 
     __slots__ = ("consumers", "is_quantized", "producer", "shape", "tensor")
 

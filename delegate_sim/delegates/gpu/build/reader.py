@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An element type that a parser asks for, and the stored types that can be read as this type (``CreateVectorCopyData``)."""
+    """An element type as which a parser reads a constant, and the tensor types that allow it (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
@@ -47,7 +47,7 @@ _INT32_BYTES = 4
 class Layout:
     """A layout of constants (``SetAllDimensions``).
 
-    ``sizes`` returns the sizes of a shape in this layout, or None if the shape does not fit.
+    ``sizes`` takes a tensor's shape, and returns the sizes in this layout, or None if the shape does not fit the layout.
     """
 
     name: str
@@ -90,7 +90,7 @@ _AXES = {1: (0,), 2: (0, 3), 3: (0, 2, 3), 4: (0, 1, 2, 3)}
 
 
 def gpu_axis(tensor: Tensor, index: int) -> int:
-    """Return the GPU's axis (batch, height, width or channels) for a tensor's axis (``ExtractAxisFromIndex``)."""
+    """Return the GPU's axis (batch, height, width or channels) that stands for a tensor's axis (``ExtractAxisFromIndex``)."""
     position = index + tensor.rank if index < 0 else index
     if not 0 <= position < tensor.rank:
         raise BuildError("gpu-build-axis", tensor, axis=index)
@@ -123,7 +123,7 @@ class Values:
         return value
 
     def update(self, index: int, operation: Operation) -> None:
-        """Let an operation write a variable, so that later operations read the new value (``AddUpdate``)."""
+        """Record that an operation writes a variable, so that later operations read the new value (``AddUpdate``)."""
         old = self.of(index)
         self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
         produce(operation, new)

@@ -1,4 +1,4 @@
-"""The simplification of the delegate's model, limited to the transformations that can fail.
+"""The transformations that simplify the delegate's model, limited to those that can fail.
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
 transformations in the same folder. Transformations that merge two consecutive operations (padding, additions and multiplications
@@ -95,7 +95,7 @@ def _remove_keeping_input(operation: Operation) -> None:
 
 
 def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> None:
-    """Check that zeros that a CONCAT joins to a value have no consumer except this CONCAT (``MakePaddingFromZerosConcat``)."""
+    """If a CONCAT joins zeros to a value, check that only this CONCAT reads the zeros (``MakePaddingFromZerosConcat``)."""
     if len(operation.inputs) != 2:
         return
     for value in operation.inputs:
@@ -117,7 +117,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
 
 
 def _merge_densify(operation: Operation) -> None:
-    """Check that weights that a DENSIFY unpacks for a convolution have no other consumer (``MergeDensify``)."""
+    """If a DENSIFY unpacks the weights of a convolution, check that only the convolution reads them (``MergeDensify``)."""
     if len(operation.inputs) != 2:
         return
     producer = operation.input(1).producer

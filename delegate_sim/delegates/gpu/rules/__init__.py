@@ -28,7 +28,7 @@ _LEFT_OUT = Unknown(
 
 
 def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
-    """Return the reason to refuse an operator that the options leave out (``NewOperationParser``).
+    """Return the reason to refuse an operator if the options exclude this operator (``NewOperationParser``).
 
     The name CUSTOM stands for all custom operators.
     """

@@ -26,7 +26,7 @@ _BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVAT
 
 
 def _each_smaller(node: NodeView) -> str | None:
-    """Return the shapes if each operand is broadcast along some dimension, as in the outer product of [n, 1] and [1, n]."""
+    """Return the shapes as text if both operands must be broadcast, as in the outer product of [n, 1] and [1, n]."""
     first, second = node.input(0).shape, node.input(1).shape
     if len(first) != len(second):
         return None
@@ -185,7 +185,10 @@ def parse_two_operands(reader: NodeReader) -> None:
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
-    """Return whether the numbers of operands match; omitted operands count as constant (``VerifyInputsConstsOutputs``)."""
+    """Return whether a node has these numbers of operands, and one result (``VerifyInputsConstsOutputs``).
+
+    An omitted operand counts as constant.
+    """
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
 
