@@ -1,4 +1,4 @@
-"""Rewrite convolutions and matrix products: biases and constant operands."""
+"""Rewrite convolutions and matrix products, for example a BATCH_MATMUL as a FULLY_CONNECTED."""
 
 from __future__ import annotations
 
