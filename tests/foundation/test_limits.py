@@ -5,29 +5,35 @@ from __future__ import annotations
 import importlib
 import io
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from delegate_sim import load
-from delegate_sim.bundles import member, members
+from delegate_sim.bundles import litertlm, member, members
 from delegate_sim.bundles.bundle_error import BundleError
+from delegate_sim.delegates import profile_file
 from delegate_sim.device.parse import log
-from delegate_sim.errors import LimitError, ModelError, OptionError
+from delegate_sim.errors import FixError, LimitError, ModelError, OptionError
 from delegate_sim.foundation import files, limits
 from delegate_sim.foundation.limits import VARIABLE, raised
-from delegate_sim.gate.baseline import packing
+from delegate_sim.gate import configuration
+from delegate_sim.gate.baseline import baseline, packing
+from delegate_sim.gate.baseline.entries import Baseline, BaselineError
+from delegate_sim.gate.configuration import ConfigurationError
 from delegate_sim.hypothetical.hypothetical_changes import Supposition, changed
 from delegate_sim.hypothetical.type_conversion import as_int8
-from delegate_sim.inference import inputs
+from delegate_sim.inference import difference, inputs
+from delegate_sim.live import process
 from delegate_sim.model import flatbuffer
 from delegate_sim.model import name_repetition as repetition
 from delegate_sim.model.numbers import RepeatedNumber
-from delegate_sim.prepare import preparation
+from delegate_sim.prepare import kernel, preparation
 from delegate_sim.results.compare.model_outline import outline
 from fixtures.builder import ModelBuilder
-from fixtures.bundles import zip_bytes
+from fixtures.bundles import litertlm_bytes, zip_bytes
 from tests.support.models import chain_model
 
 MODEL = chain_model(["ADD"] * 40).bytes()
@@ -93,6 +99,21 @@ def read_outline(folder):
     packing.unpacked(packing.packed(outline(load(MODEL))))
 
 
+def read_configuration(folder):
+    (folder / "c.toml").write_bytes(b"#" * 100)
+    configuration._parsed(str(folder / "c.toml"))
+
+
+def read_baseline(folder):
+    (folder / "b.json").write_text(baseline.baseline_text(Baseline()), "utf-8")
+    baseline.read_baseline(str(folder / "b.json"))
+
+
+def read_sections(folder):
+    (folder / "m.litertlm").write_bytes(litertlm_bytes([(3, "a", MODEL), (3, "b", MODEL)]))
+    members.models_in(str(folder / "m.litertlm"))
+
+
 def read_profile(folder):
     log._message(io.BytesIO(bytes(100)))
 
@@ -131,6 +152,10 @@ def make_up_inputs(folder):
         (repeat_number, limits, "_MOST_ELEMENTS", 99, LimitError),
         (make_up_scales, limits, "_MOST_ELEMENTS", 99, LimitError),
         (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
+        (decompress, member, "_GREATEST", 1 << 20, ModelError),
+        (read_configuration, configuration, "_LARGEST_FILE", 99, ConfigurationError),
+        (read_baseline, baseline, "_LARGEST_FILE", 20, BaselineError),
+        (read_sections, litertlm, "_MOST_SECTIONS", 1, BundleError),
         (read_rank, limits, "_MOST_DIMENSIONS", 2, ModelError),
         (say_names_often, repetition, "_MOST_SAID", 60, ModelError),
         (open_nested, members, "_DEEPEST", 1, ModelError),
@@ -158,10 +183,46 @@ def test_a_change_beyond_a_limit_names_the_model(monkeypatch, tmp_path):
         changed(load(path), Supposition(conversion="int8"))
 
 
-def test_a_process_that_is_stopped_for_its_time():
-    from delegate_sim.live.process import Finished
+def test_a_drivers_profile(monkeypatch, tmp_path):
+    (tmp_path / "profile.toml").write_bytes(b"#" * 100)
+    monkeypatch.setattr(profile_file, "_LARGEST_FILE", 99)
+    with pytest.raises(ValueError, match="is too large for a profile"):
+        profile_file.read_entries(str(tmp_path / "profile.toml"), "profile", lambda entry: None)
 
-    assert Finished(None, "").words == f"it was stopped after 120 seconds{RAISES}"
+
+def test_names_in_a_large_file(monkeypatch):
+    monkeypatch.setattr(repetition, "_MOST_SAID", 0)
+    say_names_often(None)
+    monkeypatch.setattr(repetition, "_MOST_SAID_FOR_A_BYTE", 0)
+    with pytest.raises(ModelError, match="say names too often"):
+        say_names_often(None)
+
+
+def test_elements_that_are_computed_at_once(monkeypatch):
+    monkeypatch.setattr(kernel, "_MOST_COMPUTED_AT_ONCE", 10)
+    assert [kernel.ComputedElements().take(count) for count in (10, 11)] == [True, False]
+
+
+def test_models_that_run_too_long(monkeypatch, tmp_path):
+    def run(folder):
+        raise subprocess.TimeoutExpired("python", difference.SECONDS)
+
+    monkeypatch.setattr(difference, "_own_process", run)
+    with pytest.raises(FixError, match=f"within 1,800 seconds{RAISES}"):
+        difference._run(tmp_path, {})
+
+
+def test_the_memory_of_a_real_delegate(monkeypatch):
+    resource = pytest.importorskip("resource")
+    given = []
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limit: given.append((which, limit)))
+    monkeypatch.setattr(process, "MEMORY", 1000)
+    process._limit_memory()
+    assert given == [(resource.RLIMIT_AS, (1000, 1000))]
+
+
+def test_a_process_that_is_stopped_for_its_time():
+    assert process.Finished(None, "").words == f"it was stopped after 120 seconds{RAISES}"
 
 
 DOCUMENTED = re.findall(r"\| ([\d,]+) \| `([\w.]+)\.(\w+)` \|", (Path(__file__).parents[2] / "SECURITY.md").read_text("utf-8"))
@@ -182,6 +243,16 @@ def test_every_limit_is_documented():
     }
     assert found <= {(module, name) for _, module, name in DOCUMENTED}
     assert len(found) >= 14
+
+
+def test_every_limit_names_the_test_that_holds_it():
+    text, tests = (Path(__file__).parents[2] / "SECURITY.md").read_text("utf-8"), Path(__file__).parents[1]
+    held = re.findall(r"`[\w.]+\.(\w+)` \| `tests/([\w/.]+)::(\w+)` \|", text)
+    assert len(held) == len(DOCUMENTED)
+    for limit, path, test in held:
+        source = (tests / path).read_text("utf-8")
+        assert f"def {test}(" in source, f"{path} has no {test}"
+        assert re.search(rf"\b{limit}\b", source), f"{path} does not name {limit}"
 
 
 def test_calls_of_subgraphs(monkeypatch):
