@@ -27,7 +27,7 @@ _NODE_LIST_WIDTH = 80
 
 
 class Analysis:
-    """One delegate applied to one model.
+    """The result of applying one delegate to one model, with assertions.
 
     A failing assertion raises AssertionError; any other assertion returns the analysis, so assertions can be chained. Every
     assertion also fails if the model would not run or nothing is delegated; without this rule, a model that is not delegated at
@@ -49,7 +49,7 @@ class Analysis:
         return self.run.log_lines
 
     def assert_partitions(self, max: int) -> Self:
-        """Fail if there are more than ``max`` partitions, including partitions on the CPU, as the runtime's log counts them."""
+        """Fail if there are more than ``max`` partitions. Partitions on the CPU count, too, as in the runtime's log."""
         __tracebackhide__ = True
         partitions = self.measures.partitions
         return self._expect(partitions <= max, f"{counted(partitions, 'partition')}, at most {max:,} allowed")

@@ -8,7 +8,7 @@ DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
 
 
 def fault_message(error: Exception) -> str:
-    """Return the message for an internal error; prints the traceback if ``DEBUG_VARIABLE`` is set to 1."""
+    """Return the message for an internal error. Print the traceback if ``DEBUG_VARIABLE`` is set to 1."""
     from delegate_sim.errors import fault_text
 
     if os.environ.get(DEBUG_VARIABLE) == "1":

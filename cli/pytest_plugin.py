@@ -48,7 +48,7 @@ class DelegateSim:
         defaults: str = "api",
         **more_options: Any,
     ) -> Analysis:
-        """Return an analysis with assertion methods; takes the arguments of ``delegate_sim.analyze``.
+        """Apply a delegate, and return an analysis with assertion methods. The arguments are those of ``delegate_sim.analyze``.
 
         Options of the delegate may also be given as keyword arguments, which take precedence. A relative path is looked up in
         the folder of the test file, then in pytest's root directory. Raises ModelError and OptionError, like ``analyze``.
@@ -67,7 +67,7 @@ class DelegateSim:
         return Analysis(report, name)
 
     def _find(self, model: str | os.PathLike[str] | bytes | Model) -> tuple[Model | bytes, str]:
-        """Return a model or its bytes, and a name for messages."""
+        """Return a model, or the bytes of a model, and the name to use in messages."""
         if isinstance(model, bytes):
             return model, "the given bytes"
         if not isinstance(model, str | os.PathLike):

@@ -133,7 +133,7 @@ def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> An
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the settings that apply only to B, by key."""
+    """Return the settings that apply only to side B, by key."""
     settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

@@ -209,7 +209,7 @@ def _operator(text: str) -> str:
 
 
 def _before(after: Target, pairs: Sequence[str]) -> Target:
-    """Return the target of A, which has the default options except those that ``--base`` changes."""
+    """Return the target of side A. It has the default options, except for those that ``--base`` changes."""
     own, settings = [], {}
     for pair in pairs:
         key, _, value = pair.partition("=")

@@ -57,7 +57,7 @@ def cut(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
-    """Wrap text to a width; lines after the first start with ``hanging``, by default with ``indent``."""
+    """Wrap text to a width. The first line starts with ``indent``, and later lines with ``hanging`` (by default ``indent``)."""
     if len(indent) + len(text) <= width:
         return [indent + text]
     return textwrap.wrap(

@@ -16,7 +16,7 @@ _OWN_COMMANDS = "github"
 
 
 def neutral(text: str, form: str) -> str:
-    """Return text in the format ``form`` with runner commands neutralized; the meaning of JSON and XML does not change."""
+    """Neutralize runner commands in a text of the format ``form``. The meaning of JSON and XML does not change."""
     if "##" in text:
         text = re.sub(r"##(?=\w*\[)", lambda _: _HASH.get(form, "#\\x23"), text)
     if "::" in text and form != _OWN_COMMANDS:

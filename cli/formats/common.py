@@ -117,7 +117,7 @@ def _beside(base: str, now: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings of a case that make the same statement about several nodes, with a fingerprint that is stable between runs."""
+    """Findings of a case that make the same statement about several nodes. Their fingerprint is the same in every run."""
 
     case: Case
     members: Sequence[Finding]

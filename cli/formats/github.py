@@ -33,7 +33,7 @@ def render(results: Results) -> str:
 
 
 def write_summary(results: Results, environment: Mapping[str, str]) -> None:
-    """Append the results as Markdown to the summary of the step, if the environment names the summary file.
+    """If the environment names the file for the summary of the step, append the results as Markdown to this file.
 
     Raises click.ClickException, which names the file, if writing fails.
     """

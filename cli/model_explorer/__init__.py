@@ -1,1 +1,1 @@
-"""An extension of Google's Model Explorer, which imports ``main`` from this package."""
+"""An extension of Google's Model Explorer. Model Explorer imports ``main`` from this package."""

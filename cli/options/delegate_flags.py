@@ -190,7 +190,7 @@ def _with_underscores(flag: str) -> str:
 
 
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """Return arguments with the names of options spelled as declared (dashes or underscores); values do not change."""
+    """Spell the names of options in arguments as they are declared, with dashes or underscores. Values do not change."""
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
     end = args.index("--") if "--" in args else len(args)
     return [_respelt(argument, spellings) for argument in args[:end]] + list(args[end:])

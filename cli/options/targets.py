@@ -1,4 +1,4 @@
-"""Command-line options that describe targets, which commands receive as ``Target`` objects."""
+"""Command-line options that describe targets. Commands receive the targets as ``Target`` objects."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ def runtime_option(description: str = "The release of the runtime.") -> Decorato
 
 
 def target_options(command: Command) -> Command:
-    """Add the options of one target to a command, ``--delegate`` first; the command receives a ``Target`` as ``target``."""
+    """Add the options of one target to a command. The command receives a ``Target`` as the argument ``target``."""
     return _passing("target", TargetArguments.target, ONE_DELEGATE_OPTION, *_options())(command)
 
 
 def targets_options(command: Command) -> Command:
-    """Add the options of several targets to a command, which receives a list of ``Target`` as ``targets``."""
+    """Add the options of several targets to a command. The command receives a list of ``Target`` objects as ``targets``."""
     return _passing("targets", TargetArguments.targets, delegates_option(DEFAULT_DELEGATE), *_options())(command)
 
 

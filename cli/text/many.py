@@ -95,7 +95,7 @@ def compared_row(comparison: Comparison) -> Sequence[str]:
 
 
 def searched_row(search: Search) -> Sequence[str]:
-    """Return the result of fixing the first set of causes; if the search found no set, the result of fixing all causes."""
+    """Return the result of fixing the first set of causes, or of fixing all causes if the search found no set."""
     cost, number = (
         (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
     )
@@ -122,7 +122,7 @@ def released_row(releases: ReleaseTable) -> Sequence[str]:
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
-    """Return the sizes of a model and its graphs, and, if the preparation of a graph stops, the reason."""
+    """Return the sizes of a model and its graphs. If the preparation of a graph stops, add the reason."""
     nodes = sum([len(graph.nodes) for graph in graphs])
     tensors = sum([len(graph.tensors) for graph in graphs])
     failed = any(graph.failure is not None for graph in graphs)
@@ -141,7 +141,7 @@ def common_folder(paths: Sequence[str]) -> str:
 
 
 def shortened(path: str, room: int) -> str:
-    """Return a path, safe to print; a long path keeps only its beginning and its end."""
+    """Make a path safe to print, and shorten a long path to its beginning and its end."""
     text = printable(path)
     return text if len(text) <= room else f"{text[: room // 2 - 3]}...{text[-(room - room // 2) :]}"
 

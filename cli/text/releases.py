@@ -58,7 +58,7 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
-    """Return the notes on releases; equal notes are merged, with a span of releases."""
+    """Return the notes on releases. Equal notes are merged into one note with a span of releases."""
     rows_by_note: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:

@@ -65,7 +65,7 @@ def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, Op
 
 
 def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
-    """Return a Markdown table for each operator; if ``is_whole``, also the options and an explanation of each code."""
+    """Return a Markdown table for each operator. If ``is_whole``, add the options and an explanation of each code."""
     book, note = delegate.rules_for(options), _which_rules(delegate, options)
     lines = [
         f"# What the delegate {delegate.name} accepts",

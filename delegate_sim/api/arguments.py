@@ -56,7 +56,10 @@ def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delega
 
 
 def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
-    """Return a target for each delegate, in the order of application, all with the same runtime release. Raises OptionError."""
+    """Return a target for each delegate, in the order in which the delegates are applied. Raises OptionError.
+
+    All targets have the same runtime release.
+    """
     from ..delegates.registry import DEFAULT_DELEGATE
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target

@@ -111,7 +111,7 @@ def compiled_model(
     runtime: str | None = None,
     assume_ops_registered: bool = False,
 ) -> StackResult:
-    """Simulate LiteRT 2's CompiledModel with some accelerators: whether it is created, and where each node then runs.
+    """Simulate LiteRT 2's CompiledModel: whether it is created with these accelerators, and where each node then runs.
 
     ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. With
     ``npu``, ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``. Nodes that the vendor's plugin selects count as
@@ -149,7 +149,7 @@ def diagnose(
     defaults: str = "api",
     assume_ops_registered: bool = False,
 ) -> Diagnosis:
-    """Find what keeps nodes of a model from a delegate, what each cause costs, and what to change.
+    """Find the causes that keep nodes of a model from a delegate, the cost of each cause, and the changes that fix it.
 
     Takes the arguments of ``analyze``. Refusals that one change would remove form one cause. The result's ``findings`` list the
     causes, biggest gain first, each with the outcome of fixing the cause. Raises the same errors as ``analyze``.

@@ -28,7 +28,7 @@ _TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] =
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One step: a script for a converter's interpreter, which writes a file into the current folder."""
+    """One step of a conversion: a script that runs in a converter's interpreter and writes a file into the current folder."""
 
     converter: Converter
     text: str

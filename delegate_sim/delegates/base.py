@@ -45,7 +45,7 @@ class Delegate:
 
     options: tuple[Option, ...] = ()
     summary: str = ""
-    """A description of the delegate, and of where users encounter the delegate; empty if the name is enough."""
+    """A description of the delegate, and of the tools and APIs that apply it; empty if the name is enough."""
     semantics: int = 1
     """A version number of the verdicts. Developers raise it if they change verdicts without changing the data of the rules."""
     rule_options: tuple[str, ...] = ()

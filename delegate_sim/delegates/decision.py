@@ -75,10 +75,9 @@ FileNode: TypeAlias = tuple[int, int]
 class Decision:
     """A delegate's decision about one subgraph.
 
-    ``graph`` is the subgraph after the delegate; the delegate may have replaced operands of nodes. ``nodes`` are the nodes to
-    replace, chosen from the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced.
-    ``initialized`` are partitions whose kernels are known to initialize. If ``failure`` is set, the delegate fails before any
-    node is replaced.
+    ``graph`` is the subgraph, with the operands that the delegate has replaced. ``nodes`` are the nodes to replace, chosen from
+    the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced. ``initialized`` are
+    partitions whose kernels are known to initialize. If ``failure`` is set, the delegate fails before any node is replaced.
     """
 
     graph: Graph
@@ -107,7 +106,7 @@ class Decision:
     """Subgraphs that no delegate is asked about, because this delegate runs the nodes that call these subgraphs."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
-    """Groups of nodes of the file, each of which a compiler receives as a whole; None if no compiler is involved.
+    """Groups of nodes of the file. A compiler receives each group as a whole. The value is None if no compiler is involved.
 
     Unlike ``subsets``, groups contain the nodes of inlined bodies, but no nodes that are compiled outside a group.
     """

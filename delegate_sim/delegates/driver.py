@@ -97,7 +97,7 @@ class StageOperation:
     cost: str
     """The name under which ``DeviceTraits.costs`` lists the operation's cost."""
     operands: tuple[tuple[int, int], ...]
-    """All operands of the operation, each as its index and its size in bytes."""
+    """The index and the size in bytes of each operand of the operation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
 
 
 def driver(value: Any) -> Driver:
-    """Parse the option's value, which is a profile or the path of a profile file.
+    """Parse the value of a driver option: a profile, or the path of a profile file.
 
     Raises ValueError with a message that names the file, the line and the key.
     """

@@ -55,7 +55,7 @@ def _headline(result: LiveResult) -> str:
 
 
 def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
-    """Yield the selected operators, and, if the nodes can be identified, the operators that were not selected."""
+    """Yield the selected operators. If the nodes can be identified, also yield the operators that were not selected."""
     partitions = result.decision.partitions
     if partitions is None:
         return

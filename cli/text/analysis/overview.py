@@ -47,7 +47,10 @@ def overview_lines(report: Report, width: int) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A row for a model on a delegate in the table of many models; ``message`` is the error if the model cannot be read."""
+    """The row of one model and one delegate in the table of many models.
+
+    ``message`` is the error if the model cannot be read.
+    """
 
     path: str
     delegate: str = ""

@@ -71,13 +71,13 @@ class Operation:
         self.inputs[place] = new
 
     def input(self, position: int) -> Value:
-        """Return the operand at a position; raises BuildError if there is no such operand."""
+        """Return the operand at a position. Raises BuildError if there is no such operand."""
         if position >= len(self.inputs):
             raise BuildError("gpu-build-missing-operand", node=self.node)
         return self.inputs[position]
 
     def output(self, position: int) -> Value:
-        """Return the result at a position; raises BuildError if there is no such result."""
+        """Return the result at a position. Raises BuildError if there is no such result."""
         if position >= len(self.outputs):
             raise BuildError("gpu-build-output-count", node=self.node, found=len(self.outputs))
         return self.outputs[position]

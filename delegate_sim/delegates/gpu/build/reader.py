@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An element type as which a parser reads a constant, and the tensor types that allow it (``CreateVectorCopyData``)."""
+    """An element type that a parser reads, and the tensor types that can be read as this type (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
