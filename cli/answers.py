@@ -36,7 +36,7 @@ class ModelTable:
 def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
     """Write the answer about each model, and return the exit code.
 
-    In text output, the path of each model precedes its answer if there are several models. Many models are shown as a table.
+    If there are several models, text output names each model above the answer about it. Many models are shown as a table.
     """
     is_json = form == "json"
     is_table = len(models.paths) >= MANY and not table.is_left_out

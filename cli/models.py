@@ -41,8 +41,8 @@ class Unreadable:
 def model_paths(given: Iterable[str]) -> list[str]:
     """Return the paths of the models that the given paths stand for, in the given order and without duplicates.
 
-    A folder stands for the models below it. A pattern stands for the files that it matches, unless a file with this name exists.
-    A path that stands for no model is kept, so that it can be reported.
+    A folder stands for the models below it. A pattern stands for the files that it matches, unless a file has the pattern as its
+    name. A path that stands for no model is kept, so that it can be reported.
     """
     return list(dict.fromkeys([path for argument in given for path in _files_of(argument)]))
 

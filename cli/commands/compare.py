@@ -98,8 +98,8 @@ def command(
 def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
     """Return a function that finds the models of side B that match a model of side A.
 
-    If both are folders, models match by relative path. Otherwise, models match by file name. If several models of B have that
-    file name, the models that share the most parent folder names with the model of A are returned.
+    If both sides are folders, models match by relative path. Otherwise, models match by file name. If several models of B have
+    that file name, the models that share the most parent folder names with the model of A are returned.
     """
     are_folders = os.path.isdir(given_a) and os.path.isdir(given_b)
     others: dict[str, list[str]] = {}
@@ -117,7 +117,7 @@ def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
 
 
 def _common_folders(path: str, other: str) -> int:
-    """Return the number of components at the end of two paths that are equal."""
+    """Return how many components at the ends of two paths are equal."""
     parts = zip(*[reversed(os.path.normpath(name).split(os.sep)) for name in (path, other)], strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 

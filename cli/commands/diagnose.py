@@ -75,7 +75,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis, its JSON entry, and its lines of text. The entry and the lines are empty unless that format is requested."""
+    """A diagnosis, its JSON entry, and its lines of text. Only JSON output has an entry, and only text has lines."""
 
     diagnosis: Diagnosis
     entry: Any

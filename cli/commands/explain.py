@@ -108,7 +108,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
 
 
 def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield lines on the conditions of a delegate that have this code, with their operators and upstream sources."""
+    """Yield lines that list a delegate's conditions with this code, the operators that have them, and the upstream sources."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
     places: list[tuple[Source, str]] = []
@@ -129,7 +129,7 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
 
 
 def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield lines on the conditions with this code that a release of the runtime added or dropped."""
+    """Yield lines that list the conditions with this code that releases of the runtime added or dropped."""
     ops_by_change: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
         for sign, checks in (("-", change.dropped), ("+", change.added)):

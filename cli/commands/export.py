@@ -22,7 +22,7 @@ MODEL_EXPLORER = "model-explorer"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json")
 
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit"}
-"""For each of these formats, the format whose escapes for runner commands apply: node data is JSON, and GraphML is XML."""
+"""The format that ``write`` gets instead of these export formats: node data is JSON, and GraphML is XML, like ``junit``."""
 
 _EPILOG = """\b
 Examples:

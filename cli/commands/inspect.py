@@ -89,7 +89,7 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
 
 
 def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
-    """Apply the delegate to the model, and return the models that it builds from the chosen graphs and passes to its backend."""
+    """Apply the delegate to the model, and return the models that the delegate builds from these graphs for its backend."""
     run = simulate(model, target)
     decisions = [run.subgraphs[graph.index].decision for graph in graphs]
     return tuple(

@@ -85,7 +85,7 @@ def _json(result: Result) -> str:
 
 
 def _csv_cell(value: object) -> object:
-    """Return a value as a CSV cell. Text is made safe to print, and safe from being run as a formula by a spreadsheet."""
+    """Return a value as a CSV cell. Text is made safe to print, and cannot be read as a formula by a spreadsheet."""
     return cell(value) if isinstance(value, str) else value
 
 

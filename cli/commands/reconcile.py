@@ -162,7 +162,7 @@ def command(
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, form: str, verbose: bool) -> None:
-    """Write a profile of the devices to a new file. Unlike a driver profile, it cannot be extended with further logs."""
+    """Write a profile of the devices to a new file. Further logs cannot extend this profile, unlike a driver profile."""
     learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)

@@ -93,12 +93,12 @@ def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
 
 
 def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
-    """Return every rule by operator; the rule for all other operators comes last."""
+    """Return every rule, keyed by operator; the rule for all other operators comes last."""
     return {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
 
 
 def _rule_for(book: RuleBook[Any], op: str) -> dict[str, OpRule[Any] | None]:
-    """Return the rule of one operator, by the operator's name; the rule is None if the delegate does not support the operator."""
+    """Return the rule of one operator, keyed by operator. The rule is None if the delegate does not support the operator."""
     if op in book.rules:
         return {op: book.rules[op]}
     op = op.upper().replace("-", "_")

@@ -1,1 +1,1 @@
-"""Output on terminals and in logs of CI runners: layout, progress, neutralized text."""
+"""Output on terminals and in logs of CI runners: layout, progress, and text without commands to a runner."""

@@ -12,7 +12,7 @@ _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit":
 """The replacement for the ``##`` of a command, by format. All other formats use an escape that the reader sees (``#\\x23``)."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
 _OWN_COMMANDS = "github"
-"""The format whose lines are meant as commands. The module that writes this format escapes the text in its commands itself."""
+"""The format whose lines are meant as commands. The module that writes this format escapes the text within the commands."""
 
 
 def neutral(text: str, form: str) -> str:

@@ -16,7 +16,7 @@ from . import markdown
 from .common import PROGRAM, number_titles, numbers, repository_path, state, title, verdict
 
 _ANNOTATIONS = 10
-"""The most annotations that GitHub shows for a step."""
+"""Largest number of annotations that GitHub shows for a step."""
 _COMMANDS = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
 _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 

@@ -41,7 +41,7 @@ class _Piece:
 
 
 def render(results: Results) -> str:
-    """Return a verdict, a table of all cases, and a section for each case with details."""
+    """Return a verdict, a table of all cases, and sections with the details of cases."""
     cases = sorted(results.cases, key=lambda case: case.status not in (FAILED, UNREADABLE))
     head = "\n\n".join(
         [f"### {PROGRAM} {results.command}", f"**{text(verdict(results))}**", *_table(results, cases), *_strips(cases)]

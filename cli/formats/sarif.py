@@ -125,7 +125,10 @@ def _literal(text: str) -> str:
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """Return the location of a file: a path relative to the root of the repository, or a full URI for a file outside."""
+    """Return the location of a file.
+
+    This is a path relative to the root of the repository, or a full URI if the file is outside the repository.
+    """
     if Path(path).is_absolute():
         return {"uri": Path(path).as_uri()}
     return {"uri": quote(path), "uriBaseId": _ROOT}

@@ -108,7 +108,7 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Split the runtime release from other KEY=VALUE options; return these options and the release.
+    """Split KEY=VALUE options into the runtime release and all other options; return the other options and the release.
 
     If no option names a release, ``release`` is returned.
     """

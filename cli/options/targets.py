@@ -119,7 +119,7 @@ def targets_options(command: Command) -> Command:
 
 
 def for_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` except ``--delegate``, for a command that has ``for_option`` in its place."""
+    """Add the options of ``targets_options`` except ``--delegate``, for a command that uses ``for_option`` instead."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
 
 

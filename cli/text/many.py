@@ -46,7 +46,7 @@ LIVED = Columns(("target", "live"), 2, ())
 
 
 def compared_columns(delegates: Iterable[str]) -> Columns:
-    """Return the columns of comparisons. The first heading is "delegated" or "selected", as fits the delegates."""
+    """Return the columns for comparisons. The first heading is "delegated" or "selected", depending on the delegates."""
     taken = taken_by(delegates)
     return Columns((taken, "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
 
@@ -88,7 +88,7 @@ def many_hint() -> Iterator[Line]:
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return the numbers of both sides, or one number where the sides agree, and how many nodes move."""
+    """Return table cells: numbers of both sides (one number if the sides agree), and the number of nodes that move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]

@@ -184,7 +184,7 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 
 def best_rows(sweep: Swept) -> list[SweepRow]:
-    """Return the best row of each target, without duplicates. Omit a target that takes no node of its best row's model."""
+    """Return the best row of each target, without duplicates. Omit a target that takes no node even in its best row."""
     best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
     return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
 

@@ -247,16 +247,16 @@ def fix(
     defaults: str = "api",
     assume_ops_registered: bool = False,
 ) -> Fixed:
-    """Rewrite a model so that delegates take more of it, and show that it still computes the same.
+    """Rewrite a model so that delegates take more of it, and show that it still computes the same results.
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
     one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
     ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
     If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proves`` is true, both models are
-    run before that, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to
+    run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to
     replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
     same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
-    Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same,
+    Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results,
     MissingPackageError without the extra ``fix``, and OSError if the file cannot be written.
     """
     from ..fixing import search
@@ -384,8 +384,8 @@ def check(
     """Check every model of a configuration against its baseline and budgets on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
-    nearest such file in the working directory or above. ``models`` and ``targets`` restrict the check to some models and
-    targets of the configuration; a folder stands for the models below it, a pattern for the models that it matches.
+    nearest such file in the working directory or a folder above it. ``models`` and ``targets`` restrict the check to some models
+    and targets of the configuration; a folder stands for the models below it, a pattern for the models that it matches.
     ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries whose model or target no
     longer exists. ``live`` also runs the real delegates that exist for this host; a real delegate that decides otherwise than
     predicted, or that cannot be run, counts as a finding.

@@ -1,4 +1,4 @@
-"""Find model files in folders, by pattern, and in bundles, without following loops of symbolic links.
+"""Find the model files in a folder or bundle, or those that match a pattern. Loops of symbolic links are not followed.
 
 The standard ``glob`` and ``os.walk`` either do not follow linked folders, or follow loops of links until the path is too long.
 """

@@ -75,7 +75,7 @@ Content = memoryview | RangedView
 
 
 class ContentFile(io.RawIOBase):
-    """A file object over bytes, which does not copy the bytes or fetch them all at once."""
+    """A file object over bytes. The bytes are not copied, and remote bytes are not fetched all at once."""
 
     def __init__(self, content: Content) -> None:
         self._content = content

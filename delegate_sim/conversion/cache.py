@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 
 
 class ConversionCache:
-    """A folder of cached conversions. If no path is given, it is a temporary folder for the duration of the ``with`` block.
+    """A folder of cached conversions. If no path is given, the cache is a temporary folder that exists during the ``with`` block.
 
     An entry is a JSON file named by its key, and a model file named by its digest. Both files are written atomically, and
     inconsistent entries count as missing, so several processes may use a folder at the same time. Raise OptionError if the folder

@@ -1,4 +1,4 @@
-"""Convert a source model in a process with limits. If the conversion fails, the failure is returned, not raised."""
+"""Convert a source model in processes whose time, memory and output are limited. Failures are returned, not raised."""
 
 from __future__ import annotations
 
@@ -208,7 +208,8 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a failure is permanent: a retry would also fail, since neither the system nor the user caused it."""
+    """Return whether a failure is permanent: a retry would also fail, since neither the system nor the user ended
+    the converter."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 

@@ -125,7 +125,7 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
-    """Find the known converters without importing them. Converters that no interpreter has come last.
+    """Find the known converters, without importing them. Missing converters come last.
 
     A converter that several interpreters have is returned once for each of them.
 
@@ -177,7 +177,7 @@ def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route,
     """Return the routes that accept a source, including routes with missing converters.
 
     A function may return any kind of model. If the function's module imports packages that belong to certain converters, only
-    these converters are used, otherwise all converters; a converter reports an error for a model that it does not accept.
+    these converters are used. Otherwise, all converters are used, and a converter reports an error for a model that it rejects.
     """
     quantizers = [converter for converter in converters if converter.name == QUANTIZER]
     result: list[Route] = []

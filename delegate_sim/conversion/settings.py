@@ -186,7 +186,7 @@ def parse_settings(text: str) -> Settings:
 
 
 def settings_for(route: Route) -> tuple[Settings, ...]:
-    """Return the settings to try with a route. Simple settings come first. Each has at most one option.
+    """Return the settings to try with a route, simple settings first. No settings have more than one option.
 
     Float settings are included only if the route has no quantizer. The options ``fixed``, ``unfolded`` and ``channels-last`` work
     with every quantization, but are combined only with float here; use ``with_option`` for other combinations.

@@ -124,7 +124,7 @@ def _file_source(path: str, text: str) -> SourceModel:
 
 
 def _external_weights(path: str) -> list[tuple[str, str]]:
-    """Return (name, path) of the files next to an ONNX file that hold the weights of this file."""
+    """Return (name, path) of the separate files, next to an ONNX file, that hold the weights of the ONNX model."""
     names: set[str] = set()
     rest = b""
     with open_input(path) as file:

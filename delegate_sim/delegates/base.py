@@ -100,7 +100,7 @@ class Delegate:
         return (self.kernel_name,)
 
     def kernel_name_for(self, options: OptionValues) -> str:
-        """Return the name of the delegate's kernels in log lines with these options."""
+        """Return the name that the delegate's kernels have in log lines if these options are set."""
         return self.kernel_name
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:

@@ -75,9 +75,10 @@ FileNode: TypeAlias = tuple[int, int]
 class Decision:
     """A delegate's decision about one subgraph.
 
-    ``graph`` is the subgraph, with the operands that the delegate has replaced. ``nodes`` are the nodes to replace, chosen from
-    the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced. ``initialized`` are
-    partitions whose kernels are known to initialize. If ``failure`` is set, the delegate fails before any node is replaced.
+    ``graph`` is the subgraph as the delegate leaves it: the delegate may have replaced operands. ``nodes`` are the nodes to
+    replace, chosen from the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced.
+    ``initialized`` are partitions whose kernels are known to be initialized without failure. If ``failure`` is set, the delegate
+    fails before any node is replaced.
     """
 
     graph: Graph

@@ -1,4 +1,4 @@
-"""Settings with which the ``live`` command runs delegates on the host."""
+"""Settings for running real delegates on this host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PluginTraits:
     texts: Mapping[str, str] = field(default_factory=dict)
     """Options whose value the tool reads from a file, each with the tool's flag for that file."""
     closed_line: str = ""
-    """A line in the plugin's log. It shows that the vendor's closed-source code decides, and not the rules that are simulated."""
+    """A line in the plugin's log. If the line appears, the vendor's closed-source code decides, not the simulated rules."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the tool's flags for a plugin's options."""

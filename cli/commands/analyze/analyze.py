@@ -164,7 +164,7 @@ def _is_given(parameter: str) -> bool:
 
 
 def _advise(model: Model, run: Run) -> Advice:
-    """Return precise advice on the nodes that a run leaves on the CPU. The diagnosis is imported only when needed."""
+    """Return precise advice on the nodes that a run leaves on the CPU. The diagnosis module is imported only when needed."""
     from delegate_sim.diagnosis.advice.node_advice import advise
 
     return advise(model, run.target)

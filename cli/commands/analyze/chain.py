@@ -29,7 +29,8 @@ def _report(targets: Sequence[Target], applies_default: bool, model: Model) -> R
 def _default_target(target: Target) -> Target:
     """Return the target of the delegate that the runtime applies by default, with the release of ``target``.
 
-    The simulation calls this only if nodes are left for that delegate, so its rules are not imported needlessly.
+    The simulation calls this function only if nodes are left for the default delegate, so that the rules of that delegate are not
+    imported needlessly.
     """
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")

@@ -82,7 +82,7 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
 
 
 def nothing_learned_lines(path: str) -> Iterator[Line]:
-    """Yield text that says that nothing was learned about the driver, so that no profile is written."""
+    """Say that no profile is written, because nothing was learned about the driver."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
     yield Line("  not written: nothing is learnt from a log that is not explained")
@@ -232,7 +232,7 @@ def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
 
 
 def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
-    """Yield the reasons of the device and of the simulation for refusing an operator that the log lists as refused."""
+    """Yield the reasons why the device and the simulation refuse an operator that the log lists as refused."""
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
     simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
     sign = "same" if listed.is_same else "differs"

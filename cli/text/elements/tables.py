@@ -13,7 +13,7 @@ _NARROWEST_TEXT = 16
 
 
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, split: int, keys: int = 1) -> list[str]:
-    """Return rows, the heading first, as lines that fit a width. The columns listed in ``right`` are right-aligned.
+    """Return a heading row and further rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
     If the columns do not fit, the columns from ``split`` on form a second table, which repeats the first ``keys`` columns. If
     these tables are still too wide, the columns are spread over more tables. Only text at the end of a line is cut.

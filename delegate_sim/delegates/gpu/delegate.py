@@ -153,8 +153,8 @@ class GpuDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the reason why the delegate's own model of a partition cannot be built; None if the build succeeds.
 
-        The build follows the newest sources. In older releases, only the rules were measured, not the build, so a failure is only
-        a prediction.
+        The build follows the newest sources. For older releases, only the rules were measured, not the build, so a failure is
+        only a prediction.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):

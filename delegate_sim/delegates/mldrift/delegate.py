@@ -172,8 +172,8 @@ class MlDriftDelegate(Delegate):
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Apply the rules to every node, and delegate all nodes or only the largest partition (``FP16GraphPartitionHelper``).
 
-        If several partitions are largest, an unstable sort chooses among them. LiteRT's binaries use the sort of LLVM's C++
-        library.
+        If several partitions share the largest size, an unstable sort chooses among them. LiteRT's binaries use the sort of
+        LLVM's C++ library.
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()

@@ -3,8 +3,9 @@
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and their caller ``GetOpsToReplace``
 (``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
 
-``CheckGpuDelegateCompatibility`` also covers operators without a parser; the delegate never accepts these operators. Its check
-that a node has builtin options always passes, because the runtime allocates these options.
+``CheckGpuDelegateCompatibility`` also covers operators without a parser; the delegate never accepts these operators.
+``CheckGpuDelegateCompatibility`` also checks that a node has builtin options. This check always passes, because the runtime
+allocates these options.
 """
 
 from __future__ import annotations

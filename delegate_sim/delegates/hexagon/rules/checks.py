@@ -52,7 +52,7 @@ def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], .
 
 
 def all_inputs_quant8() -> tuple[Check[object], Check[object]]:
-    """Require at least one operand and one result, and that every operand has an 8-bit type."""
+    """Require that a node has operands and results, and that every operand has an 8-bit type."""
 
     def find_count(node: NodeView) -> str | None:
         counts = len(node.node.inputs), len(node.node.outputs)

@@ -180,7 +180,7 @@ def _unread_packed(node: NodeView) -> Iterator[BuildProblem]:
 
 
 def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem if the operand read as data is constant.
+    """Yield a problem if the operand that ML Drift reads as data is constant.
 
     For a split into one part, ML Drift reads the axis operand as data.
     """

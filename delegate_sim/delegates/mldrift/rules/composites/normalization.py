@@ -128,9 +128,9 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """Return the expected axes.
+    """Return the axes that a normalization over groups must reduce.
 
-    These are all axes except the batch. If the node has no ``sub_type`` (as in old files), only the last axis is expected.
+    These are all axes except the batch, or only the last axis if the node has no ``sub_type`` (as in old files).
     """
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
