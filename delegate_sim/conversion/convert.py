@@ -208,8 +208,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a failure is permanent: a retry would also fail, since neither the system nor the user ended
-    the converter."""
+    """Return whether a failure is permanent. It is not permanent if the system or the user killed the converter."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 
