@@ -10,7 +10,7 @@ from itertools import takewhile
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.options import canonical_names, option_names, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.errors import ModelError
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
@@ -162,6 +162,7 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
     given = dict(zip(dict.fromkeys(names), given_options(delegates, arguments.pairs, arguments.flags), strict=True))
     own = {key: value for key, value in settings.items() if key not in _KEYS}
     _refuse_unknown(delegates[-1], own)
+    own = canonical_names(delegates[-1].name, delegates[-1].options, own)
     for_b = replace(
         arguments, release=settings.get(_RUNTIME, arguments.release), defaults=settings.get(_DEFAULTS, arguments.defaults)
     )
@@ -175,7 +176,7 @@ def _target(arguments: TargetArguments, delegate: Delegate, given: Mapping[str, 
 
 
 def _refuse_unknown(delegate: Delegate, settings: Mapping[str, str]) -> None:
-    known = [*_KEYS, *[option.name for option in delegate.options]]
+    known = [*_KEYS, *option_names(delegate.options)]
     for key in settings:
         if key not in known:
             near = suggestion(key, known) or f"; --with takes {', '.join(known)}"

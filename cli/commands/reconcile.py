@@ -29,6 +29,7 @@ from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_deleg
 from ..options.targets import TargetArguments
 from ..text.device.log import summary_lines
 from ..text.device.reconcile import devices_lines, learning_lines, nothing_learned_lines, reconciliation_lines
+from .analyze.accelerator_options import SOC_HELP
 
 _EPILOG = """\b
 Examples:
@@ -36,7 +37,7 @@ Examples:
   delegate-sim reconcile model.tflite --log benchmark.txt --log logcat.txt --feature-level 30
   delegate-sim reconcile model.tflite --log benchmark.txt --learn driver.toml
   delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
-  delegate-sim reconcile model.tflite --log logcat.txt --accelerators npu,gpu,cpu --soc mediatek:mt6991
+  delegate-sim reconcile model.tflite --log logcat.txt --soc mediatek:mt6991
 
 \b
 Exit codes:
@@ -87,9 +88,10 @@ last one is used, or the one that --run says.
     "--accelerators",
     metavar="LIST",
     default=None,
-    help=f"LiteRT 2's accelerators that the application asked for, such as {','.join(ACCELERATORS)}, in place of one delegate.",
+    show_default=f"{','.join(ACCELERATORS)} with --soc",
+    help="LiteRT 2's accelerators that the application asked for, in place of one delegate.",
 )
-@click.option("--soc", metavar="VENDOR:SOC", default=None, help="With npu among --accelerators: the SoC.")
+@click.option("--soc", metavar="SOC", default=None, help=SOC_HELP)
 @click.option(
     "--option",
     "pairs",
@@ -129,10 +131,9 @@ def command(
     on partitions.
     """
     if accelerators is not None or soc is not None:
-        if accelerators is None:
-            raise click.UsageError("--soc needs --accelerators")
         if delegate is not None or learned is not None or defaults is not None:
-            raise click.UsageError("--accelerators takes neither --delegate nor --learn nor --defaults")
+            chosen_by = "--soc" if accelerators is None else "--accelerators"
+            raise click.UsageError(f"{chosen_by} takes neither --delegate nor --learn nor --defaults")
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, form, verbose)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
@@ -181,7 +182,7 @@ def _reconcile_accelerators(
     path: str,
     logs: Sequence[str],
     number: int | None,
-    accelerators: str,
+    accelerators: str | None,
     soc: str | None,
     pairs: Sequence[str],
     flags: Mapping[str, str | None],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import RELEASE, Option, boolean
+from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_names
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
@@ -39,7 +39,9 @@ class DelegateCommand(click.Command):
         )
         ctx.meta[_CHOSEN] = _delegates_in(args)
         flags = _flags(ctx.meta[_CHOSEN])
-        args = _as_declared(args, [f"--{option.flag}" for option in flags.values()])
+        args = _as_declared(
+            args, [f"--{flag}" for option in flags.values() for flag in (option.flag, *option.other_flags) if flag]
+        )
         return super().parse_args(ctx, _with_values(args, flags))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -89,7 +91,7 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
     ClickException for a key that no delegate has.
     """
     by_key = own_options(pairs)
-    known = {option.name for delegate in delegates for option in delegate.options}
+    known = {name for delegate in delegates for name in option_names(delegate.options)}
     for key in by_key:
         if key not in known:
             raise click.ClickException(_unknown(key, delegates))
@@ -130,8 +132,8 @@ def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
 
 
 def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str, str | None]) -> dict[str, str]:
-    own = {option.name for option in delegate.options}
-    given = {key: value for key, value in by_key.items() if key in own}
+    own = option_names(delegate.options)
+    given = canonical_names(delegate.name, delegate.options, {key: value for key, value in by_key.items() if key in own})
     for option in delegate.options:
         value = flags.get(_with_underscores(option.flag)) if option.flag else None
         if value is None:
@@ -169,7 +171,7 @@ def flag_names(ctx: click.Context) -> list[str]:
 
 
 def _parameter(option: Option) -> click.Option:
-    return click.Option([f"--{option.flag}"], help=_help(option))
+    return click.Option([f"--{flag}" for flag in (option.flag, *option.other_flags)], help=_help(option))
 
 
 def _spelling(option: Option) -> str:

@@ -121,16 +121,21 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
     ``options`` are the options given for the original target. The new target keeps those that its delegate also has.
     Raises OptionError.
     """
-    given = _mapping(changed, "what changes", [*_PLACES, *[option.name for option in before.delegate.options]])
+    from ..delegates.options import canonical_names, option_names
+
+    given = _mapping(changed, "what changes", [*_PLACES, *option_names(before.delegate.options)])
     delegate = delegate_of(given.get(_DELEGATE, before.delegate.name))
-    known = {option.name for option in delegate.options}
+    known = set(option_names(delegate.options))
     own = {key: value for key, value in given.items() if key not in _PLACES}
     for key in own:
         if key not in known:
             raise OptionError(
                 f"{delegate.name} has no option {key!r}; what can change is {', '.join([*_PLACES, *sorted(known)])}"
             )
-    kept = {key: value for key, value in (options or {}).items() if key in known}
+    kept = canonical_names(
+        delegate.name, delegate.options, {key: value for key, value in (options or {}).items() if key in known}
+    )
+    own = canonical_names(delegate.name, delegate.options, own)
     runtime = given.get(_RUNTIME, str(before.release))
     defaults = given.get(_DEFAULTS, before.defaults)
     return target_of(delegate.name, {**kept, **own}, runtime, defaults, before.assume_ops_registered)

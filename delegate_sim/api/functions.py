@@ -114,13 +114,14 @@ def compiled_model(
     """Simulate LiteRT 2's CompiledModel: whether it is created with these accelerators, and where each node then runs.
 
     ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. With
-    ``npu``, ``soc`` names the vendor and the SoC, such as ``google:Tensor_G5``. Nodes that the vendor's plugin selects count as
-    running on the NPU, although the vendor's compiler, which is not simulated, may still reject them. Each option in ``options``
-    is passed to the plugin and to the delegates that know the option. The result has ``is_created``, ``notes`` on how
-    CompiledModel handles failures, ``places()``, and the ``report`` of every step.
+    ``npu``, ``soc`` names the SoC, as ``google:Tensor_G5`` or by the name of a SoC or phone. Nodes that the vendor's plugin
+    selects count as running on the NPU, although the vendor's compiler, which is not simulated, may still reject them. Each
+    option in ``options`` is passed to the plugin and to the delegates that know the option. The result has ``is_created``,
+    ``notes`` on how CompiledModel handles failures, ``places()``, and the ``report`` of every step.
     Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime,
     for a SoC without ``npu``, and for ``npu`` without a SoC.
     """
+    from ..delegates.npu.soc_names import full_soc_name
     from ..delegates.options import without_release
     from ..delegates.registry import ACCELERATORS
     from ..releases.catalogue import parse_release
@@ -136,7 +137,8 @@ def compiled_model(
         raise OptionError(f"options are a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
     loaded = model_of(model)
-    return simulate_stack(loaded, Stack(asked, soc, own, parse_release(agreed([runtime, release])), assume_ops_registered))
+    name = full_soc_name(soc) if soc else ""
+    return simulate_stack(loaded, Stack(asked, name, own, parse_release(agreed([runtime, release])), assume_ops_registered))
 
 
 @public

@@ -39,6 +39,10 @@ class Option:
     """Whether a string value is a file path. In a configuration, the path is relative to the configuration's folder."""
     conflict: Callable[[Mapping[str, Any]], str] | None = None
     """A function that describes a conflict with the values of other options; it returns an empty string if there is none."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the option."""
+    other_flags: tuple[str, ...] = ()
+    """Further flags, which the help does not show."""
     printed: tuple[str, ...] = ()
     """The flag's descriptions in benchmark_model's list of parameters, in lower case. They differ between releases."""
 
@@ -56,6 +60,7 @@ def parse_options(
     """
     if defaults not in DEFAULT_SETS:
         raise OptionError(f"there are no defaults named {defaults!r}; known are {', '.join(DEFAULT_SETS)}")
+    given = canonical_names(delegate, declared, given)
     by_name = {option.name: option for option in declared}
     for name in given:
         if name not in by_name:
@@ -74,6 +79,23 @@ def parse_options(
         if conflict:
             raise OptionError(f"option {name} of {delegate}: {conflict}")
     return MappingProxyType(values)
+
+
+def option_names(declared: Sequence[Option]) -> list[str]:
+    """Return the names and aliases of options."""
+    return [name for option in declared for name in (option.name, *option.aliases)]
+
+
+def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return given values by the options' own names instead of aliases. Raises OptionError for an option given twice."""
+    own_names = {alias: option.name for option in declared for alias in option.aliases}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        own = own_names.get(name, name)
+        if own in values:
+            raise OptionError(f"option {own} of {delegate} is given twice, also as {name}")
+        values[own] = value
+    return values
 
 
 def as_typed(declared: Sequence[Option], name: str, value: str) -> str:

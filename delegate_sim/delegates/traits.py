@@ -79,10 +79,12 @@ class Levels:
 class Platform:
     """The platform of the stage behind the delegate: its key in configurations, and the option for its release.
 
-    ``alone`` is the option's value that turns off the simulation of the stage.
+    ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are releases that a user can name
+    although their stage is not simulated, or is assumed to be that of another release.
     """
 
     key: str
     option: str
     releases: tuple[str, ...]
     alone: str
+    others: tuple[str, ...] = ()

@@ -12,10 +12,10 @@ def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ..
     platform = delegate.behind.platform
     assert platform is not None
     values = value if isinstance(value, list) else [value]
-    names = [str(one) for one in values if isinstance(one, str | int) and not isinstance(one, bool)]
-    unknown = [one for one in values if str(one) not in platform.releases]
+    names = [str(one) for one in values if isinstance(one, str | int | float) and not isinstance(one, bool)]
+    known = (*platform.releases, *platform.others)
+    unknown = [one for one in values if str(one) not in known]
     if not values or unknown or len(names) < len(values):
-        known = ", ".join(platform.releases)
-        raise ValueError(f"takes a release of {platform.key} or a list of them ({known}), not {value!r}")
+        raise ValueError(f"takes a release of {platform.key} or a list of them ({', '.join(known)}), not {value!r}")
     is_single = len(values) == 1
     return [(() if is_single else (f"{platform.key}-{name}",), {platform.option: name}) for name in dict.fromkeys(names)]

@@ -317,11 +317,12 @@ def test_a_target_may_hold_for_several_releases_of_the_platform_behind_the_deleg
         "phones@litert-2.3@android-11",
         "phones@litert-2.3@android-13",
     ]
+    assert read_configuration(write(f"{target}android = 8.1\n")).targets[0].target.options["nnapi_runtime"] == "8.1"
     (single,) = read_configuration(write(f"{target}android = 12\n")).targets
     assert (single.name, single.target.options["nnapi_runtime"]) == ("phones", "12")
 
 
-@pytest.mark.parametrize("value", ["[]", '"9"', "true", "11.0", "[11, true]", '["11", "x"]', "[[11]]"])
+@pytest.mark.parametrize("value", ["[]", '"8"', "true", "11.0", "[11, true]", '["11", "x"]', "[[11]]"])
 def test_other_releases_of_the_platform_are_refused(write, value):
     with pytest.raises(ConfigurationError, match="takes a release of android or a list of them"):
         read_configuration(write(f'[targets.phones]\ndelegate = "nnapi"\nandroid = {value}\n'))

@@ -9,6 +9,8 @@ import click
 
 from delegate_sim.delegates.registry import ACCELERATORS
 
+SOC_HELP = "The SoC of the NPU, as VENDOR:SOC or by the name of a SoC or phone: google:Tensor_G5, mt6991, pixel9."
+
 
 class AcceleratorArguments(NamedTuple):
     """The values of ``--accelerators`` and ``--soc``."""
@@ -27,12 +29,13 @@ def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option(
         "--soc",
         "socs",
-        metavar="VENDOR:SOC",
+        metavar="SOC",
         multiple=True,
-        help="With npu among --accelerators: the SoC, such as google:Tensor_G5; several are shown side by side.",
+        help=SOC_HELP + " Several are shown side by side.",
     )(command)
     return click.option(
         "--accelerators",
         metavar="NAMES",
-        help=f"What an application gives to LiteRT 2's CompiledModel, such as {','.join(ACCELERATORS)}: each takes what is left.",
+        show_default=f"{','.join(ACCELERATORS)} with --soc",
+        help="The accelerators that an application gives to LiteRT 2's CompiledModel: each takes what is left.",
     )(command)

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from delegate_sim.delegates.npu.soc_names import full_soc_name
+from delegate_sim.delegates.registry import ACCELERATORS
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
 
@@ -24,14 +26,17 @@ from .documents import Outputs
 _FORMS = ("text", "json")
 
 
-def asked_stacks(accelerators: str, socs: Sequence[str]) -> list[Stack]:
-    """Return one stack for each requested SoC, with the requested accelerators. Raises UsageError and OptionError."""
-    names = parse_accelerators(accelerators)
+def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
+    """Return one stack for each requested SoC, with the requested accelerators, or all of them if only SoCs are given.
+
+    Raises UsageError and OptionError.
+    """
+    names = tuple(ACCELERATORS) if accelerators is None else parse_accelerators(accelerators)
     if "npu" in names and not socs:
-        raise click.UsageError("the NPU needs a SoC: give --soc VENDOR:SOC, such as google:Tensor_G5")
+        raise click.UsageError("the NPU needs a SoC: give --soc, such as google:Tensor_G5 or pixel10")
     if socs and "npu" not in names:
         raise click.UsageError("--soc is for the NPU, which is not among --accelerators")
-    return [Stack(names, soc) for soc in dict.fromkeys(socs)] or [Stack(names)]
+    return [Stack(names, soc) for soc in dict.fromkeys(map(full_soc_name, socs))] or [Stack(names)]
 
 
 def stack_options(stacks: Sequence[Stack], arguments: TargetArguments) -> dict[str, Any]:
@@ -47,7 +52,7 @@ def analyze_accelerators(
     form, _, output = outputs
     if form not in _FORMS:
         raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
-    stacks = asked_stacks(accelerators.accelerators or "", accelerators.socs)
+    stacks = asked_stacks(accelerators.accelerators, accelerators.socs)
     options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)
     stacks = [
         replace(stack, options=options, release=release, assume_ops_registered=arguments.assume_ops_registered)

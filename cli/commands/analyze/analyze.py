@@ -43,7 +43,7 @@ Examples:
   delegate-sim analyze a.tflite b.tflite --format json --output report.json
   delegate-sim analyze models --format csv --output table.csv
   delegate-sim analyze model.tflite --delegate gpu --watch
-  delegate-sim analyze model.tflite --accelerators npu,gpu,cpu --soc google:Tensor_G5 --soc mediatek:mt6991
+  delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
 
 Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
 'models/**/*.tflite', or - for standard input. In JSON there is one object for a single model, an array for several; text has a
@@ -143,11 +143,10 @@ def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: b
 def _refuse_with_accelerators(
     accelerators: AcceleratorArguments, arguments: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
 ) -> None:
-    """Raise UsageError for options that conflict with ``--accelerators``, and for ``--soc`` without ``--accelerators``."""
+    """Raise UsageError for options that conflict with ``--accelerators`` and ``--soc``."""
     if arguments.delegates or is_chain:
-        raise click.UsageError("--accelerators chooses the delegates: give neither --delegate nor --chain with it")
-    if accelerators.accelerators is None:
-        raise click.UsageError("--soc needs --accelerators")
+        chosen_by = "--soc" if accelerators.accelerators is None else "--accelerators"
+        raise click.UsageError(f"{chosen_by} chooses the delegates: give neither --delegate nor --chain with it")
     refused = {
         "--live": live.is_given,
         "--report": bool(outputs.files),

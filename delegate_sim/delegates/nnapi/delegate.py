@@ -21,7 +21,7 @@ from ..options import OptionValues
 from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory
 from .android.driver_answers import NO_DEVICE, DeviceProblem, device_problem
-from .android.runtime import NO_RUNTIME, RUNTIMES, android_of, highest_level, notes, runtime_level
+from .android.runtime import NO_RUNTIME, OTHER_RUNTIMES, SIMULATED_RUNTIMES, android_of, highest_level, notes, runtime_level
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class AndroidRuntime(StageBehind):
     """Android's NNAPI runtime, which compiles the delegate's NNAPI models for the devices of a phone."""
 
-    platform = Platform("android", "nnapi_runtime", tuple(name for name in RUNTIMES if name != NO_RUNTIME), NO_RUNTIME)
+    platform = Platform("android", "nnapi_runtime", SIMULATED_RUNTIMES, NO_RUNTIME, OTHER_RUNTIMES)
 
     @property
     def driver(self) -> DriverInterface:
@@ -57,7 +57,7 @@ class AndroidRuntime(StageBehind):
         return DEVICES_INTERFACE
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield a note if some rules of Android's runtime were only read in its source code, not found by running it."""
+        """Yield a note if the rules of Android's runtime are not simulated, assumed, or were only read in its source code."""
         return notes(options)
 
     def refusal(

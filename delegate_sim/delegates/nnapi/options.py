@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...nnapi_runtime.types import API_LEVELS
 from ..options import Option, OptionValues, boolean, integer, names, text
-from .android.runtime import NEWEST_RUNTIME, NO_RUNTIME, runtime_level, runtime_name
+from .android.runtime import NEWEST_RUNTIME, android_of, highest_level_of, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
 
 if TYPE_CHECKING:
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def feature_level(value: Any) -> int:
-    """Parse a feature level, given as NNAPI's number, as a name, or as an Android API level.
+    """Parse a feature level, given as NNAPI's number or as a name.
 
-    API levels above 31 (Android 12) mean feature level 5, because after Android 12 NNAPI is updated separately from Android.
+    NNAPI's numbers up to 31 are those of Android's API levels. Later API levels are refused, because after Android 12 NNAPI is
+    updated separately from Android.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
@@ -25,11 +26,12 @@ def feature_level(value: Any) -> int:
             level = integer(value)
         except ValueError:
             level = 0
-        if FEATURE_LEVEL_5 < level < 100:
-            level = FEATURE_LEVEL_5
+        if level in _LATER_API_LEVELS:
+            android = _LATER_API_LEVELS[level]
+            raise ValueError(f"{level} is the API level of Android {android}, not a feature level: give --android {android}")
     if isinstance(value, bool) or level not in FEATURE_LEVELS:
         known = ", ".join(map(str, FEATURE_LEVELS))
-        raise ValueError(f"takes one of {known}, {', '.join(LEVELS_BY_NAME)} or an Android API level from 27, not {value!r}")
+        raise ValueError(f"takes one of {known}, or {', '.join(LEVELS_BY_NAME)}, not {value!r}")
     return level
 
 
@@ -62,12 +64,24 @@ def _driver(value: Any) -> Driver | None:
     return driver(value)
 
 
+def _above_runtime(values: OptionValues) -> str:
+    """If the feature level is not one that the simulated Android release had, return a description of the conflict."""
+    name, level = values["nnapi_runtime"], values["feature_level"]
+    highest = highest_level_of(name)
+    if highest is None or level <= highest or level == FEATURE_LEVEL_8:
+        return ""
+    return f"Android {name} has at most feature level {highest}, not {level}: give one of --android and --feature-level"
+
+
 def _without_runtime(values: OptionValues) -> str:
     """If a profile of devices is given but no runtime is simulated, return why the profile has no effect."""
-    if values["devices"] is None or values["nnapi_runtime"] != NO_RUNTIME:
+    if values["devices"] is None or android_of(values) is not None:
         return ""
-    return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android, not none"
+    return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android from 10 on"
 
+
+_LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
+"""Android's API levels that are no feature levels of NNAPI, each with the Android release."""
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
 
@@ -76,16 +90,20 @@ OPTIONS = (
         "feature_level",
         feature_level,
         FEATURE_LEVEL_8,
-        "feature level of the NNAPI runtime: 27 to 31 or 1000006 to 1000008, NNAPI's version 1.0 to 1.3 or 5 to 8, or the level "
-        "of Android's API",
+        "feature level of the NNAPI runtime, at most that of the Android release: 27 to 31 or 1000006 to 1000008, or NNAPI's "
+        "version 1.0 to 1.3 or 5 to 8",
         flag="feature-level",
+        conflict=_above_runtime,
     ),
     Option(
         "nnapi_runtime",
         runtime_name,
         NEWEST_RUNTIME,
-        "the Android release whose NNAPI runtime stands behind the delegate: 10 to 13, or none for the delegate alone",
-        flag="nnapi-runtime",
+        "the Android release, 8.1 to 15, which sets NNAPI's feature level and the runtime behind the delegate: below 10 the "
+        "delegate alone, from 14 on assumed to be as 13; none for the delegate alone",
+        flag="android",
+        aliases=("android",),
+        other_flags=("nnapi-runtime",),
     ),
     Option(
         "device_feature_level",

@@ -25,7 +25,7 @@ Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
 
 Now
-  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+  nnapi on litert-2.3: --feature-level=1000008 --android=13
     --disable_nnapi_cpu=true --max_delegated_partitions=0
     --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
   delegated: 3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96

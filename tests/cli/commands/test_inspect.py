@@ -139,7 +139,7 @@ def test_one_subgraph(run, tmp_path):
 
 
 LOWERED = """\
-nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+nnapi on litert-2.3: --feature-level=1000008 --android=13
     --disable_nnapi_cpu=true --max_delegated_partitions=0
     --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
 
@@ -170,7 +170,7 @@ def test_the_model_that_the_delegate_builds(run, deep):
 
 
 def test_without_a_runtime_the_whole_model_is_built(run, deep):
-    lines = run("inspect", deep, "--lowered", "--nnapi-runtime=none").stdout.splitlines()
+    lines = run("inspect", deep, "--lowered", "--android=none").stdout.splitlines()
     assert lines[-3:] == ["  identifyInputsAndOutputs 0 -> 1", "  relaxComputationFloat32toFloat16 false", "  finish"]
 
 
@@ -188,4 +188,4 @@ def test_a_delegate_with_nothing_behind_it_builds_nothing(run, deep):
 
 
 def test_flags_of_other_delegates_are_refused(run, deep):
-    assert run("inspect", deep, "--lowered", "--delegate", "gpu", "--nnapi-runtime=13").exit_code == 2
+    assert run("inspect", deep, "--lowered", "--delegate", "gpu", "--android=13").exit_code == 2

@@ -64,14 +64,14 @@ def test_accelerators(run, chain, tmp_path):
     result = run("reconcile", chain, "--log", path, "--accelerators", "gpu,cpu")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "--- gpu (mldrift): as simulated ---" in result.stdout
-    asked = run("reconcile", chain, "--log", path, "--accelerators", "npu,gpu,cpu", "--soc", "mediatek:mt6991")
+    asked = run("reconcile", chain, "--log", path, "--soc", "MT6991")
     assert "npu (npu-mediatek): asked for, and nothing in the log shows that it was applied" in asked.stdout
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--soc", "google:Tensor_G5"], "--soc needs --accelerators"),
+        (["--soc", "google:Tensor_G5", "--delegate", "gpu"], "--soc takes neither --delegate"),
         (["--accelerators", "npu"], "the NPU needs a SoC"),
         (["--accelerators", "gpu", "--delegate", "gpu"], "--accelerators takes neither --delegate nor --learn"),
         (["--accelerators", "tpu"], "there is no accelerator 'tpu'"),

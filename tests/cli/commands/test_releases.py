@@ -134,7 +134,7 @@ def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
     validate("releases", found)
     assert found["platform"]["name"] == "android"
     assert [row["measures"]["outcome"] for row in found["platform"]["releases"]] == ["delegated", *["restored"] * 3]
-    assert "platform" not in run_json("releases", tmp_path / "deep.tflite", "--nnapi-runtime=none")
+    assert "platform" not in run_json("releases", tmp_path / "deep.tflite", "--android=none")
     assert "platform" not in run_json("releases", tmp_path / "deep.tflite", "--delegate", "gpu")
 
 

@@ -62,3 +62,17 @@ def test_python(model):
     assert {side.run.outcome for side in (found.a, found.b)} == {"delegated"}
     found = delegate_sim.compare(model, changed={"feature_level": 30}, assume_ops_registered=True)
     assert {side.run.outcome for side in (found.a, found.b)} == {"delegated"}
+
+
+def test_the_release_of_android_on_every_command(run, run_json, model):
+    for command in ("analyze", "diagnose", "fix", "releases", "whatif"):
+        further = {"fix": ("--for", "nnapi", "--plan"), "whatif": ("--accept", "LOGISTIC")}.get(command, ("--delegate", "nnapi"))
+        result = run(command, model, *further, "--android", "9")
+        assert "no such option" not in result.stderr.lower(), command
+        assert result.exit_code in (0, 1), (command, result.stderr)
+    named = run_json("analyze", model, "--delegate", "nnapi", "--nnapi_runtime", "11")
+    assert run_json("analyze", model, "--delegate", "nnapi", "--android=11") == named
+    assert run_json("compare", model, "--with", "android=11")["b"]["options"]["nnapi_runtime"] == "11"
+    help_text = run("analyze", "--help", "--delegate", "nnapi").stdout
+    assert "--android" in help_text
+    assert "--nnapi-runtime" not in help_text

@@ -93,8 +93,6 @@ def float16_model(*ops):
         (31, 31),
         ("5", 31),
         (5, 31),
-        ("33", 31),
-        (99, 31),
         (6, FEATURE_LEVEL_6),
         ("1000008", FEATURE_LEVEL_8),
         ("8", FEATURE_LEVEL_8),
@@ -104,9 +102,9 @@ def test_names_of_feature_levels(given, level):
     assert feature_level(given) == level
 
 
-@pytest.mark.parametrize("given", [26, 100, 1000005, 1000009, "1.4", "x", "", None, True, 29.5])
+@pytest.mark.parametrize("given", [26, 99, 100, 1000005, 1000009, "1.4", "x", "", None, True, 29.5])
 def test_what_is_no_feature_level(given):
-    with pytest.raises(ValueError, match=r"takes one of 27, 28, 29, 30, 31, 1000006, .* or an Android API level from 27"):
+    with pytest.raises(ValueError, match=r"takes one of 27, 28, 29, 30, 31, 1000006, .* or 1\.0, .*8, not"):
         feature_level(given)
 
 

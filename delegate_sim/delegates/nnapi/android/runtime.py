@@ -13,8 +13,14 @@ from ...options import OptionValues
 
 NO_RUNTIME = "none"
 """The value of the option that simulates the delegate without a runtime, so that every call to NNAPI succeeds."""
-RUNTIMES = (NO_RUNTIME, *[str(int(release)) for release in AndroidRelease])
-NEWEST_RUNTIME = RUNTIMES[-1]
+SIMULATED_RUNTIMES = tuple([str(int(release)) for release in AndroidRelease])
+NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
+_DELEGATE_ALONE = {"8.1": 1, "9": 2}
+"""The feature levels of the Android releases whose runtime is not simulated."""
+_ASSUMED = ("14", "15")
+"""Android releases whose runtime is assumed to have the rules of ``NEWEST_RUNTIME``."""
+OTHER_RUNTIMES = (*_DELEGATE_ALONE, *_ASSUMED)
+RUNTIMES = (NO_RUNTIME, *_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)
 
 
 def runtime_name(value: Any) -> str:
@@ -28,14 +34,24 @@ def runtime_name(value: Any) -> str:
 def android_of(options: OptionValues) -> AndroidRelease | None:
     """Return the Android release whose runtime is simulated; None if no runtime is simulated."""
     name = options["nnapi_runtime"]
-    return None if name == NO_RUNTIME else AndroidRelease(int(name))
+    if name == NO_RUNTIME or name in _DELEGATE_ALONE:
+        return None
+    return AndroidRelease(int(NEWEST_RUNTIME if name in _ASSUMED else name))
 
 
 def runtime_level(options: OptionValues) -> int:
     """Return the runtime's feature level from the options, but at most the level of the simulated Android release."""
     level: int = options["feature_level"]
-    android = android_of(options)
-    return level if android is None else min(level, highest_level(android))
+    highest = highest_level_of(options["nnapi_runtime"])
+    return level if highest is None else min(level, highest)
+
+
+def highest_level_of(name: str) -> int | None:
+    """Return NNAPI's number for the highest feature level of a runtime, given by name; None for ``NO_RUNTIME``."""
+    if name in _DELEGATE_ALONE:
+        return API_LEVELS[_DELEGATE_ALONE[name]]
+    android = android_of({"nnapi_runtime": name})
+    return None if android is None else highest_level(android)
 
 
 def highest_level(android: AndroidRelease) -> int:
@@ -57,7 +73,12 @@ def model_maker(options: OptionValues) -> ModelMaker | None:
 
 
 def notes(options: OptionValues) -> Iterator[str]:
-    """Yield a note if some rules of Android's runtime were only read in its source code, not found by running it."""
+    """Yield a note if the rules of Android's runtime are not simulated, assumed, or were only read in its source code."""
+    name = options["nnapi_runtime"]
+    if name in _DELEGATE_ALONE:
+        yield f"Android {name}'s NNAPI runtime is not simulated: the result is that of the delegate alone"
+    elif name in _ASSUMED:
+        yield f"Android {name}'s NNAPI runtime is assumed to have the rules of Android {NEWEST_RUNTIME}'s"
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
             known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"

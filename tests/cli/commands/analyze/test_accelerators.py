@@ -26,6 +26,13 @@ def test_one_soc(run, path):
     assert "Side by side" not in result.stdout
 
 
+def test_a_soc_implies_all_accelerators(run, path):
+    named = run("analyze", path, "--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G4")
+    assert named.exit_code == 0
+    for name in ("pixel9", "Pixel 9 Pro", "tensor-g4", "GOOGLE:tensor_g4"):
+        assert run("analyze", path, "--soc", name).stdout == named.stdout
+
+
 def test_socs_side_by_side(run, path):
     result = run(
         "analyze", path, "--accelerators", "npu,cpu", "--soc", "mediatek:mt6991", "--soc", "google:Tensor_G5", COLUMNS="100"
@@ -79,13 +86,16 @@ def test_json(run_json, path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--accelerators", "npu"], "--soc VENDOR:SOC"),
+        (["--accelerators", "npu"], "give --soc, such as google:Tensor_G5"),
         (["--accelerators", "cpu", "--soc", "google:x"], "not among --accelerators"),
-        (["--soc", "google:x"], "needs --accelerators"),
+        (["--soc", "mt6991", "--delegate", "gpu"], "--soc chooses the delegates"),
+        (["--soc", "MT8792"], "near matches are mediatek:mt6879, mediatek:mt8189"),
+        (["--soc", "Galaxy S25"], "Galaxy S25 is qualcomm:SM8750, whose NPU cannot be simulated"),
+        (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
         (["--accelerators", "tpu"], "known are npu, gpu, cpu"),
         (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung, qualcomm"),
         (["--accelerators", "npu", "--soc", "mediatek:"], "name the SoC behind mediatek"),
-        (["--accelerators", "npu", "--soc", "google"], "VENDOR:SOC"),
+        (["--accelerators", "npu", "--soc", "google"], "name the SoC behind google"),
         (["--accelerators", "cpu", "--defaults", "api"], "does not take --defaults"),
         (["--accelerators", "cpu", "--no-default-xnnpack"], "does not take --default-xnnpack"),
         (["--accelerators", "cpu", "--delegate", "gpu"], "neither --delegate nor --chain"),

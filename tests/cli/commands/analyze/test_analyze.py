@@ -23,7 +23,7 @@ Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+  nnapi on litert-2.3: --feature-level=1000008 --android=13
     --disable_nnapi_cpu=true --max_delegated_partitions=0
     --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
 
@@ -56,7 +56,7 @@ Attempting to use a delegate that only supports static-sized tensors with a grap
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+  nnapi on litert-2.3: --feature-level=1000008 --android=13
     --disable_nnapi_cpu=true --max_delegated_partitions=0
     --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
 
@@ -81,7 +81,7 @@ Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 
 Target
-  nnapi on litert-2.3: --feature-level=1000008 --nnapi-runtime=13
+  nnapi on litert-2.3: --feature-level=1000008 --android=13
     --disable_nnapi_cpu=false --max_delegated_partitions=0
     --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
 

@@ -128,7 +128,7 @@ def test_a_restored_run_names_the_failure(run, tmp_path):
     graph.outputs(result)
     builder.write(tmp_path / "model.tflite")
     rows = run(
-        "analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", "--nnapi-runtime=none", COLUMNS="120"
+        "analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", "--android=none", COLUMNS="120"
     ).stdout.splitlines()
     assert [row.split() for row in rows if row.startswith("  nnapi ")] == [
         ["nnapi", "restored", "0", "(0", "%)", "-", "0", "0", "0", "nnapi-empty-pool"]

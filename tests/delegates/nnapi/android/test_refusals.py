@@ -51,9 +51,9 @@ def test_a_runtime_is_named_by_the_release_of_android(value, name):
     assert run(deep("ABS"), nnapi_runtime=value)["options"]["nnapi_runtime"] == name
 
 
-@pytest.mark.parametrize("value", ["9", 14, True, "android13", ""])
+@pytest.mark.parametrize("value", ["8", 16, True, "android13", ""])
 def test_other_runtimes_are_refused(value):
-    with pytest.raises(delegate_sim.OptionError, match="takes one of none, 10, 11, 12, 13"):
+    with pytest.raises(delegate_sim.OptionError, match=r"takes one of none, 8\.1, 9, 10, 11, 12, 13, 14, 15"):
         run(deep("ABS"), nnapi_runtime=value)
 
 
@@ -70,7 +70,35 @@ def test_a_release_says_what_is_known_only_from_its_sources():
         assert "by running it" in warnings[name]
 
 
-@pytest.mark.parametrize(("name", "delegated"), [("10", 0), ("11", 0), ("12", 0), ("13", 1)])
+def test_a_release_without_known_rules_says_so():
+    texts = {name: " ".join(run(deep("RELU"), android=name)["warnings"]) for name in ("8.1", "9", "14", "15")}
+    assert "Android 8.1's NNAPI runtime is not simulated: the result is that of the delegate alone" in texts["8.1"]
+    assert "Android 9's" in texts["9"]
+    assert all("assumed to have the rules of Android 13's" in texts[name] for name in ("14", "15"))
+
+
+@pytest.mark.parametrize(("android", "level"), [("8.1", 27), ("9", 28), ("10", 29), ("11", 30), ("12", 31)])
+def test_the_release_of_android_sets_the_feature_level(android, level):
+    as_runtime = {"nnapi_runtime": "none" if level < 29 else android, "feature_level": level}
+    for op in ("ABS", "RELU"):
+        found, expected = run(deep(op), android=android), run(deep(op), **as_runtime)
+        assert found["subgraphs"] == expected["subgraphs"]
+    with pytest.raises(delegate_sim.OptionError, match=f"Android {android} has at most feature level {level}, not 1000006"):
+        run(deep("ABS"), android=android, feature_level=1000006)
+
+
+@pytest.mark.parametrize("level", [33, "35"])
+def test_an_api_level_is_no_feature_level(level):
+    with pytest.raises(delegate_sim.OptionError, match=r"is the API level of Android 1[35], not a feature level: give --android"):
+        run(deep("ABS"), feature_level=level)
+
+
+def test_an_option_is_given_by_one_of_its_names():
+    with pytest.raises(delegate_sim.OptionError, match="nnapi_runtime of nnapi is given twice, also as android"):
+        run(deep("ABS"), nnapi_runtime="11", android="12")
+
+
+@pytest.mark.parametrize(("name", "delegated"), [("10", 0), ("11", 0), ("12", 0), ("13", 1), ("14", 1)])
 def test_a_release_has_no_higher_level_than_it_came_with(name, delegated):
     builder = ModelBuilder()
     graph = builder.subgraph("main")

@@ -1,0 +1,85 @@
+"""Names of SoCs as users give them: with or without the vendor, in any case, or as the name of a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+
+from ...errors import OptionError
+from ..registry import LIVE_ONLY_NAMES, PLUGIN_NAMES, plugin_of
+
+_VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)])
+
+_NAMED = {
+    "google:Tensor_G3": ("Pixel 8", "Pixel 8 Pro", "Pixel 8a"),
+    "google:Tensor_G4": ("Pixel 9", "Pixel 9 Pro", "Pixel 9a"),
+    "google:Tensor_G5": ("Pixel 10", "Pixel 10 Pro"),
+    "mediatek:mt6897": ("Dimensity 8300",),
+    "mediatek:mt6983": ("Dimensity 9000",),
+    "mediatek:mt6985": ("Dimensity 9200",),
+    "mediatek:mt6989": ("Dimensity 9300",),
+    "mediatek:mt6991": ("Dimensity 9400",),
+    "mediatek:mt6993": ("Dimensity 9500",),
+    "qualcomm:SM8350": ("Snapdragon 888",),
+    "qualcomm:SM8450": ("Snapdragon 8 Gen 1",),
+    "qualcomm:SM8550": ("Snapdragon 8 Gen 2", "Galaxy S23", "Galaxy S23 Ultra"),
+    "qualcomm:SM8650": ("Snapdragon 8 Gen 3", "Galaxy S24 Ultra"),
+    "qualcomm:SM8750": ("Snapdragon 8 Elite", "Galaxy S25", "Galaxy S25 Ultra"),
+    "qualcomm:SM8850": ("Snapdragon 8 Elite Gen 5",),
+    "samsung:E9955": ("Exynos 2500", "Galaxy Z Flip7"),
+    "samsung:E9965": ("Exynos 2600",),
+}
+"""Names of phones and trade names, by SoC."""
+
+
+def full_soc_name(text: str) -> str:
+    """Return a SoC as ``vendor:model``.
+
+    A model that the vendor's plugin does not know is returned as given, since the plugin's answer to it can be simulated.
+    Raises OptionError for other unknown names, and for a SoC whose plugin cannot be simulated.
+    """
+    vendor, colon, model = (part.strip() for part in text.partition(":"))
+    vendor = vendor.lower()
+    if colon or vendor in _VENDORS:
+        plugin = plugin_of(vendor)
+        full = _known_names([vendor]).get(_folded(model), f"{vendor}:{model}")
+    else:
+        known = _known_names(_VENDORS)
+        if _folded(text) not in known:
+            raise OptionError(_unknown(text, known))
+        full = known[_folded(text)]
+        plugin = plugin_of(full.partition(":")[0])
+    if plugin in LIVE_ONLY_NAMES:
+        raise OptionError(_not_simulated(text, full, plugin))
+    return full
+
+
+def _known_names(vendors: Iterable[str]) -> dict[str, str]:
+    """Return the SoCs as ``vendor:model`` by each of their names, folded."""
+    names: dict[str, str] = {}
+    for vendor in vendors:
+        for model in import_module(f".vendors.{vendor}", __package__).SOCS:
+            full = f"{vendor}:{model}"
+            names |= {_folded(name): full for name in (model, *_NAMED.get(full, ()))}
+    return names
+
+
+def _folded(name: str) -> str:
+    """Return a name in lower case, without spaces and punctuation."""
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def _unknown(text: str, known: dict[str, str]) -> str:
+    near = list(dict.fromkeys([known[name] for name in get_close_matches(_folded(text), known, n=8)]))
+    others = f"near matches are {', '.join(near)}" if near else "name it as VENDOR:SOC, such as google:Tensor_G5"
+    return f"LiteRT's compiler plugins know no SoC {text!r}: {others}"
+
+
+def _not_simulated(text: str, full: str, plugin: str) -> str:
+    vendor, _, model = full.partition(":")
+    return (
+        f"{text} is {full}, whose NPU cannot be simulated: a closed library of {vendor.capitalize()} decides about every node. "
+        f"On this host, `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} --live` runs the real plugin (see "
+        "delegate-sim doctor); --accelerators gpu,cpu shows what the GPU and the CPU take without the NPU"
+    )
