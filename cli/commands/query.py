@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -15,9 +15,12 @@ from ..console.layout import counted, message
 from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write, write_lines
 from ..exits import DONE
 from ..formats.comma_separated import cell
+from ..text.elements.paragraphs import paragraph
 from ..text.elements.tables import table
 from ..text.many import shortened
 
+_DEFAULT_VIEW = "top-causes"
+_CAUSES_SHOWN = 10
 _SHOWN = 25
 _LONGEST_CELL = 48
 _EPILOG = (
@@ -29,7 +32,8 @@ Views:
 
 \b
 Examples:
-  delegate-sim query zoo.parquet --view top-causes
+  delegate-sim query zoo.parquet
+  delegate-sim query zoo.parquet --view best-changes
   delegate-sim query monday.parquet friday.parquet --view regressions
   delegate-sim query zoo.parquet --sql "SELECT outcome, count(*) FROM runs GROUP BY ALL"
 
@@ -40,23 +44,42 @@ SQL is DuckDB's. The tables are runs and causes; of two scans, before_runs and b
 
 @click.command("query", epilog=_EPILOG, no_args_is_help=True)
 @click.argument("scans", metavar="SCAN...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
-@click.option("--view", "name", type=click.Choice(list(VIEWS)), help="A question that is asked often.")
+@click.option(
+    "--view", "name", type=click.Choice(list(VIEWS)), help="A question that is asked often.", show_default=_DEFAULT_VIEW
+)
 @click.option("--sql", help="A question in SQL.")
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 def command(scans: Sequence[str], name: str | None, sql: str | None, form: str) -> int:
     """Ask about what a scan found: SCAN is its output; of two, the first is the earlier one."""
-    if (name is None) == (sql is None):
+    if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
+    if sql is None:
+        name = name or _DEFAULT_VIEW
     if len(scans) > 2:
         raise click.UsageError("takes one scan, or an earlier and a later one")
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give the earlier one first")
     result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
     if form == "text":
-        write_lines(_lines(result))
+        write_lines(_cause_lines(result) if name == _DEFAULT_VIEW else _lines(result))
     else:
         write(_json(result) if form == "json" else _csv(result), form)
     return DONE
+
+
+def _cause_lines(result: Result) -> Iterator[Line]:
+    """Yield the causes that keep most multiply-adds on the CPU, as a numbered list with their titles."""
+    causes = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    for number, cause in enumerate(causes[:_CAUSES_SHOWN], 1):
+        start = f"{number}. {cause['title']} ({cause['code']})" if cause["title"] else f"{number}. {cause['code']}"
+        operator = f": {cause['operator']}" if cause["operator"] else ""
+        yield from paragraph(message(f"{start}{operator}, on {cause['target']}"), width(), "", "   ")
+        numbers = f"{counted(cause['nodes'], 'node')} in {counted(cause['models'], 'model')}"
+        yield from paragraph(f"{numbers}, {counted(cause['multiply_adds'] or 0, 'multiply-add')}", width(), "   ", "   ")
+    if len(causes) > _CAUSES_SHOWN:
+        yield Line(f"... and {counted(len(causes) - _CAUSES_SHOWN, 'more cause')}: --format csv has all")
+    if not causes:
+        yield Line("Nothing stays on the CPU.")
 
 
 def _lines(result: Result) -> list[Line]:

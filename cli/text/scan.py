@@ -32,7 +32,7 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
     yield Line("")
     yield Line(f"{counted(totals.rows, 'row')} and {counted(scan.causes, 'cause')} in {message(files)}")
     if scan.causes:
-        yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)} --view top-causes", "cyan")
+        yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)}", "cyan")
 
 
 def _cells(target: str, own: TargetTotals) -> tuple[str, ...]:

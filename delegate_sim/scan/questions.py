@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..errors import OptionError
 from ..releases.catalogue import parse_release
 from ..results.report.measures import NOT_RUNNING
 from .journal import ScanError
 from .output import format_for
-from .schema import COLUMNS, RUNS, declaration, names
+from .schema import COLUMNS, RUNS, declaration, sql_type
 
 BEFORE = "before_"
 """Prefix of the names of an earlier scan's tables."""
@@ -37,8 +38,9 @@ VIEWS: Mapping[str, Question] = {
         "what keeps most multiply-adds on the CPU, over all models",
         """
         SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
-               sum(multiply_adds)::BIGINT AS multiply_adds
-        FROM causes GROUP BY ALL ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
+               sum(multiply_adds)::BIGINT AS multiply_adds, title
+        FROM causes LEFT JOIN titles USING (code) GROUP BY ALL
+        ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
         """,
     ),
     "best-changes": Question(
@@ -129,9 +131,9 @@ class Result:
 def ask(scans: Sequence[str], sql: str) -> Result:
     """Query the tables ``runs`` and ``causes`` of the last scan.
 
-    The tables of the first scan are called ``before_runs`` and ``before_causes``. ``release_order`` has the runtime releases of
-    the last scan, oldest first. A query can read only these tables. Raises ScanError if a file is not the output of a scan,
-    DuckDB is not installed, or the query is wrong.
+    The tables of the first scan are called ``before_runs`` and ``before_causes``. ``titles`` says in a few words what each code
+    means, and ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only these tables.
+    Raises ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is wrong.
     """
     try:
         duckdb: Any = importlib.import_module("duckdb")
@@ -139,7 +141,11 @@ def ask(scans: Sequence[str], sql: str) -> Result:
         raise ScanError("query needs the package duckdb: pip install 'delegate-sim[scan]'") from error
     connection = duckdb.connect(":memory:")
     for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
-        _fill(connection, prefix, path)
+        try:
+            _fill(connection, prefix, path)
+        except duckdb.Error as error:
+            raise ScanError(f"{path}: is not the output of a scan") from error
+    _add_titles(connection)
     _order_releases(connection)
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -160,15 +166,26 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
         tables = format_for(path).read(path)
         for table in COLUMNS:
             connection.execute(f"CREATE TABLE {prefix}{table} ({declaration(table)})")
-            places = f"({', '.join('?' * len(names(table)))})"
+            # One list for each column: DuckDB takes many times longer to parse a parameter for each value.
+            lists = ", ".join([f"unnest(?::{sql_type(column)}[])" for column in COLUMNS[table]])
             rows = iter(tables[table])
             while some := list(itertools.islice(rows, _BATCH)):
-                values = list(itertools.chain.from_iterable(some))
-                connection.execute(f"INSERT INTO {prefix}{table} VALUES {', '.join([places] * len(some))}", values)
+                columns = [list(values) for values in zip(*some, strict=True)]
+                connection.execute(f"INSERT INTO {prefix}{table} SELECT {lists}", columns)
     except OSError as error:
         raise ScanError(f"{error.filename or path}: {error.strerror or error}") from error
     except (ValueError, TypeError, csv.Error, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan") from error
+
+
+def _add_titles(connection: Any) -> None:
+    """Add the table ``titles``, which explains the codes of the last scan's delegates in a few words."""
+    delegates = [name for (name,) in connection.execute(f"SELECT DISTINCT delegate FROM {RUNS}").fetchall()]
+    titles = {
+        code: kind.title for name in delegates if name in DELEGATE_NAMES for code, kind in find_delegate(name).kinds.items()
+    }
+    connection.execute("CREATE TABLE titles (code TEXT, title TEXT)")
+    connection.execute("INSERT INTO titles SELECT unnest(?::TEXT[]), unnest(?::TEXT[])", [list(titles), list(titles.values())])
 
 
 def _order_releases(connection: Any) -> None:

@@ -62,13 +62,18 @@ CAUSE_COLUMNS = (
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 
 
+def sql_type(column: Column) -> str:
+    """Return the type of a column's values in SQLite and DuckDB."""
+    return _SQL_TYPES[column.type]
+
+
 def declaration(table: str) -> str:
     """Return the columns of a table as an SQL declaration for SQLite and DuckDB.
 
     >>> declaration(CAUSES).partition(",")[0]
     'model TEXT'
     """
-    return ", ".join([f"{column.name} {_SQL_TYPES[column.type]}" for column in COLUMNS[table]])
+    return ", ".join([f"{column.name} {sql_type(column)}" for column in COLUMNS[table]])
 
 
 def names(table: str) -> list[str]:

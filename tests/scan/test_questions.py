@@ -97,6 +97,14 @@ def test_regressions_between_two_scans(scanned):
     assert (row["model"], row["nodes_before"], row["nodes_now"]) == ("a.tflite", 2, 1)
 
 
+def test_a_value_of_another_type_is_one_line(scanned, tmp_path):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])
+    content = (tmp_path / path).read_text()
+    (tmp_path / path).write_text(content.replace('"nodes": 1', '"nodes": "many"'))
+    with pytest.raises(ScanError, match=r"z\.jsonl: is not the output of a scan"):
+        ask([path], "SELECT 1")
+
+
 def test_a_query_sees_nothing_else(scanned, tmp_path):
     path = scanned("z.jsonl", {"a.tflite": ["ADD"]})
     (tmp_path / "secret.csv").write_text("a\n1\n")

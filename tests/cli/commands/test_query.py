@@ -33,10 +33,19 @@ def test_the_command(scanned):
     assert run(path, "--sql", "SELECT model FROM runs", "--format", "csv").output == "model\na.tflite\n"
 
 
+def test_a_scan_alone_shows_the_top_causes_with_their_titles(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ROUND", "ROUND"], "b.tflite": ["ROUND"]}, [NNAPI])
+    result = run(path)
+    assert result.stdout.startswith("1. operator that NNAPI lacks (nnapi-operator): ROUND, on nnapi")
+    assert "3 nodes in 2 models" in result.stdout
+    assert result.stderr == ""
+    assert run(scanned("whole.jsonl", {"c.tflite": ["ADD"]}, [NNAPI])).stdout == "Nothing stays on the CPU.\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "give either --view or --sql"),
+        (("--view", "top-causes", "--sql", "SELECT 1"), "give either --view or --sql"),
         (("--view", "regressions"), "regressions compares two scans"),
         (("--sql", "SELECT nothing FROM runs"), "the query is refused: Binder Error"),
     ],
