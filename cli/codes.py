@@ -23,7 +23,7 @@ def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
 
 
 def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str, tuple[Source, ...]]:
-    """Return the upstream sources of the checks with these codes, by code. Codes that no rule uses have no sources."""
+    """Return, keyed by code, the upstream sources of the checks with this code. Codes that no rule uses have no sources."""
     places: dict[str, list[tuple[Source, str]]] = {}
     for book in [book for delegate in delegates for book in delegate.rule_books]:
         for code, source, op in _sources(book, codes):

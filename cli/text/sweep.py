@@ -204,7 +204,7 @@ def failed_rows(sweep: Swept) -> Iterator[str]:
 
 
 def unknown_differences(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each reason why the difference of a conversion is unknown, with the numbers of the rows that have it."""
+    """Yield a line for each reason why the difference of a conversion is unknown, with the numbers of the rows concerned."""
     rows: dict[str, list[str]] = {}
     for row in sweep.models:
         if row.no_difference:

@@ -89,7 +89,8 @@ def simulate(
     """Apply delegates one after another, and report where every node finally runs.
 
     Each delegate sees the nodes that the earlier delegates did not take. ``delegates`` are pairs of a name and options, in the
-    order in which the application applies them. The report has one run for each delegate, and its dictionary has ``placement``.
+    order in which the application applies them. The report has one run for each delegate, and ``to_dict()`` includes
+    ``placement``.
     Raises the same errors as ``analyze``, and OptionError if there is no delegate.
     """
     from ..page.viewer import PageViewer
@@ -114,10 +115,10 @@ def compiled_model(
     """Simulate LiteRT 2's CompiledModel: whether it is created with these accelerators, and where each node then runs.
 
     ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. With
-    ``npu``, ``soc`` names the SoC, as ``google:Tensor_G5`` or by the name of a SoC or phone. Nodes that the vendor's plugin
-    selects count as running on the NPU, although the vendor's compiler, which is not simulated, may still reject them. Each
-    option in ``options`` is passed to the plugin and to the delegates that know the option. The result has ``is_created``,
-    ``notes`` on how CompiledModel handles failures, ``places()``, and the ``report`` of every step.
+    ``npu``, ``soc`` names the SoC: ``google:Tensor_G5``, for example, or the name of a SoC or phone. A node that the vendor's
+    plugin selects is counted as running on the NPU, although the vendor's compiler, which is not simulated, may still reject
+    the node. Each option in ``options`` is passed to the plugin and to the delegates that know the option. The result has
+    ``is_created``, ``notes`` on how CompiledModel handles failures, ``places()``, and the ``report`` of every step.
     Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime,
     for a SoC without ``npu``, and for ``npu`` without a SoC.
     """
@@ -153,8 +154,9 @@ def diagnose(
 ) -> Diagnosis:
     """Find the causes that keep nodes of a model from a delegate, the cost of each cause, and the changes that fix it.
 
-    Takes the arguments of ``analyze``. Refusals that one change would remove form one cause. The result's ``findings`` list the
-    causes, biggest gain first, each with the outcome of fixing the cause. Raises the same errors as ``analyze``.
+    Takes the arguments of ``analyze``. Refusals have the same cause if one change would remove all of them. The result's
+    ``findings`` list the causes, biggest gain first, each with the outcome of fixing the cause. Raises the same errors as
+    ``analyze``.
     """
     from ..diagnosis.diagnose import diagnose
 
@@ -422,7 +424,7 @@ def reconcile(
 
     ``log`` is the path of a log (the output of benchmark_model, logcat or an application), a list of paths of logs of one run,
     or a log that is already read. If a log holds several runs, ``run`` selects one, counted from 1; by default the last. The
-    delegate, its options, the runtime and the defaults are taken from the log if it shows them; arguments override the log.
+    delegate, its options, the runtime and the defaults are taken from the log if the log shows them; arguments override the log.
     Raises the same errors as ``analyze``, LogError for a log that cannot be read, and ReconcileError if the log belongs to
     another model or does not show that the delegate was applied.
     """

@@ -31,7 +31,7 @@ class Member:
 
 
 def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
-    """Copy decompressed content to a file. Raises BundleError if it is too large or cannot be decompressed."""
+    """Copy decompressed content to a file. Raises BundleError if the content is too large or cannot be decompressed."""
     import lzma
     import zlib
 

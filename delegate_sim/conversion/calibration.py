@@ -31,7 +31,7 @@ class Calibration:
 
     Random samples use seed 0: floats follow the standard normal distribution, and integers are 0 or 1. Arrays in a file have the
     samples along their first dimension. If an input is float, pixels are scaled to numbers from 0 to 1. A function yields
-    samples, each a list of arrays in the order of the inputs or a dictionary of arrays by input name.
+    samples. A sample is a list of arrays in the order of the inputs, or a dictionary of arrays by input name.
     """
 
     kind: CalibrationKind = CalibrationKind.DRAWN

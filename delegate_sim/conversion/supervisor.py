@@ -1,4 +1,6 @@
-"""Run one command within limits, as a process between delegate-sim and a converter; uses only the standard library.
+"""A supervising process between delegate-sim and a converter: it runs one command within limits.
+
+This file needs only the standard library.
 
 The job is a line of JSON on standard input. Standard input stays open as long as the parent process lives; when it closes, the
 supervisor kills every process of the command. The outcome is JSON on standard output. On Linux, orphaned processes of the command

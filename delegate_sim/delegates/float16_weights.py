@@ -1,4 +1,4 @@
-"""Float16 weights that a DEQUANTIZE converts to float32. Delegates with ``FP16GraphPartitionHelper`` read them directly."""
+"""Float16 weights that a DEQUANTIZE converts to float32. Delegates with ``FP16GraphPartitionHelper`` read these directly."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Nodes of one operator whose reasons differ only in numbers, with their actual values, unmet demands and indices."""
+    """Nodes of one operator whose reasons differ only in numbers: the actual values, the unmet demands, and the node indices."""
 
     op: str
     found: list[str]

@@ -76,7 +76,7 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
 
 
 def selected_value(position: int) -> Check[object]:
-    """Require that operand ``position`` of SELECT, one of the two choices, has the output's shape or is a scalar."""
+    """Require that operand ``position`` of SELECT (one of the values to choose from) has the output's shape or is a scalar."""
     return check(
         BROADCAST,
         f"input {position} of the output's shape, or a scalar",

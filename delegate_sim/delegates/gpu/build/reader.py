@@ -20,7 +20,7 @@ from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produ
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
-"""The types of constants that the delegate converts to float with their scale and zero point."""
+"""Types of constants that the delegate converts to float, using the constant's scale and zero point."""
 
 
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
@@ -150,7 +150,7 @@ def _check_quantization(tensor: Tensor) -> None:
 
 
 class NodeReader:
-    """A reader of one node of the partition. The node's parser uses it to add operations to the model."""
+    """A reader of one node of the partition. The node's parser uses the reader to add operations to the model."""
 
     __slots__ = ("model", "values", "view")
 

@@ -25,7 +25,7 @@ _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
 
 _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
-"""Since this release, the last dimension of the fourth result of a basic LSTM must be a multiple of 4."""
+"""Since this release, the fourth result of a basic LSTM must have a last dimension that is a multiple of 4."""
 
 
 @dataclass(frozen=True, slots=True)
