@@ -15,7 +15,7 @@ class ReleaseHistory:
     known_since: str = ""
     """The oldest release whose rules are known, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether tables leave out releases before ``known_since``, in which the delegate is missing or its rules are unknown."""
+    """Whether tables leave out the releases before ``known_since``, which lack the delegate or have unknown rules."""
     is_unchanged_since: bool = False
     """Whether the rules are the same in all releases after ``known_since``, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None

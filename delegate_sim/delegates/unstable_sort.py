@@ -3,8 +3,9 @@
 ``std::sort`` is not stable. Common libraries keep the order of equal elements only in lists of up to 16 elements; for longer
 lists, the order depends on the library.
 
-The GNU library splits runs of more than 16 elements by quicksort around a median of three, then uses insertion sort, which is
-stable. LLVM's library splits runs of at least 24 elements by quicksort, with a shortcut for runs that are already in order.
+A run is a part of the list. The GNU library splits runs of more than 16 elements by quicksort around a median of three, then
+uses insertion sort, which is stable. LLVM's library splits runs of at least 24 elements by quicksort, with a shortcut for runs
+that are already in order.
 
 Both libraries limit the depth of splits to twice the logarithm of the number of elements, and sort deeper runs with a heap.
 """

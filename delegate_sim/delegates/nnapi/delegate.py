@@ -57,7 +57,7 @@ class AndroidRuntime(StageBehind):
         return DEVICES_INTERFACE
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield a note if the rules of Android's runtime are not simulated, assumed, or were only read in its source code."""
+        """Yield notes if Android's runtime is not simulated, or if its rules are assumed or come only from its source code."""
         return notes(options)
 
     def refusal(

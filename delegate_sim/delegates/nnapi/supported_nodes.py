@@ -1,4 +1,4 @@
-"""The nodes that the rules support. Nodes with float16 weights are changed to read these weights directly (``DoPrepare``)."""
+"""The nodes that the rules accept. Nodes with float16 weights are changed to read these weights directly (``DoPrepare``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return the decision about the nodes, and whether nodes read float16 weights directly.
+    """Return the decision about the nodes, and whether any nodes read float16 weights directly.
 
     Nodes that read float16 weights directly need no DEQUANTIZE, which would widen these weights.
     """

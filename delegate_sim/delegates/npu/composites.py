@@ -119,8 +119,8 @@ def present(indices: Sequence[int]) -> tuple[int, ...]:
 class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
-    ``origins`` maps each added node to the original composite from which the node came. ``places`` and ``tensor_places`` map each
-    added node and tensor to its subgraph and index in the file.
+    ``origins`` maps each added node to the original composite from which the node came. ``places`` maps each added
+    node, and ``tensor_places`` each added tensor, to its place in the file: a subgraph, and an index in that subgraph.
     """
 
     graph: Graph

@@ -53,7 +53,7 @@ class Unpacking:
         return bool(self.elided_float16) and tensor.index in self.elided_float16
 
     def drop_producers_of(self, node: Node) -> None:
-        """Keep the nodes that unpack the operands of a refused node on the CPU."""
+        """Record that a node is refused, so that the nodes that unpack its operands stay on the CPU."""
         for tensor in node.inputs if self.producers else ():
             if tensor in self.producers:
                 self.refused_readers.setdefault(self.producers[tensor], node)

@@ -105,7 +105,7 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
 
 
 def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether the runtime lists a device and considered it when it chose a device for each operation.
+    """Return whether the runtime lists this device, and considered it while choosing a device for each operation.
 
     The log shows only how many devices each compilation considered, so this number is compared with the number of listed devices.
     """
@@ -125,7 +125,7 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record which devices support each operation, and which of them the runtime passed over in favor of the chosen device."""
+    """Record which devices support each operation, and which of these devices the runtime did not choose."""
     compilation = partition.compilation
     assert compilation is not None
     taking_part = _taking_part(compilation, names, interface)
@@ -185,7 +185,7 @@ def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDe
 def _costs(
     beaten: Mapping[str, Counter[tuple[str, str]]], names: Sequence[str], reference: str, notes: list[str]
 ) -> dict[str, dict[str, float]]:
-    """Return costs with which the runtime makes the observed choices, by device and cost category."""
+    """Return, by device and cost category, costs that lead the runtime to the observed choices."""
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}

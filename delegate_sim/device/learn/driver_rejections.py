@@ -163,9 +163,9 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected.
 
-    The sets are tried in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes but
-    those of one kind. If the number of partitions is limited, not every CPU node is rejected: a limit may have dropped the node's
-    partition.
+    The sets are tried in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes
+    except those of one kind. If the number of partitions is limited, not every CPU node is rejected: a limit may have dropped
+    the node's partition.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}

@@ -225,7 +225,7 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that the log shows by a kernel's name, the chosen devices, or the graphics interface in use."""
+    """Return the options that follow from a kernel's name, the chosen devices, or the graphics interface in the log."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):

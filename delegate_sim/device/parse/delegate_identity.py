@@ -106,7 +106,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
 
 
 def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
-    """Return the plain names that the lines of a log use for a delegate."""
+    """Return all names that a delegate may have in the lines of a log, as plain names."""
     names = {plain_name(kernel_name) for kernel_name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
     shared = {plain_name(delegate.log.speaks_as) for delegate in map(find_delegate, DELEGATE_NAMES) if delegate.log.speaks_as}
     shared_names = {name for name in shared & {*names, plain_name(delegate.log.speaks_as)} if speaker(log, name) is delegate}
@@ -137,7 +137,7 @@ def delegate_of_library(path: str) -> Delegate | None:
 
 
 def names_in(log: DeviceLog) -> Iterator[str]:
-    """Yield every name that the lines use for an active delegate, starting with the most conclusive kinds of lines."""
+    """Yield every name of an active delegate in the lines of a log, starting with the most conclusive kinds of lines."""
     yield from (replacement.kernel for replacement in log.replacements)
     yield from (statement.values["op"] for statement in log.statements_of(NODE_ERROR))
     yield from (

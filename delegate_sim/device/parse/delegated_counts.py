@@ -29,7 +29,7 @@ class Count:
 
 
 def is_kernel(op: str) -> bool:
-    """Return whether the operator of a table's row is a delegate kernel.
+    """Return whether ``op``, the operator in a row of a table, is a delegate kernel.
 
     Old releases use one name for the kernels of all delegates.
     """

@@ -1,4 +1,4 @@
-"""Explain the error lines in a log, without its model."""
+"""Explain the error lines in a log. The model is not needed."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure if the line gives this reason before the error."""
+        """Add the reason for a kernel's failure, if ``text`` gives one. ``text`` is the part of the line before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))

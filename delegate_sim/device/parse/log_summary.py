@@ -1,4 +1,4 @@
-"""Summarize a log without its model: delegates, their outcomes, all counts, and the errors."""
+"""Summarize a log: delegates, their outcomes, all counts, and the errors. The model is not needed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ its end without a line of any delegate. ``created``, ``requested`` and ``unknown
 
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""Pattern of words in errors after which no node can run. LiteRT 2 continues after all other errors, such as missing hooks."""
+"""Matches the errors of LiteRT 2 that stop every node from running. After all other errors, LiteRT 2 continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class LogSummary:
 
 
 def summary_of(log: DeviceLog) -> LogSummary:
-    """Summarize one run's log without its model."""
+    """Summarize the log of one run. The model is not needed."""
     delegate = delegate_in(log)
     own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
     others = tuple(_other_delegates(log, delegate, own))

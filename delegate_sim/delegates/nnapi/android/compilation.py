@@ -51,7 +51,7 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
 def target_devices(
     options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
 ) -> list[DriverDevice]:
-    """Return the devices as the runtime sees them.
+    """Return the devices that the options select, in the form that the runtime's compiler takes.
 
     ``rejections`` lists operations that the devices reject in addition to those that their profiles reject.
     """

@@ -32,8 +32,8 @@ RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tens
 class ProfiledDevice:
     """One device of a phone.
 
-    If ``takes`` or ``types`` is None, the device takes every operation or every type of the first input. ``largest`` is the
-    highest number of bytes that the operands of one step may have.
+    If ``takes`` is None, the device takes every operation. If ``types`` is None, the first input may have any type. ``largest``
+    is the largest total size, in bytes, of the operands of one step.
     """
 
     name: str
@@ -50,7 +50,7 @@ class ProfiledDevice:
     """Operations that the device does not support with particular input types and shapes."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
-        """Return whether the driver takes an operation that the runtime asks it about."""
+        """Return whether the driver tells the runtime that it supports an operation."""
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
         if self.refuses and self._refuses(model, operation):
@@ -80,7 +80,7 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
-    """Return the total bytes of the operands of these operations; an operand that several operations use counts once."""
+    """Return the total size in bytes of the operands of these operations. An operand of several operations counts once."""
     used = {index for operation in operations for index in (*operation.inputs, *operation.outputs)}
     return sum([model.operands[index].byte_size for index in used])
 
@@ -98,10 +98,7 @@ class DevicesProfile:
 
 
 def devices_profile(value: Any) -> DevicesProfile:
-    """Return the value of the option as a profile.
-
-    The value may be a profile already, or the path of a file with a profile.
-    """
+    """Parse the value of the option ``devices``: the path of a profile file, or a profile, which is returned unchanged."""
     if isinstance(value, DevicesProfile):
         return value
     if not isinstance(value, str | os.PathLike):

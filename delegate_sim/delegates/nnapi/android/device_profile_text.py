@@ -21,7 +21,7 @@ _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 
 
 def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    """Yield the operations of each delegated partition in run order. Partitions that cannot be built are skipped."""
+    """Yield each delegated partition's operations, in running order. Partitions that cannot be built are skipped."""
     if not isinstance(decision.findings, Partitions):
         return
     for subset in subsets:

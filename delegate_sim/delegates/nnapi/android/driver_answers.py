@@ -94,7 +94,7 @@ class DriverAnswers:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """The problem that the delegate can use no device.
+    """Returned if the delegate can use no device.
 
     ``failure`` is set only if the options name an accelerator. Otherwise, the nodes run on the CPU.
     """

@@ -73,7 +73,7 @@ def model_maker(options: OptionValues) -> ModelMaker | None:
 
 
 def notes(options: OptionValues) -> Iterator[str]:
-    """Yield a note if the rules of Android's runtime are not simulated, assumed, or were only read in its source code."""
+    """Yield notes if Android's runtime is not simulated, or if its rules are assumed or come only from its source code."""
     name = options["nnapi_runtime"]
     if name in _DELEGATE_ALONE:
         yield f"Android {name}'s NNAPI runtime is not simulated: the result is that of the delegate alone"

@@ -29,9 +29,9 @@ class Lowering:
     add: Step = add_plain
     traits: OperandTraits = PLAIN
     fold: Callable[[PartitionBuilder, NodeView], bool] | None = None
-    """A function that is called before any node is lowered.
+    """A function that is called for each node of the operator before any node is lowered.
 
-    It returns whether the nodes that read this node's result absorb this node.
+    The function returns whether the node is absorbed by the nodes that read its result.
     """
 
 

@@ -1,4 +1,4 @@
-"""Checks for the NNAPI rules that the checks shared by all delegates do not cover.
+"""Checks that only the NNAPI rules use, in addition to the checks that all delegates share.
 
 Source: ``NNAPIDelegateKernel::Validate`` and its ``Expect...`` helpers (``delegates/nnapi/nnapi_delegate.cc``). The delegate
 collects every failed check, and has its own names for the failures.

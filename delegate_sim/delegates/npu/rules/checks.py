@@ -34,7 +34,7 @@ _MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalization
 
 @dataclass(frozen=True, slots=True)
 class PluginRow:
-    """The checks of one operator, by plugin; None if a plugin has no rule for the operator."""
+    """The rules for one operator, by plugin. A field is None if that plugin has no rule for the operator."""
 
     google: NpuRule | None = None
     intel: NpuRule | None = None
@@ -218,7 +218,7 @@ TYPED: NpuRule = OpRule(_TYPES).from_source(MEDIATEK)
 
 
 def composite_named(names: Iterable[str]) -> Check[object]:
-    """Require that a composite has one of certain names."""
+    """Require that a composite has one of these names."""
     allowed = tuple(names)
 
     def find(node: NodeView) -> str | None:

@@ -1,4 +1,4 @@
-"""Checks of the VX rules beyond the shared vocabulary.
+"""Checks that only the VX rules use, in addition to the checks that all delegates share.
 
 Source: ``OpMapperBase::IsSupported``, which checks every operator, and the common parts of several mappers' ``IsOpSupported``
 (``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first failed check.
@@ -87,7 +87,7 @@ def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], p
 
 
 def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDemand:
-    """Return a check that refuses tensors of certain types."""
+    """Return a check that refuses tensors of these types."""
     refused = frozenset(types)
     return TensorDemand(
         kinds.TENSOR_TYPE,

@@ -87,24 +87,24 @@ def counting_before(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
 
 
 def operands(inputs: int | Numbers, outputs: int | Numbers = 1) -> Check[object]:
-    """Require certain numbers of inputs and outputs (``CheckNumInputsAndOutputs``)."""
+    """Require these numbers of inputs and outputs (``CheckNumInputsAndOutputs``)."""
     overload = "expected_num_inputs" if isinstance(inputs, int) else "min_num_inputs"
     return operand_count(inputs, outputs).from_source(method("CheckNumInputsAndOutputs", overload))
 
 
 def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[object], ...]:
-    """Require one of certain ranks, and no dimension of size 0 (``CheckTensorShape``)."""
+    """Require that a tensor has one of these ranks, and no dimension of size 0 (``CheckTensorShape``)."""
     place = method("CheckTensorShape", "min_num_dims")
     return rank(which, ranks).from_source(place), has_elements(which, allows_negative=False).from_source(place)
 
 
 def vector(which: Operand) -> Check[object]:
-    """Require that an operand that holds a shape is a vector (``CheckShapeTensorShape`` without squeezing)."""
+    """Require that an operand is a vector; the operand holds a shape (``CheckShapeTensorShape`` without squeezing)."""
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
 def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
-    """Require that an operand that holds a shape or axes has one of certain types (``CheckTensorType`` and similar methods)."""
+    """Require that an operand has one of these types; it holds a shape or axes (``CheckTensorType`` and similar methods)."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
 

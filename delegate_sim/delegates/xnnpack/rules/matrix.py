@@ -41,7 +41,7 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Change checks to pass if the operand at ``position`` is FLOAT32 and the flag dynamic_fully_connected is set."""
+    """Make checks also pass if the operand at ``position`` is FLOAT32 and the flag dynamic_fully_connected is set."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder

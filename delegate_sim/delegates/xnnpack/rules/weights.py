@@ -25,7 +25,7 @@ _TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").wit
 def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Visit], ...]:
     """Require usable types and scales of the weights (``CheckTensorFloat32OrQCInt8Type``).
 
-    8-bit weights may have one scale, and INT8 weights also one for each channel along a dimension.
+    8-bit weights may have a single scale. INT8 weights may instead have one scale for each channel along ``dimension``.
     """
 
     def find(node: NodeView) -> str | None:
