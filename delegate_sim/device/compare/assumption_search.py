@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ...delegates.driver import Driver
+from ...delegates.options import DEFAULT_SETS
 from ...graph.graph import NodeView
+from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.interpreter import Run
 from ..learn.driver_rejections import driver_matches
 from .cpu_reasons import nodes_set_aside
 from .differences import differences
+from .observed_delegation import Facts
 from .runtime_log_check import matched_partitions, stage_operations
 from .trial_simulations import Account, Match, Trials
 
@@ -44,11 +48,39 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
     if levels:
         yield _level(trials, levels)
     yield from _limits(trials)
+    yield from _other_defaults(trials)
     if not has_table:
         yield from driver_matches(trials)
-        return
-    for level in trials.setting.other_levels:
-        yield from driver_matches(trials, level)
+    else:
+        for level in trials.setting.other_levels:
+            yield from driver_matches(trials, level)
+    changes = disproved_limit(trials.facts, first)
+    if changes:
+        yield from _driver_without_limit(trials, changes, (None, *trials.setting.other_levels) if has_table else (None,))
+
+
+def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
+    """Return the option that lifts the limit on partitions, if the log has more delegate kernels than the limit leaves.
+
+    Return an empty mapping if the limit dropped nothing in the simulation, or if the log agrees with the limit.
+    """
+    for subgraph in run.subgraphs:
+        index = subgraph.graph.index
+        kernels = sum([subset.is_delegated for subset in subgraph.subsets])
+        on_device = [facts.kernels.get(index, 0)]
+        # Delegated and other partitions alternate, so at least half of the partitions, rounded down, are delegate kernels.
+        on_device += [
+            line.partitions // 2
+            for line in facts.replacements or ()
+            if line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1)
+        ]
+        if (
+            subgraph.decision is not None
+            and nodes_set_aside(subgraph.decision, PARTITION_LIMIT.name)
+            and max(on_device) > kernels
+        ):
+            return {run.delegate.limits.option: run.delegate.limits.unlimited}
+    return {}
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
@@ -158,3 +190,39 @@ def _limits(trials: Trials) -> Iterator[Match]:
             text = f"{option} = {limit} instead of {setting.options[option]} reproduces the device"
             yield Match(run, Account("options", text, {option: limit}))
             return
+
+
+def _other_defaults(trials: Trials) -> Iterator[Match]:
+    """Yield a simulation with the other set of defaults, if it reproduces the log at any feature level."""
+    setting = trials.setting
+    (other,) = set(DEFAULT_SETS) - {setting.defaults}
+    changes = {
+        option.name: option.default_in(other)
+        for option in setting.delegate.options
+        if option.name not in setting.known and option.default_in(other) != setting.options[option.name]
+    }
+    if not changes:
+        return
+    values = ", ".join([f"{name} = {value}" for name, value in changes.items()])
+    text = f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'} ({values})"
+    if (run := trials.fitting(changes)) is not None:
+        yield Match(run, Account("options", f"{text} reproduce the device", changes))
+        return
+    levels = setting.delegate.levels
+    fits = {level: run for level in setting.other_levels if levels and (run := trials.fitting({**changes, levels.option: level}))}
+    if levels is not None and fits:
+        level, *rest = fits
+        text += f" at feature level {level} instead of {setting.options[levels.option]} reproduce the device"
+        text += f" (so do {', '.join(map(str, sorted(rest)))})" if rest else ""
+        yield Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
+
+
+def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
+    """Yield the explanations by a driver if the limit on partitions, which the log disproves, is lifted."""
+    setting = replace(trials.setting, options={**trials.setting.options, **changes})
+    unlimited = replace(trials, setting=setting)
+    text = ", ".join([f"with {name} = {value}" for name, value in changes.items()])
+    for level in levels:
+        for match in driver_matches(unlimited, level):
+            account = match.account
+            yield Match(match.run, replace(account, text=f"{account.text}, {text}", options={**changes, **account.options}))

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ...delegates.driver import Driver
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD
@@ -21,7 +22,7 @@ from ..parse.error_meanings import explained_errors
 from ..parse.known_lines import BENCHMARK_FAILED
 from ..parse.log_contents import DeviceLog
 from ..parse.log_runs import run_note, separate_runs
-from .assumption_search import fitting_levels, matches
+from .assumption_search import disproved_limit, fitting_levels, matches
 from .cpu_reasons import cpu_nodes
 from .differences import differences, listed_refusals, refusal_differences
 from .observed_delegation import Facts, facts_of
@@ -51,7 +52,8 @@ def reconcile(
     texts = [*unavailable, *differences(facts, first), *split_differences(log, first)]
     levels = fitting_levels(trials) if texts and not unavailable else ()
     match = next(matches(trials, first, levels, profile), None) if texts and not unavailable else None
-    best = first if match is None else match.run
+    lifted = disproved_limit(facts, first) if match is None else {}
+    best = match.run if match is not None else trials.simulate(lifted) if lifted else first
     account = None if match is None else match.account
     return Reconciliation(
         model=model,
@@ -76,6 +78,7 @@ def reconcile(
                     *setting.notes,
                     *facts.notes,
                     *_notes(trials),
+                    *_limit_note(setting, lifted),
                     *stage_notes(log, best),
                 ]
             )
@@ -135,6 +138,15 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
         own = own or [*[error.line for error in log.errors if error.kind != BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
     return [f"the delegate could not be applied on the device: {line}" for line in own]
+
+
+def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note if the CPU nodes are those of a simulation without the limit on partitions."""
+    for name, value in lifted.items():
+        yield (
+            f"the log has more delegate kernels than {name} = {setting.options[name]} allows; the nodes on the CPU are shown "
+            f"for {name} = {value}"
+        )
 
 
 def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:

@@ -109,6 +109,44 @@ def test_a_limit_and_a_driver():
     assert causes(found) == {3: "driver", 4: "limit", 5: "refused"}
 
 
+@pytest.mark.parametrize(
+    ("options", "defaults"),
+    [
+        # An application that lifted the limit, on an old phone; then benchmark_model without parameters, with the API's limit.
+        ({"max_number_delegated_partitions": 0, "feature_level": 29}, "api"),
+        ({"max_number_delegated_partitions": 3, "feature_level": 27}, "benchmark"),
+    ],
+)
+def test_the_other_defaults_at_another_feature_level(options, defaults):
+    model = chain(*["EXP", "ADD", "ELU", "ROUND"] * 5)
+    (line,) = [line for line in Device(None, options).run(model).log_lines if line.startswith("Replacing")]
+    log = read_log(f"VERBOSE: {line}\n")
+    found = reconcile(model, log, setting_of(log, defaults=defaults))
+    assert (found.status, found.account.kind) == ("explained", "options")
+    limit = "max_number_delegated_partitions"
+    assert found.account.options[limit] == options[limit]
+    assert "feature level" in found.account.text
+
+
+def test_a_driver_where_the_log_disproves_the_limit():
+    model = chain(*["ADD", "RELU", "ROUND"] * 5)
+    device = Device(HiddenDriver(HiddenRule("RELU")), {"max_number_delegated_partitions": 0})
+    for form in ({}, {"has_run_order": False, "has_summary": False}):
+        log = read_log(write_log(model, device, "logcat", **form))
+        found = reconcile(model, log, setting_of(log, defaults="api"))
+        assert (found.status, found.account.kind) == ("explained", "driver")
+        assert found.account.options["max_number_delegated_partitions"] == 0
+        assert "limit" not in causes(found).values()
+
+
+def test_a_limit_that_the_log_disproves_drops_nothing():
+    model = chain(*["ADD", "ROUND"] * 6)
+    found = reconcile(model, read_log(REPLACING.replace("31 out of 31", "7 out of 12").replace("1 part", "10 part")))
+    assert found.status == "unexplained"
+    assert set(causes(found).values()) == {"refused"}
+    assert any("more delegate kernels than max_number_delegated_partitions = 3" in note for note in found.notes)
+
+
 def test_a_limit_that_an_application_sets():
     model = chain("ADD", "ADD", "ROUND", "ADD", "ROUND", "ADD", "ROUND", "ADD")
     run = Device(None, {"max_number_delegated_partitions": 1}).run(model)
