@@ -12,7 +12,7 @@ _Result = TypeVar("_Result")
 
 
 class Ended(NamedTuple, Generic[_Result]):
-    """How a child ended; ``result`` is None if it died before it could return one."""
+    """The end of a child process. ``result`` is None if the child died before it could return one."""
 
     result: _Result | None
     status: int

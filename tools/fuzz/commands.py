@@ -25,7 +25,7 @@ _SECONDS = 120
 
 
 class CommandRun(NamedTuple):
-    """What a command took, and how it went wrong, if it did."""
+    """The time and memory that a command took, and its fault, if any."""
 
     finding: Finding | None
     seconds: float

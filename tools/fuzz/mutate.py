@@ -44,7 +44,7 @@ def mutant(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
 
 
 def mutant_and_original(generator: random.Random, seeds: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """Return a mutant and the file of which it is a change: itself if it is new."""
+    """Return a mutant and its original, which is the mutant itself if it is new."""
     if generator.random() < _LARGE:
         content = generator.choice((large_model, long_network))(generator)
         return content, content

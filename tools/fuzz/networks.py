@@ -123,7 +123,7 @@ class _Network:
         return self._tensor(kind, shape, fields)
 
     def _takes(self, size: int) -> bool:
-        """Whether so many bytes may still go into the file, each at most a quarter of what is left."""
+        """Return whether so many bytes may still go into the file: at most a quarter of the remaining bytes."""
         if size > self._bytes_left // 4:
             return False
         self._bytes_left -= size
