@@ -29,8 +29,11 @@ from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, prepara
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Problems that form no cause: they disappear once other nodes are delegated, or they keep the whole graph on the CPU."""
 
-_MOST_REPAIRS = 16
-"""Largest number of repeated simulations, each of which assumes that one more CPU kernel accepts its node."""
+_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
+"""Smallest and largest number of repeated simulations, each of which assumes that one more CPU kernel accepts its node.
+
+Large models get fewer simulations.
+"""
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""
@@ -64,6 +67,7 @@ class _Finder:
         self.others = Others(self.first) if names_others else None
         self.tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
         """The remaining simulations with other versions."""
+        self.most_repairs = simulations_of(model, _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
         self.base = Supposition()
         """The hypothetical changes made so far. A changed model may show refusals that the original model hides."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
@@ -140,7 +144,7 @@ class _Finder:
 
         After each added cause, the next simulations assume that the kernel accepts its node.
         """
-        for _ in range(_MOST_REPAIRS):
+        for _ in range(self.most_repairs):
             now = self.simulate(self.base, {})
             cause = preparation_cause(now)
             if cause is None:
@@ -161,7 +165,7 @@ class _Finder:
         if self.guessed is None:
             return now
         identity, behind = self.guessed
-        for _ in range(_MOST_REPAIRS):
+        for _ in range(self.most_repairs):
             cause = preparation_cause(now)
             if cause is None or not cause.remedy.repaired_nodes.issubset(behind):
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import load
+from delegate_sim.diagnosis.causes import finder
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.model_loading import first_loading_after
@@ -108,6 +109,13 @@ def test_nodes_that_cpu_kernels_refuse_are_one_cause_for_each_operator_and_what_
     assert first.alone.measures.outcome == "delegated"
     assert diagnosis.without_all.measures.fallback_nodes == 0
     assert cost_without(diagnosis, [finding.cause for finding in diagnosis.findings]).measures == diagnosis.without_all.measures
+
+
+def test_fewer_nodes_of_a_large_model_are_assumed_to_be_accepted(monkeypatch):
+    monkeypatch.setattr(finder, "_REPAIRED_AT_MOST", 1)
+    diagnosis = diagnosed(unprepared("CONCATENATION", "TANH", "CONCATENATION"), "gpu")
+    assert diagnosis.findings[0].cause.remedy.repaired_nodes == {NodeKey(0, 0)}
+    assert diagnosis.without_all.measures.outcome == "refused, not prepared"
 
 
 @pytest.mark.parametrize("delegate", ["nnapi", "xnnpack", "vx"])
