@@ -29,7 +29,7 @@ from ..results.report.tables import run_words
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..version import __version__
-from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw
+from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw, with_deep_stack
 
 SCHEMA = "delegate-sim/page/1"
 
@@ -57,7 +57,7 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
         "states": list(STATES),
         "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
         "models": [_model_entry(model) for model in models],
-        "views": [_view_entry(view, numbers[id(view.model)], graphs) for view in views],
+        "views": with_deep_stack(lambda: [_view_entry(view, numbers[id(view.model)], graphs) for view in views]),
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
     }

@@ -37,6 +37,8 @@ CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 
 _MOST_OPTIMIZED = 500_000
 """The library minimizes ranks and crossings up to this product of nodes and surplus edges, which takes about a second."""
+_WIDEST_OPTIMIZED = 5_000
+"""The library minimizes ranks and crossings of layers with up to this number of nodes, since its run time is quadratic in it."""
 _MOST_ROUTED = 50_000
 """The library is used up to this total length of all edges, counted in layers, since its run time grows with the length."""
 
@@ -83,9 +85,12 @@ def require_library() -> None:
 
 
 def draw(run: SubgraphRun) -> Drawing:
-    """Place the nodes and partitions of a subgraph. Raise MissingPackageError if the layout package is missing."""
+    """Place the nodes and partitions of a subgraph, in a function that ``with_deep_stack`` runs.
+
+    Raise MissingPackageError if the layout package is missing.
+    """
     require_library()
-    return _with_deep_stack(lambda: _draw(run.graph, _parts(run)))
+    return _draw(run.graph, _parts(run))
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
@@ -166,16 +171,39 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
     layers = _layers(edges)
     if sum([abs(layers[b] - layers[a]) for a, b in edges]) > _MOST_ROUTED:
         return [_in_order(layers)]
-    is_optimized = len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
-    layouts: Any = fast_sugiyama.from_edges(
-        list(edges),
-        vertex_spacing=1,
-        dummy_vertices=False,
-        check_layout=False,
-        ranking_type=None if is_optimized else "up",
-        transpose=None if is_optimized else False,
-    )
+    is_narrow = max(Counter(layers.values()).values()) <= _WIDEST_OPTIMIZED
+    is_optimized = is_narrow and len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
+    layouts: list[Any] = []
+    for piece in _connected(edges):  # one by one, since the library's memory is quadratic in the number of pieces
+        layouts += fast_sugiyama.from_edges(
+            piece,
+            vertex_spacing=1,
+            dummy_vertices=False,
+            check_layout=False,
+            ranking_type=None if is_optimized else "up",
+            transpose=None if is_optimized else False,
+        )
     return [positions for positions, *_ in layouts]
+
+
+def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
+    """Return the edges of each connected part, in their order."""
+    neighbors: dict[int, list[int]] = {}
+    for a, b in edges:
+        neighbors.setdefault(a, []).append(b)
+        neighbors.setdefault(b, []).append(a)
+    part_of: dict[int, int] = {}
+    for start in neighbors:
+        waiting = [] if start in part_of else [start]
+        while waiting:
+            node = waiting.pop()
+            if node not in part_of:
+                part_of[node] = start
+                waiting += neighbors[node]
+    parts: dict[int, list[tuple[int, int]]] = {}
+    for a, b in edges:
+        parts.setdefault(part_of[a], []).append((a, b))
+    return list(parts.values())
 
 
 def _layers(edges: Edges) -> dict[int, int]:
@@ -288,8 +316,12 @@ def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _L
     return _Lines(corners, longest, y + line)
 
 
-def _with_deep_stack(work: Callable[[], Key]) -> Key:
-    """Run ``work`` in a thread with a large stack. With a normal stack, the library crashes on a path of about 10,000 nodes."""
+def with_deep_stack(work: Callable[[], Key]) -> Key:
+    """Run ``work`` in a thread with a large stack. With a normal stack, the library crashes on a path of about 10,000 nodes.
+
+    The system frees the stack only some time after the thread ended, so one thread should draw everything. Raise MemoryError
+    if there is no memory for the stack.
+    """
     results: list[Key] = []
     errors: list[BaseException] = []
 
@@ -303,6 +335,8 @@ def _with_deep_stack(work: Callable[[], Key]) -> Key:
     try:
         thread = threading.Thread(target=run)
         thread.start()
+    except RuntimeError as error:
+        raise MemoryError(str(error)) from error
     finally:
         threading.stack_size(before)
     thread.join()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import resource
+import threading
 
 import pytest
 
 import delegate_sim
 from delegate_sim.errors import MissingPackageError
-from delegate_sim.page import layout
-from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, require_library
+from delegate_sim.page import content, layout
+from delegate_sim.page.content import PageView
+from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, require_library, with_deep_stack
 from tests.support.models import MIXED, chain_model
 
 MODELS = ("mobilenet_block", "transformer_block", "many_partitions", "pooling", "several_subgraphs", "control_flow")
@@ -76,7 +79,7 @@ class TestDrawing:
 
     def test_a_path_of_thousands_of_nodes_does_not_end_the_process(self):
         run = delegate_sim.analyze(chain_model(["ROUND"] * 20_000).bytes(), "nnapi").runs[0].subgraphs[0]
-        found = draw(run)
+        found = with_deep_stack(lambda: draw(run))
         (box,) = found.boxes
         assert 1 < box.width / box.height < 4
 
@@ -87,10 +90,34 @@ class TestDrawing:
         for name in MODELS:
             self.test_every_node_lies_in_the_box_of_its_partition_and_nothing_overlaps(name)
 
-    def test_an_error_of_the_library_is_the_callers(self, monkeypatch):
-        def fail(edges):
-            raise RuntimeError("from the library")
+    def test_thousands_of_unconnected_pairs_take_little_memory(self):
+        """In one call, the library takes 2 GiB for 3,000 pairs."""
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        pieces = list(layout._library_layouts([(2 * pair, 2 * pair + 1) for pair in range(3000)]))
+        assert sorted(node for piece in pieces for node, _ in piece) == list(range(6000))
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
 
-        monkeypatch.setattr(layout, "_library_layouts", fail)
-        with pytest.raises(RuntimeError, match="from the library"):
-            draw(runs("mobilenet_block")[0])
+    def test_all_drawings_of_a_page_share_one_thread(self, monkeypatch):
+        threads = set()
+        monkeypatch.setattr(content, "draw", lambda run: threads.add(threading.get_ident()) or draw(run))
+        report = delegate_sim.analyze("fixtures/models/several_subgraphs.tflite", "nnapi")
+        content.page_content([PageView(report.model, report.runs[0])])
+        assert len(threads) == 1
+        assert threading.get_ident() not in threads
+
+
+def test_an_error_in_the_thread_is_the_callers():
+    def fail():
+        raise RuntimeError("from the library")
+
+    with pytest.raises(RuntimeError, match="from the library"):
+        with_deep_stack(fail)
+
+
+def test_a_stack_that_does_not_fit_into_memory_is_a_memory_error(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(MemoryError, match="can't start"):
+        with_deep_stack(lambda: None)
