@@ -87,7 +87,7 @@ def first_zero_point(quantization: Quantization) -> int:
 
 
 def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:
-    """Return whether each channel has a scale, and the release allows the zero points."""
+    """Return whether each channel has a scale and the release allows the zero points."""
     if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
         return False
     is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)

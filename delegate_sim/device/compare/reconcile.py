@@ -95,7 +95,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, or those of another platform release that fits better.
+    """Return the given setting and simulation, or the setting and simulation of another platform release that fits better.
 
     If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
     """
@@ -115,9 +115,9 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and simulation of a release that reproduces the log.
+    """Return the trials and simulation for a release whose simulation reproduces the log.
 
-    If no release does, return the given trials and simulation.
+    If there is no such release, return the given trials and simulation.
     """
     if not differences(trials.facts, run):
         return trials, run

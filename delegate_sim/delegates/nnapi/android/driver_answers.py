@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class DriverAnswers:
     """The nodes that the target devices take.
 
-    This depends on the operations that the options reject, and on the devices' profile and feature levels.
+    They depend on the operations that the driver rejects according to the options, and on the profile and feature levels of the
+    devices.
     """
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:

@@ -23,7 +23,7 @@ from .upstream import in_method
 FLOAT16_ACTIVATIONS = "litert-1.3.0"
 """Since this release, unary float operators accept FLOAT16."""
 FLOAT16_ARITHMETIC = "litert-2.1.3"
-"""Since this release, the other arithmetic operators, and operators that only move values, accept FLOAT16."""
+"""Since this release, operators that only move values, and the arithmetic operators that still refused FLOAT16, accept it."""
 FLOAT16_LAYERS = "litert-2.2.0"
 """Since this release, convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing accept FLOAT16."""
 
