@@ -56,7 +56,7 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
         assert table.sheet is not None
         return table.sheet([result for _, results in parts for result in results], models.unreadable)
 
-    if parts or form != "text" or not models.is_single:
+    if parts or form != "text":  # otherwise standard error has all that is to be said
         write_result(form, output, lambda: _whole(models, parts), lines, sheet)
     return models.exit_code
 
@@ -74,7 +74,7 @@ def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[
             yield Line(f"=== {printable(path)} ===", "bold")
         yield from lines
     if not models.is_single:
-        yield from unanswered_lines(_messages(models), width(), is_first=not parts)
+        yield from unanswered_lines(_messages(models), width())
 
 
 def _table(models: Models, parts: Sequence[tuple[str, list[Sequence[str]]]], columns: Columns) -> Iterator[Line]:

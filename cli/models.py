@@ -12,7 +12,7 @@ import click
 
 from delegate_sim.bundles import model_files
 from delegate_sim.bundles.address import split_address
-from delegate_sim.bundles.formats import MODEL_SUFFIXES
+from delegate_sim.bundles.formats import MODEL_SUFFIXES, source_format
 from delegate_sim.bundles.model_files import is_pattern
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
@@ -57,15 +57,22 @@ def read_model(path: str) -> Model:
     from delegate_sim import load
 
     if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise ModelError("standard input: is closed")
         try:
             return load(sys.stdin.buffer.read())
         except ModelError as error:
             raise ModelError(f"standard input: {str(error).partition(': ')[2] or error}") from error
-    if os.path.isdir(path):
+    require_models(path)
+    return load(path)
+
+
+def require_models(path: str) -> None:
+    """Raise ModelError if a path that ``model_paths`` returns is a folder without models, or a pattern that matches no file."""
+    if os.path.isdir(path) and source_format(path, b"") is None:
         raise ModelError(f"{path}: holds no model (no file below it ends in {' or '.join(MODEL_SUFFIXES)})")
     if is_pattern(path) and not is_url(path) and not os.path.exists(path) and len(split_address(path)) == 1:
         raise ModelError(f"{path}: matches no file")
-    return load(path)
 
 
 def one_path(path: str) -> str:

@@ -17,7 +17,7 @@ from delegate_sim.scan.scan import Workers, scan
 
 from ..console.terminal import show_progress, width, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
-from ..models import STANDARD_INPUT, model_paths
+from ..models import STANDARD_INPUT, model_paths, require_models
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.scan import scan_lines
@@ -75,6 +75,8 @@ def command(
     format_for(output)
     targets = _targets(arguments, releases)
     models = model_paths(paths)
+    if len(models) == 1:
+        require_models(models[0])
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())
     write_lines(scan_lines(outcome, output, len(models), width()))

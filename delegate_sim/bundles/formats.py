@@ -33,6 +33,33 @@ def format_of(beginning: bytes, name: str) -> str | None:
     return None
 
 
+_SOURCE_FORMATS = {
+    ".keras": "a Keras model",
+    ".h5": "a Keras model (HDF5)",
+    ".hdf5": "a Keras model (HDF5)",
+    ".onnx": "an ONNX model",
+    ".pt2": "a PyTorch model (torch.export)",
+}
+_SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def source_format(path: str, beginning: bytes) -> str | None:
+    """Return the name of the format of a source model, which has to be converted first; None for anything else.
+
+    ``beginning`` are the first bytes of the file, which may be empty. A folder is a source model if it is a SavedModel.
+    """
+    if os.path.isdir(path):
+        return "a SavedModel" if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES) else None
+    if beginning[4:8] == _MODEL_IDENTIFIER:
+        return None
+    if os.path.basename(path) in _SAVED_MODEL_FILES:
+        return "the graph of a SavedModel folder"
+    if beginning.startswith(_HDF5):
+        return _SOURCE_FORMATS[".h5"]
+    return _SOURCE_FORMATS.get(os.path.splitext(path)[1].lower())
+
+
 def is_bundle(path: str) -> bool:
     """Return whether a file is an archive or a bundle, judging by its first bytes; False if the file cannot be read."""
     try:

@@ -6,7 +6,7 @@ import os
 
 from ..bundles.address import SEPARATOR
 from ..bundles.bundle_error import BundleError
-from ..bundles.formats import MODEL, format_of
+from ..bundles.formats import MODEL, format_of, source_format
 from ..bundles.stores import is_url
 from ..errors import ModelError
 from ..foundation.files import file_content, open_input
@@ -62,7 +62,8 @@ def _bytes_of(view: memoryview) -> memoryview:
 
 def _file_content(path: str) -> memoryview:
     if os.path.isdir(path):
-        raise Malformed("is a directory, not a model file")
+        saved_model = source_format(path, b"")
+        raise Malformed(_source_fault(saved_model) if saved_model else "is a directory, not a model file")
     with open_input(path) as file:
         content = file_content(file)
     if not content:
@@ -89,13 +90,22 @@ def _bundle_fault(path: str | None) -> str:
     return f"is a bundle that holds {len(models)} model{'' if len(models) == 1 else 's'}: name one, such as {models[0]}"
 
 
+def _source_fault(source: str) -> str:
+    """Return the error message for a source model in a format that has this name."""
+    return f"is {source}, not a TFLite model: convert it with delegate-sim sweep"
+
+
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def _read_named(content: memoryview, path: str | None, label: str, digest: str = "") -> Model:
     if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
         raise _model_error(label, "is a pointer of Git LFS, not the model itself: run git lfs pull")
-    if format_of(bytes(content[:512]), label) not in (MODEL, None):
+    beginning = bytes(content[:512])
+    source = source_format(label, beginning)
+    if source is not None:
+        raise _model_error(label, _source_fault(source))
+    if format_of(beginning, label) not in (MODEL, None):
         raise _model_error(label, _bundle_fault(path))
     try:
         return read_model(Flatbuffer(content), path, digest)

@@ -11,7 +11,9 @@ import pytest
 
 from delegate_sim.bundles.model_files import matching_files, models_below
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.errors import ModelError
 from delegate_sim_cli.console.progress import Progress
+from delegate_sim_cli.models import read_model
 from tests.support.models import MIXED, chain_model
 
 VX = ("--delegate", "vx")
@@ -73,6 +75,22 @@ def test_every_command_takes_a_folder(run, folder, arguments):
     text = run(*arguments)
     assert text.exit_code == 2
     assert "\nWithout an answer: 1 model\n  models/b.tflite: " in text.stdout
+
+
+def test_an_empty_folder_is_reported_once(run, folder):
+    (folder / "empty").mkdir()
+    fault = "error: empty: holds no model (no file below it ends in .tflite or .lite)\n"
+    for arguments in (["analyze", *VX], ["diagnose", *VX], ["inspect"], ["releases", *VX], ["scan", *VX, "-o", "out.csv"]):
+        command, *rest = arguments
+        result = run(command, "empty", *rest)
+        assert (result.exit_code, result.stdout, result.stderr) == (2, "", fault)
+    assert not (folder / "out.csv").exists()
+
+
+def test_standard_input_that_is_closed(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(ModelError, match="standard input: is closed"):
+        read_model("-")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from delegate_sim.errors import ModelError
 from delegate_sim.model import schema
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
+from fixtures.bundles import zip_bytes
 from fixtures.sample import one_of_everything
 from fixtures.writer import Table, Writer
 
@@ -38,6 +39,9 @@ def replaced(content, position, value):
 def elements_of(table, slot):
     """The position of the elements of a table's vector, as the accessors of the ``tflite`` package find it."""
     return table._tab.Vector(table._tab.Offset(4 + 2 * slot))
+
+
+HDF5 = b"\x89HDF\r\n\x1a\n" + bytes(8)
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +84,31 @@ class TestFiles:
 
     def test_a_directory(self, tmp_path):
         assert fault(tmp_path) == f"{tmp_path}: is a directory, not a model file"
+
+    @pytest.mark.parametrize(
+        ("name", "content", "source"),
+        [
+            ("m.onnx", b"\x08\x08\x12\x07pytorch", "an ONNX model"),
+            ("m.H5", HDF5, "a Keras model (HDF5)"),
+            ("weights", HDF5, "a Keras model (HDF5)"),
+            ("m.keras", zip_bytes({"config.json": b"{}"}), "a Keras model"),
+            ("m.pt2", zip_bytes({"archive/archive_format": b"pt2"}), "a PyTorch model (torch.export)"),
+            ("saved_model.pb", b"\x08\x01\x12\x00meta graph", "the graph of a SavedModel folder"),
+        ],
+    )
+    def test_a_source_model_is_named(self, tmp_path, name, content, source):
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert fault(path) == f"{path}: is {source}, not a TFLite model: convert it with delegate-sim sweep"
+
+    def test_a_saved_model_is_named(self, tmp_path):
+        (tmp_path / "saved_model.pb").write_bytes(b"graph")
+        assert fault(tmp_path) == f"{tmp_path}: is a SavedModel, not a TFLite model: convert it with delegate-sim sweep"
+
+    def test_a_model_may_have_the_suffix_of_a_source_model(self, tmp_path, content):
+        path = tmp_path / "m.h5"
+        path.write_bytes(content)
+        assert load(path).size == len(content)
 
     def test_what_is_no_regular_file(self, tmp_path):
         path = tmp_path / "pipe"

@@ -41,12 +41,12 @@ def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: O
     for number, parts in enumerate(models.each(lambda path: documents.parts(analysis.report(read_model(path)), forms))):
         if streams:
             write_lines([Line(""), *parts["text"]] if number else parts["text"])
-    if streams and not models.is_single:
+    if streams and documents.has_answers and not models.is_single:
         write_lines(documents.unanswered())
     write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
     if GITHUB in forms:
         summarize(documents.results())
-    if output is None and not streams:
+    if output is None and not streams and (documents.has_answers or form != "text"):
         write(documents.whole(form), form)
     return models.exit_code
 
@@ -60,6 +60,11 @@ class _Documents:
         self.analysis = analysis
         self.is_table = len(models.paths) >= MANY and not view.verbose
         self._parts: list[dict[str, Any]] = []
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether any model could be analyzed. If none could, standard error has all that text output would say."""
+        return bool(self._parts)
 
     def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
         """Store and return the parts of a report that the given formats need."""

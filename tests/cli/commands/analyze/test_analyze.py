@@ -397,7 +397,7 @@ def test_an_unreadable_model_is_one_line(run, tmp_path, content, fault):
 def test_a_folder_without_models(run, tmp_path):
     result = run("analyze", *NNAPI, tmp_path)
     fault = f"{tmp_path}: holds no model (no file below it ends in .tflite or .lite)"
-    assert (result.exit_code, result.stderr) == (2, f"error: {fault}\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {fault}\n")
 
 
 def test_an_unreadable_model_does_not_stop_the_others(run, tmp_path, model):
