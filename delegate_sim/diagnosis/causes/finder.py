@@ -144,7 +144,8 @@ class _Finder:
 
         After each added cause, the next simulations assume that the kernel accepts its node.
         """
-        for _ in range(self.most_repairs):  # bounded: at most _REPAIRED_AT_MOST
+        repairs = Tries(self.most_repairs)
+        while repairs.take():
             now = self.simulate(self.base, {})
             cause = preparation_cause(now)
             if cause is None:
@@ -165,7 +166,8 @@ class _Finder:
         if self.guessed is None:
             return now
         identity, behind = self.guessed
-        for _ in range(self.most_repairs):  # bounded: at most _REPAIRED_AT_MOST
+        repairs = Tries(self.most_repairs)
+        while repairs.take():
             cause = preparation_cause(now)
             if cause is None or not cause.remedy.repaired_nodes.issubset(behind):
                 break
