@@ -15,6 +15,7 @@ from delegate_sim.versions.features import FEATURES
 
 from ..codes import explanations, shared_sources
 from ..console.terminal import Line, format_option, width, write, write_lines
+from ..options.completion import complete_codes
 from ..suggestions import suggestion
 from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
@@ -32,7 +33,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 
 
 @click.command("explain", epilog=_EPILOG)
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=complete_codes)
 @click.option(
     "--log",
     "log",

@@ -25,6 +25,7 @@ from delegate_sim.foundation.files import alone_with
 from ..console.terminal import format_option, width, write, write_file, write_lines
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
+from ..options.completion import complete_releases, complete_socs
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.targets import TargetArguments
 from ..text.device.log import summary_lines
@@ -91,7 +92,7 @@ last one is used, or the one that --run says.
     show_default=f"{','.join(ACCELERATORS)} with --soc",
     help="LiteRT 2's accelerators that the application asked for, in place of one delegate.",
 )
-@click.option("--soc", metavar="SOC", default=None, help=SOC_HELP)
+@click.option("--soc", metavar="SOC", default=None, shell_complete=complete_socs, help=SOC_HELP)
 @click.option(
     "--option",
     "pairs",
@@ -99,7 +100,15 @@ last one is used, or the one that --run says.
     multiple=True,
     help="An option of the delegate, which overrides the log; may be given several times.",
 )
-@click.option("--runtime", "release", metavar="RELEASE", default=None, show_default="that of the log", help="The release.")
+@click.option(
+    "--runtime",
+    "release",
+    metavar="RELEASE",
+    default=None,
+    show_default="that of the log",
+    shell_complete=complete_releases,
+    help="The release.",
+)
 @click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),

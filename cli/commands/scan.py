@@ -18,6 +18,7 @@ from delegate_sim.scan.scan import Workers, scan
 from ..console.terminal import show_progress, width, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths, require_models
+from ..options.completion import complete_releases
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.scan import scan_lines
@@ -44,6 +45,7 @@ _RELEASES = click.option(
     multiple=True,
     default=(DEFAULT_RELEASE,),
     show_default=True,
+    shell_complete=complete_releases,
     help="The release of the runtime; may be given several times.",
 )
 

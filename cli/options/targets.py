@@ -16,6 +16,7 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
 from ..gathering import Command
+from .completion import complete_releases
 from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in
 
 Decorator = Callable[[Command], Command]
@@ -105,7 +106,15 @@ def for_option(description: str) -> Decorator:
 
 def runtime_option(description: str = "The release of the runtime.") -> Decorator:
     """Return ``--runtime`` for one release."""
-    return click.option("--runtime", "release", metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help=description)
+    return click.option(
+        "--runtime",
+        "release",
+        metavar="RELEASE",
+        default=DEFAULT_RELEASE,
+        show_default=True,
+        shell_complete=complete_releases,
+        help=description,
+    )
 
 
 def target_options(command: Command) -> Command:

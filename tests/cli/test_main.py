@@ -226,6 +226,11 @@ def test_help_imports_no_command():
         ("analyze --nnapi_allow_f", "plain,--nnapi_allow_fp16"),
         ("analyze --delegate gpu --gpu_b", "plain,--gpu_backend"),
         ("analyze --runtime litert-2.3 --defaults b", "plain,benchmark"),
+        ("scan --runtime tf-2.17", "plain,tf-2.17"),
+        ("analyze --soc pixel9", "plain,pixel9 plain,pixel9pro plain,pixel9a"),
+        ("analyze --soc MT699", "plain,mt6991 plain,mt6993"),
+        ("reconcile --soc intel:L", "plain,intel:LNL"),
+        ("explain nnapi-missing-b", "plain,nnapi-missing-bias"),
     ],
 )
 def test_shell_completion(words, expected):
@@ -233,4 +238,4 @@ def test_shell_completion(words, expected):
     environment = {
         "_DELEGATE_SIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1),
     }  # fmt: skip
-    assert python("-m", "delegate_sim", **environment).stdout.split() == [expected]
+    assert python("-m", "delegate_sim", **environment).stdout.split() == expected.split()

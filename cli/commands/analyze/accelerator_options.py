@@ -9,6 +9,8 @@ import click
 
 from delegate_sim.delegates.registry import ACCELERATORS
 
+from ...options.completion import complete_socs
+
 SOC_HELP = "The SoC of the NPU, as VENDOR:SOC or by the name of a SoC or phone: google:Tensor_G5, mt6991, pixel9."
 
 
@@ -31,6 +33,7 @@ def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "socs",
         metavar="SOC",
         multiple=True,
+        shell_complete=complete_socs,
         help=SOC_HELP + " Several are shown side by side.",
     )(command)
     return click.option(

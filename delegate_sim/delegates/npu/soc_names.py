@@ -55,6 +55,16 @@ def full_soc_name(text: str) -> str:
     return full
 
 
+def simulated_socs() -> dict[str, str]:
+    """Return the SoCs whose plugins can be simulated as ``vendor:model``, by model and by the short names of phones."""
+    socs: dict[str, str] = {}
+    for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
+        for model in import_module(f".vendors.{vendor}", __package__).SOCS:
+            full = f"{vendor}:{model}"
+            socs |= dict.fromkeys([model, *map(_folded, _NAMED.get(full, ()))], full)
+    return socs
+
+
 def _known_names(vendors: Iterable[str]) -> dict[str, str]:
     """Return the SoCs as ``vendor:model`` by each of their names, folded."""
     names: dict[str, str] = {}
