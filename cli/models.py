@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -22,6 +22,10 @@ from delegate_sim.model.model import Model
 from .console.terminal import print_error, show_progress
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message
+
+if TYPE_CHECKING:
+    from delegate_sim.graph.effort import Effort
+    from delegate_sim.runtime.target import Target
 
 Found = TypeVar("Found")
 
@@ -123,6 +127,24 @@ class Models:
                 self._fail(path, fault_message(error) if self.is_single else f"{path}: {fault_message(error)}", is_fault=True)
             else:
                 yield result
+
+    def affordable(self, path: str, targets: Sequence[Target], effort: Effort) -> Iterator[Target]:
+        """Yield the targets of a model while simulations are left; the other targets are reported as not simulated.
+
+        Each target counts as one simulation, apart from what the caller counts.
+        """
+        for number, target in enumerate(targets):
+            if number and not effort.allows_target:
+                self.leave_out(path, targets[number:], effort)
+                return
+            effort.spend()
+            yield target
+
+    def leave_out(self, path: str, targets: Sequence[Target], effort: Effort) -> None:
+        """Report targets of a model that are not simulated, if there are any."""
+        if targets:
+            names = ", ".join([target.delegate.name for target in targets])
+            self._fail(path, f"{path}: not simulated: {names}: {effort.reason}")
 
     def _fail(self, path: str, message: str, *, is_fault: bool = False) -> None:
         print_error(message)

@@ -11,6 +11,7 @@ import click
 
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.graph.effort import Effort
 from delegate_sim.runtime.target import Target
 
 from ..console.terminal import Line, table_options, width, write_result
@@ -61,7 +62,11 @@ def command(
 
     def take(path: str) -> list[_Answer]:
         model = read_model(path)
-        return [_answer(diagnose(model, target), form, verbose, is_single) for target in targets]
+        effort = Effort(model)
+        return [
+            _answer(diagnose(model, target, effort), form, verbose, is_single)
+            for target in models.affordable(path, targets, effort)
+        ]
 
     answers = [answer for of_model in models.each(take) for answer in of_model]
     entries = [answer.entry for answer in answers]

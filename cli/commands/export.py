@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import click
 
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.target import Target
 
 from ..console.terminal import write, write_file
-from ..exits import DONE
-from ..models import one_path, read_model
+from ..models import Models, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
 
@@ -52,13 +52,15 @@ def command(
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates are several files: give --output")
     model = read_model(one_path(path))
-    texts = [(target, _text(form, simulated_side(model, target).run)) for target in targets]
+    models = Models([path])
+    affordable = models.affordable(path, targets, Effort(model))
+    texts = [(target, _text(form, simulated_side(model, target).run)) for target in affordable]
     for target, text in texts:
         if output is None:
             write(text, _MEDIUM.get(form, form))
         else:
             write_file(_file(output, target, is_single=len(targets) == 1), text)
-    return DONE
+    return models.exit_code
 
 
 def _text(form: str, run: Run) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 
 from ..answers import Answer, ModelTable, write_answers
@@ -46,10 +47,12 @@ def command(
     delegate the whole model, and which is the first whose own kernels load it.
     """
     targets = arguments.targets()
+    models = Models(paths)
 
     def answer(path: str) -> Answer:
         model = read_model(path)
-        tables = [release_table(model, target) for target in targets]
+        effort = Effort(model)
+        tables = [release_table(model, target, effort=effort) for target in models.affordable(path, targets, effort)]
         return Answer(
             lambda: list(map(releases_entry, tables)),
             lambda: _lines(tables, verbose),
@@ -58,7 +61,7 @@ def command(
         )
 
     columns = released_columns([target.delegate.name for target in targets])
-    return write_answers(Models(paths), form, output, ModelTable(columns, verbose, _sheet), answer)
+    return write_answers(models, form, output, ModelTable(columns, verbose, _sheet), answer)
 
 
 def _sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.runtime.target import Target
 
@@ -57,7 +58,7 @@ def command(
 
     require_library()
     models = Models(paths)
-    views = [view for of_model in models.each(lambda path: _views(path, targets, causes)) for view in of_model]
+    views = [view for of_model in models.each(lambda path: _views(models, path, targets, causes)) for view in of_model]
     if views:
         text = page(views)
         write_file(output, text)
@@ -65,13 +66,15 @@ def command(
     return USAGE if models.unreadable else DONE
 
 
-def _views(path: str, targets: Sequence[Target], with_causes: bool) -> list[PageView]:
+def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool) -> list[PageView]:
     from delegate_sim.page.content import PageView
 
     model = read_model(path)
+    effort = Effort(model)
+    affordable = models.affordable(path, targets, effort)
     if not with_causes:
-        return [PageView(model, simulated_side(model, target).run) for target in targets]
+        return [PageView(model, simulated_side(model, target).run) for target in affordable]
     from delegate_sim.diagnosis.diagnose import diagnose
 
-    diagnoses = [diagnose(model, target) for target in targets]
+    diagnoses = [diagnose(model, target, effort) for target in affordable]
     return [PageView(model, diagnosis.run, diagnosis) for diagnosis in diagnoses]

@@ -44,8 +44,6 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if diagnosis.limited:
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
         yield from indented(text, width, "  ")
-    for reason in diagnosis.blockers.not_simulated:
-        yield from indented(message(f"not simulated: {reason}"), width, "  ")
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
     for number, finding in enumerate(shown, 1):
         yield Line("")
@@ -60,6 +58,8 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
         yield Line("Without any of them", _HEADING)
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
     yield Line("")
+    for reason in diagnosis.not_simulated:
+        yield from indented(message(f"Not simulated: {reason}"), width, "")
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
 
 

@@ -55,6 +55,9 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for trial in plan.rejected:
             verdict = "a target would be worse off" if trial.is_worse else "gains nothing"
             yield from _wrapped(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
+    for reason in plan.not_simulated:
+        yield Line("")
+        yield from _wrapped(f"Not simulated: {reason}", width)
     if fixed is not None:
         yield Line("")
         if fixed.difference is None:
@@ -166,6 +169,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
             {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
         ],
         "simulations": plan.simulations,
+        **({"not_simulated": list(plan.not_simulated)} if plan.not_simulated else {}),
         "unread_bytes": None if fixed is None or fixed.path is None else fixed.unread_bytes,
         "split": _split_entry(plan, fixed),
         "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),

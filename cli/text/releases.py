@@ -49,6 +49,8 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
     for answer in answers(table):
         yield from paragraph(answer, width, "", "  ")
     yield from platform_lines(table.platforms, width)
+    for reason in table.not_simulated:
+        yield from paragraph(f"Not simulated: {reason}", width, "", "  ")
     said = _notes(table.rows)
     if said:
         yield Line("")
@@ -217,4 +219,5 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
             }
             for family, first in table.first_loading.items()
         },
+        **({"not_simulated": list(table.not_simulated)} if table.not_simulated else {}),
     }

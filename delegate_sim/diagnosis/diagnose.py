@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey, Supposition
 from ..model.model import Model
 from ..results.report.multiply_adds import multiply_adds
@@ -14,17 +15,20 @@ from .causes.cause import Cause, Identity
 from .causes.dependent_nodes import followers_of
 from .causes.finder import find_causes
 from .diagnosis import Diagnosis, RankedCause
-from .effort import simulations_of
 from .examiner import Cost, Examiner
-from .ranking import TRIED_AT_LEAST, TRIED_AT_MOST, Ranking, rank
+from .ranking import Ranking, rank
 
 
-def diagnose(model: Model, target: Target) -> Diagnosis:
-    """Apply a delegate to a model and find the causes that keep nodes on the CPU."""
-    examiner = Examiner(model, target)
+def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diagnosis:
+    """Apply a delegate to a model and find the causes that keep nodes on the CPU.
+
+    ``effort`` is shared by all questions of a command about the model.
+    """
+    effort = effort or Effort(model)
+    examiner = Examiner(model, target, effort)
     first = examiner.simulate(Supposition(), {})
     run, now = first.run, first.cost()
-    blockers = find_causes(model, examiner.simulate)
+    blockers = find_causes(model, examiner.simulate, effort)
     weights = {
         NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
         for subgraph in run.subgraphs
@@ -35,9 +39,8 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
     def cost_without(causes: Iterable[Cause]) -> Cost:
         return examiner.simulate(*blockers.without(causes)).cost()
 
-    tried = simulations_of(model, TRIED_AT_LEAST, TRIED_AT_MOST)
-    ranking = rank(blockers.causes, own_weight, now, cost_without, tried)
-    following = followers_of(first, ranking.order, blockers, examiner.simulate, tried)
+    ranking = rank(blockers.causes, own_weight, now, cost_without, effort)
+    following = followers_of(first, ranking.order, blockers, examiner.simulate, effort)
     findings = tuple([_finding(ranking, cause, own_weight, following) for cause in ranking.order])
     return Diagnosis(
         model,
@@ -49,6 +52,7 @@ def diagnose(model: Model, target: Target) -> Diagnosis:
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
+        effort,
     )
 
 

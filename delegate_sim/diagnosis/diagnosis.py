@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..fixing.passes.base import Pass
+from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.report.display import Shown, Table
@@ -63,11 +64,19 @@ class Diagnosis(Shown):
     limited: int
     blockers: Blockers
     """The same causes, together with the causes of each node; ``search`` uses them."""
+    effort: Effort
+    """The simulations that further questions of the same command may run."""
 
     @property
     def is_dynamic(self) -> bool:
         """True if the runtime refuses the whole graph because of a tensor of unknown size."""
         return roots.is_dynamic(self.run)
+
+    @property
+    def not_simulated(self) -> tuple[str, ...]:
+        """The hypothetical changes that were left out because of a limit, each with the limit."""
+        rest = (f"the effect of some changes: {self.effort.reason}",) if self.effort.is_over else ()
+        return (*self.blockers.not_simulated, *rest)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
         """Return the pass of ``fix`` that fixes a cause; None if there is none. The first call for a cause tries the passes."""
@@ -78,7 +87,7 @@ class Diagnosis(Shown):
 
     @functools.cached_property
     def _finder(self) -> PassFinder:
-        return PassFinder(self.model, self.target)
+        return PassFinder(self.model, self.target, self.effort)
 
     @functools.cached_property
     def _passes(self) -> dict[Identity, Pass | None]:
@@ -112,7 +121,7 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "nodes_beyond_limit": diagnosis.limited,
         "causes": [_finding_entry(finding, diagnosis.pass_for(finding)) for finding in diagnosis.findings],
         "without_all": _cost_entry(diagnosis.without_all),
-        **({"not_simulated": list(diagnosis.blockers.not_simulated)} if diagnosis.blockers.not_simulated else {}),
+        **({"not_simulated": list(diagnosis.not_simulated)} if diagnosis.not_simulated else {}),
     }
 
 

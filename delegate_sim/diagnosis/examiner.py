@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..delegates.options import parse_options
 from ..graph.analysis_cache import AnalysisCache
+from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import Edited, NodeKey, Supposition, changed, refuse_unknown_names, simulate_changed
 from ..model.model import Model
 from ..releases.catalogue import Release
@@ -18,7 +19,6 @@ from ..results.report.placement import on_cpu
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from ..runtime.target import Target
-from .effort import simulations_of
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Smallest and largest number of cached runs; large models get fewer, since each run holds all of its nodes."""
@@ -78,13 +78,14 @@ class Examined(NamedTuple):
 class Examiner:
     """Simulates one model on one target under hypothetical changes, with a cache."""
 
-    def __init__(self, model: Model, target: Target) -> None:
+    def __init__(self, model: Model, target: Target, effort: Effort) -> None:
         self.model = model
         self.target = target
         self._cache = AnalysisCache()
         self._known: dict[tuple[Any, ...], Examined] = {}
         self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
-        self._most_known = simulations_of(model, _KEPT_AT_LEAST, _KEPT_AT_MOST)
+        self._effort = effort
+        self._most_known = max(effort.simulations(_KEPT_AT_LEAST, _KEPT_AT_MOST), _KEPT_AT_LEAST)
         # A default may be a value that the option does not accept from users.
         self._given = {
             option.name: target.options[option.name]
@@ -109,6 +110,7 @@ class Examiner:
             if options:
                 delegate, all_options = target.delegate, {**self._given, **options}
                 target = replace(target, options=parse_options(delegate.name, delegate.options, all_options, target.defaults))
+            self._effort.spend()
             change = self._changed(supposition, target.release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]

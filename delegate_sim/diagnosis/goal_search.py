@@ -13,7 +13,6 @@ from ..errors import OptionError
 from ..results.report.measures import Measures
 from .causes.cause import Cause
 from .diagnosis import Diagnosis
-from .effort import simulations_of
 from .examiner import Cost, Examiner
 
 _SETS_TRIED_AT_MOST = 512
@@ -101,10 +100,10 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     fixed, and fixes that the goal does not need are undone. If the goal cannot be reached, ``ways`` is empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
-    examiner = Examiner(diagnosis.model, diagnosis.target)
+    examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
     causes = tuple(finding.cause for finding in diagnosis.findings)
     tried = 0
-    allowed = simulations_of(diagnosis.model, _SETS_TRIED_AT_LEAST, _SETS_TRIED_AT_MOST)
+    allowed = diagnosis.effort.simulations(_SETS_TRIED_AT_LEAST, _SETS_TRIED_AT_MOST)
 
     def attempt(chosen: Sequence[Cause]) -> Cost:
         return examiner.simulate(*diagnosis.blockers.without(chosen)).cost()

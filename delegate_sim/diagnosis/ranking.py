@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..graph.effort import Effort, Tries
 from ..results.report.measures import TAKEN
 from ..rules.kinds import Problem
 from .causes.cause import Cause, Identity
-from .effort import Tries
 from .examiner import Cost
 
 _SIMULATED = 12
 """Number of causes that are simulated one by one, selected by the multiply-adds of their nodes."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
-TRIED_AT_LEAST, TRIED_AT_MOST = 2, 60
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 """Smallest and largest number of sets to try when searching for the other causes that must be fixed together with a cause."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
@@ -42,24 +42,25 @@ class Ranking:
 
 
 def rank(
-    causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout, tried: int = TRIED_AT_MOST
+    causes: Sequence[Cause], weights: Mapping[Identity, int], now: Cost, cost_without: CostWithout, effort: Effort
 ) -> Ranking:
     """Order causes by their gain, divided by the number of causes that must be fixed for that gain.
 
-    ``weights`` are the multiply-adds of each cause's nodes. ``tried`` is the number of sets of causes to try when a cause alone
-    gains nothing; if the number is small, fewer causes are simulated. A cause that prevents loading comes first, since a device
-    shows no other cause until the model loads.
+    ``weights`` are the multiply-adds of each cause's nodes. For a large model fewer causes are simulated. A cause that prevents
+    loading comes first, since a device shows no other cause until the model loads.
     """
     by_weight = sorted(
         causes, key=lambda cause: (not _is_release(cause), -weights[cause.identity], -len(cause.nodes), cause.name)
     )
+    tried = effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST)
     first = by_weight[: min(_SIMULATED, tried)]
-    alone = {cause.identity: cost_without([cause]) for cause in first}
-    tries = Tries(tried)
+    alone = {cause.identity: cost_without([cause]) for cause in effort.limit(first)}
+    tries = Tries(tried, effort)
     gains = {identity: gain(now, cost) for identity, cost in alone.items()}
     needs: dict[Identity, tuple[Identity, ...] | None] = {}
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
-    for cause in [cause for cause in first if gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]:
+    useless = [cause for cause in first if cause.identity in gains and gains[cause.identity] <= _WITHOUT_GAIN]
+    for cause in effort.limit(useless[:_NEEDS_SOUGHT]):
         needed = _needed(cause, by_weight, now, cost_without, tries)
         needs[cause.identity] = None if needed is None else tuple([other.identity for other in needed[0]])
         if needed is not None:
@@ -73,7 +74,10 @@ def rank(
     order = _after_what_they_need(
         sorted(by_weight, key=lambda cause: (not _is_release(cause), cause.identity not in alone, key(cause))), needs
     )
-    together = {cause.identity: cost_without(order[: number + 1]) for number, cause in enumerate(order[: min(_TOGETHER, tried)])}
+    together = {
+        cause.identity: cost_without(order[: number + 1])
+        for number, cause in effort.limit(enumerate(order[: min(_TOGETHER, tried)]))
+    }
     return Ranking(order, alone, together, needs)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import FixError
 from ..graph.analysis_cache import AnalysisCache
+from ..graph.effort import Effort
 from ..hypothetical.model_editing import Edited, NodeKey, unchanged
 from ..model.model import Model
 from ..runtime.model_loading import custom_operators
@@ -63,6 +64,8 @@ class FixPlan:
     rejected: tuple[Trial, ...]
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
+    not_simulated: tuple[str, ...] = ()
+    """The changes that were not tried because of a limit, with the limit."""
     split: Split | None = None
     """The split of trailing nodes into a second model; if set, ``rewritten`` and ``after`` describe only the first model."""
 
@@ -134,6 +137,7 @@ class _Search:
         self._passes = passes
         self._report = report
         self._simulations = 0
+        self._effort = Effort(model)
         self._steps: list[FixStep] = []
         self._trials: dict[str, Trial] = {}
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
@@ -170,6 +174,7 @@ class _Search:
             tuple([trial for name, trial in self._trials.items() if name not in applied]),
             self._now,
             self._simulations,
+            (f"further passes: {self._effort.reason}",) if self._effort.is_over else (),
         )
 
     def _is_done(self) -> bool:
@@ -192,6 +197,7 @@ class _Search:
 
     def _standings(self, model: Model) -> tuple[Standing, ...]:
         self._simulations += 1
+        self._effort.spend(len(self._targets) + 1)  # rewriting the model takes as long as simulating it once
         cache = AnalysisCache()
         return tuple([standing(model, target, cache) for target in self._targets])
 
@@ -204,6 +210,8 @@ class _Search:
     def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
         """Apply one more pass to the current model; return the rewritten model and its results, or None if nothing changes."""
         if pass_.name not in self._next:
+            if self._effort.is_over:
+                return None
             rewritten = self._with_pass(pass_, self._now, self._standing)
             self._next[pass_.name] = None
             if rewritten is not None:
@@ -262,7 +270,7 @@ class _Search:
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]
         _, now, standings = chain[-1] if chain else (None, self._now, self._standing)
-        for pass_ in passes[len(chain) :]:
+        for pass_ in self._effort.limit(passes[len(chain) :]):
             rewritten = self._with_pass(pass_, now, standings)
             if rewritten is not None:
                 self._report(f"{pass_.name}, together with others")

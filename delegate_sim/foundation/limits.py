@@ -97,6 +97,8 @@ def problem_text(error: Exception, path: str, fault: Callable[[Exception], str] 
     """
     if isinstance(error, MemoryError | RecursionError):
         error = exhausted(error, path)
+    if isinstance(error, LimitError):
+        error = LimitError(error.reason, path)
     if isinstance(error, DelegateSimError):
         return str(error), False
     return f"{path}: {fault(error)}", True

@@ -10,6 +10,7 @@ from typing import Any
 from ..conversion.convert import Conversion
 from ..errors import fault_text
 from ..foundation.limits import problem_text
+from ..graph.effort import Effort
 from ..model.model import Model
 from ..model.reader import load
 from ..results.report.display import Shown, Table
@@ -179,8 +180,12 @@ def _cases(
         for target in job.targets:
             yield _unanswered(job, target, error, fault, code)
         return
-    for target in job.targets:
+    effort = Effort(model)
+    for number, target in enumerate(job.targets):
         try:
+            if number:
+                effort.check_target()
+            effort.spend()
             case = _case(configuration, job, model, target, baseline, new_entries)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))

@@ -176,7 +176,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
 
 
 def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
-    return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.blockers.not_simulated]
+    return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.not_simulated]
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..graph.effort import Effort
     from ..results.report.report import Report
     from ..runtime.interpreter import Run
     from .content import PageView
@@ -25,9 +26,11 @@ class PageViewer:
 
     def html(self, report: Report) -> str:
         """Return the page as HTML. The page of a chain shows no causes, since a diagnosis is about a single delegate."""
+        from ..graph.effort import Effort
         from .document import page
 
-        return page([self._view(report, run) for run in report.runs])
+        effort = Effort(report.model)
+        return page([self._view(report, run, effort) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
         """Show the page in a notebook if this process runs one, otherwise in the browser.
@@ -51,13 +54,13 @@ class PageViewer:
             write_whole(name, written)
             webbrowser.open(Path(name).as_uri())
 
-    def _view(self, report: Report, run: Run) -> PageView:
+    def _view(self, report: Report, run: Run, effort: Effort) -> PageView:
         from ..diagnosis.diagnose import diagnose
         from .content import PageView
 
-        if report.is_chain:
+        if report.is_chain or effort.is_over:
             return PageView(report.model, run)
-        return PageView(report.model, run, diagnose(report.model, run.target))
+        return PageView(report.model, run, diagnose(report.model, run.target, effort))
 
 
 def _notebook_display() -> Any:

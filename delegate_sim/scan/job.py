@@ -74,6 +74,7 @@ def answer(job: Job) -> JobAnswer:
 
     A model that cannot be judged gets rows with an error; no exception is raised.
     """
+    from ..graph.effort import Effort
     from ..model.reader import load
     from ..results.report.rule_set import rule_set_version
 
@@ -85,11 +86,15 @@ def answer(job: Job) -> JobAnswer:
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
     cache = AnalysisCache()
+    effort = Effort(model)
     for spec in job.targets:
         target = _target(spec)
         if job.known.get(spec.name) == (sha256, rule_set_version(target.delegate)):
             continue
         try:
+            if runs:
+                effort.check_target()
+            effort.spend()
             row, own = _judged(job.model, model, spec, cache)
         except Exception as error:
             row = _failed_row(job.model, spec, problem_text(error, job.model)[0], sha256, model.size)

@@ -13,6 +13,7 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.errors import OptionError
+from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from delegate_sim.results.report.report import Report
@@ -26,7 +27,8 @@ EVERY = 3
 
 def examiner_of(content, name):
     delegate = find_delegate(name)
-    return Examiner(load(content), Target(delegate, parse_options(name, delegate.options, {}), NEWEST, "api"))
+    model = load(content)
+    return Examiner(model, Target(delegate, parse_options(name, delegate.options, {}), NEWEST, "api"), Effort(model))
 
 
 def suppositions(model):

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from delegate_sim import load
+from delegate_sim.diagnosis import ranking
 from delegate_sim.diagnosis.causes.cause import Cause, Identity, Remedy
-from delegate_sim.diagnosis.effort import Tries
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import gain, rank
+from delegate_sim.graph.effort import Effort, Tries
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.measures import measure
 from delegate_sim.rules.kinds import Problem
@@ -45,6 +47,7 @@ def ranked(causes, cost_of):
         {each.identity: 0 for each in causes},
         cost_of(frozenset()),
         lambda removed: cost_of(frozenset([each.title for each in removed])),
+        Effort(load(chain_model(["ADD"]).bytes())),
     )
 
 
@@ -83,6 +86,7 @@ def test_causes_too_many_to_be_simulated_alone_are_still_among_those_needed():
 
 def test_once_no_more_may_be_tried_no_others_are_put_back(monkeypatch):
     asked = []
+    monkeypatch.setattr(ranking, "_TRIED_AT_MOST", 5)
     take = Tries.take
     monkeypatch.setattr(Tries, "take", lambda tries: asked.append(tries) or take(tries))
     names = [f"op{number}" for number in range(100)]
@@ -92,7 +96,7 @@ def test_once_no_more_may_be_tried_no_others_are_put_back(monkeypatch):
         {each.identity: 0 for each in causes},
         cost(),
         lambda removed: cost(multiply_adds=50 if len(list(removed)) == len(names) else 0),
-        5,
+        Effort(load(chain_model(["ADD"]).bytes())),
     )
     assert len(asked) == 5
     assert len(found.order) == len(names)

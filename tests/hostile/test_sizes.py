@@ -122,6 +122,6 @@ def test_a_diagnosis_names_the_conversion_that_is_not_simulated(tmp_path, form):
     if form == "json":
         assert json.loads(done.stdout)["not_simulated"][0].startswith(reason)
     else:
-        assert f"not simulated: {reason}" in " ".join(done.stdout.split())
+        assert f"Not simulated: {reason}" in " ".join(done.stdout.split())
     with pytest.raises(LimitError, match=re.escape(f"{path}: not simulated: 1,073,741,824 scales of a tensor")):
         delegate_sim.whatif(path, "hexagon", conversion="int8")

@@ -25,5 +25,5 @@ def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, assume_ops_regis
 
 
 def cost_without(diagnosis, causes):
-    examiner = Examiner(diagnosis.model, diagnosis.target)
+    examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
     return examiner.simulate(*diagnosis.blockers.without(causes)).cost()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from delegate_sim import load
 from fixtures.builder import ModelBuilder
 
 MIXED = ("ADD", "ROUND", "ADD 4", "ADD")
@@ -38,3 +39,17 @@ def unprepared_model(first="RELU", broken="CEIL"):
     graph.node(broken, [odd], [result])
     graph.outputs(result)
     return builder
+
+
+def many_operators(count):
+    """Return a chain of custom operators, each a cause of its own, with a RELU between two."""
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    tensor = graph.input("x", "FLOAT32", (1, 4))
+    for number in range(count):
+        middle, result = (graph.tensor(f"{name}{number}", "FLOAT32", (1, 4)) for name in "yz")
+        graph.node("CUSTOM", [tensor], [middle], custom=f"Op{number}")
+        graph.node("RELU", [middle], [result])
+        tensor = result
+    graph.outputs(tensor)
+    return load(builder.bytes())

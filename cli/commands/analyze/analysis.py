@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from delegate_sim.graph.analysis_cache import AnalysisCache
+from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target
 
 from ...console.terminal import Line
@@ -27,9 +28,18 @@ class AnalysisJob:
 
 
 def each_alone(targets: Sequence[Target], model: Model) -> Report:
-    """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model."""
-    cache = AnalysisCache()
-    return Report(model, tuple([simulate(model, target, cache=cache) for target in targets]))
+    """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model.
+
+    The last targets have no run if they exceed the effort of a command.
+    """
+    cache, effort = AnalysisCache(), Effort(model)
+    runs: list[Run] = []
+    for target in targets:
+        if runs and not effort.allows_target:
+            break
+        effort.spend()
+        runs.append(simulate(model, target, cache=cache))
+    return Report(model, tuple(runs))
 
 
 def report_lines(report: Report, view: View) -> Iterable[Line]:

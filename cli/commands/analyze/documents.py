@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from delegate_sim.foundation.printable import printable
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import option_values
 
@@ -38,7 +39,14 @@ def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: O
     documents = _Documents(models, view, analysis)
     forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
-    for number, parts in enumerate(models.each(lambda path: documents.parts(analysis.report(read_model(path)), forms))):
+
+    def parts_of(path: str) -> dict[str, Any]:
+        model = read_model(path)
+        report = analysis.report(model)
+        models.leave_out(path, analysis.targets[len(report.runs) :], Effort(model))
+        return documents.parts(report, forms)
+
+    for number, parts in enumerate(models.each(parts_of)):
         if streams:
             write_lines([Line(""), *parts["text"]] if number else parts["text"])
     if streams and documents.has_answers and not models.is_single:

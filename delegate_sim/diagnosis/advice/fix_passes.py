@@ -9,11 +9,11 @@ from ...fixing.applying import apply_pass, start
 from ...fixing.passes.base import Pass
 from ...fixing.passes.catalogue import PASSES
 from ...fixing.score import Standing, is_better, standing
+from ...graph.effort import Effort, Tries
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...runtime.target import Target
-from ..effort import Tries, simulations_of
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
@@ -21,10 +21,11 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 class PassFinder:
     """Tries passes on one model and target, simulating the original model only once."""
 
-    def __init__(self, model: Model, target: Target) -> None:
+    def __init__(self, model: Model, target: Target, effort: Effort) -> None:
         self._model = model
         self._target = target
-        self._tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
+        self._effort = effort
+        self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
         """Return the most exact pass that improves the model when applied to these nodes; None if there is no such pass.
@@ -39,6 +40,7 @@ class PassFinder:
                 continue
             if not self._tries.take():
                 return None
+            self._effort.spend()
             rewritten = apply_pass(start(self._model), pass_, keys)
             if rewritten is not None and is_better([standing(rewritten.model, self._target)], [self._before]):
                 return pass_

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import NodeKey, Supposition
 from ...model.model import Model
 from ...runtime.run import Refusal
@@ -32,9 +33,10 @@ def advise(model: Model, target: Target) -> Advice:
 
     Other delegates that take an operator are not named, since that would require simulating all delegates, as a diagnosis does.
     """
-    examiner = Examiner(model, target)
+    effort = Effort(model)
+    examiner = Examiner(model, target, effort)
     refusal = examiner.simulate(Supposition(), {}).run.refusal
-    blockers = find_causes(model, examiner.simulate, names_others=False)
+    blockers = find_causes(model, examiner.simulate, effort, names_others=False)
     causes = blockers.causes
     by_reason: dict[tuple[NodeKey, str], list[str]] = {}
     for cause in causes:

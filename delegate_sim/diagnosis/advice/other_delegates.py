@@ -8,6 +8,7 @@ from contextlib import suppress
 from ...delegates.base import Delegate
 from ...delegates.options import parse_options
 from ...delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
+from ...graph.effort import Effort
 from ...graph.partition import PartitionError
 from ...hypothetical.hypothetical_changes import NodeKey
 from ..examiner import Examined
@@ -16,15 +17,19 @@ from ..examiner import Examined
 class Others:
     """Judges the nodes of a run by the rules of other delegates, once per delegate."""
 
-    def __init__(self, examined: Examined) -> None:
+    def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
+        self._effort = effort
         self._taken: dict[str, frozenset[NodeKey]] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
-        """Yield the names of delegates that accept all of these nodes of the file; ``operators`` are the nodes' operators."""
+        """Yield the names of delegates that accept all of these nodes of the file; ``operators`` are the nodes' operators.
+
+        Yield nothing if no simulation is left.
+        """
         run, change = self._examined
         present = frozenset(change.present(nodes).values())
-        for name in DELEGATE_NAMES:
+        for name in self._effort.limit(DELEGATE_NAMES):
             if name in (run.delegate.name, *PLUGIN_NAMES) or not present:
                 continue
             other = find_delegate(name)
@@ -33,6 +38,7 @@ class Others:
 
     def _taken_by(self, delegate: Delegate) -> frozenset[NodeKey]:
         if delegate.name not in self._taken:
+            self._effort.spend()
             run = self._examined.run
             options = parse_options(delegate.name, delegate.options, {})
             accepted: list[NodeKey] = []

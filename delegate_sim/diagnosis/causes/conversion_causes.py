@@ -66,13 +66,14 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Ro
     return Root(supposition, ended) if ended else None
 
 
-def other_types(model: Model, simulate: Simulate, supposition: Supposition, not_simulated: list[str]) -> Root | None:
+def other_types(
+    model: Model, now: Examined, simulate: Simulate, supposition: Supposition, not_simulated: list[str]
+) -> Root | None:
     """Return the conversion to other types that gains most when added to ``supposition``; None if no conversion gains anything.
 
     Each conversion that exceeds a limit is added to ``not_simulated``. Refusals of versions alone do not count as removed,
     because the features that raised the versions explain these refusals.
     """
-    now = simulate(supposition, {})
     if now.run.refusal is not None and now.run.refusal.behind is not None:
         # A stage behind the delegate names the refused operand, so not all types have to change.
         return None

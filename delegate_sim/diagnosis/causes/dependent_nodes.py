@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import NodeKey
 from ..examiner import Examined
 from .cause import Blockers, Cause, Identity
 from .conversion_causes import Simulate
 
-_TRIED = 8
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
 
 
 def followers_of(
-    first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, tried: int = _TRIED
+    first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, effort: Effort
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
     """Return, for each cause, the CPU nodes that have no cause of their own, but leave the CPU once this cause is fixed.
 
     Such nodes widen float16 weights, lie in partitions that a limit drops, or depend on nodes around them. Each node is assigned
     to the first cause whose fix alone frees the node. If no single fix is enough, causes are fixed in order, and the node is
-    assigned to the cause whose fix finally frees it. At most ``tried`` causes are fixed one by one.
+    assigned to the cause whose fix finally frees it. Only the first causes are fixed one by one.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     followers: dict[Identity, list[NodeKey]] = {}
@@ -30,11 +31,11 @@ def followers_of(
         rest.difference_update(freed)
         followers.setdefault(cause.identity, []).extend(freed)
 
-    some = order[: min(_TRIED, tried)]
+    some = order[: effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST)]
     steps: list[tuple[Cause, tuple[Cause, ...]]] = [(cause, (cause,)) for cause in some]
     steps += [(cause, tuple(order[: number + 1])) for number, cause in enumerate(some)]
     steps += [(cause, tuple(order)) for cause in order[-1:]]
-    for cause, removed in steps:
+    for cause, removed in effort.limit(steps):
         if rest:
             take(cause, removed)
     return {identity: tuple(sorted(keys)) for identity, keys in followers.items() if keys}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...graph.effort import Effort, Tries
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey, Supposition
@@ -15,7 +16,6 @@ from ...rules.kinds import DYNAMIC_TENSORS, Problem
 from ...runtime.interpreter import Refusal
 from ..advice.other_delegates import Others
 from ..advice.wording import RefusedCase, Wording
-from ..effort import Tries, simulations_of
 from ..examiner import Examined
 from . import conversion_causes as roots
 from .cause import Blockers, Cause, Identity, Remedy
@@ -47,27 +47,28 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 """Features that a conversion to float removes. Such a conversion is a larger change than another operator version."""
 
 
-def find_causes(model: Model, simulate: Simulate, *, names_others: bool = True) -> Blockers:
+def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:
     """Group the refusals of a model's CPU nodes into causes; ``simulate`` tries conversions, versions and levels.
 
     If ``names_others`` is true, suggestions name the other delegates that take the nodes, which requires simulating all
     delegates.
     """
-    finder = _Finder(model, simulate, names_others)
+    finder = _Finder(model, simulate, effort, names_others)
     finder.look()
     return joined(finder.blockers())
 
 
 class _Finder:
-    def __init__(self, model: Model, simulate: Simulate, names_others: bool) -> None:
+    def __init__(self, model: Model, simulate: Simulate, effort: Effort, names_others: bool) -> None:
         self.model = model
         self.simulate = simulate
+        self.effort = effort
         self.first = simulate(Supposition(), {})
         self.last = self.first
-        self.others = Others(self.first) if names_others else None
-        self.tries = Tries(simulations_of(model, _TRIED_AT_LEAST, _TRIED_AT_MOST))
+        self.others = Others(self.first, effort) if names_others else None
+        self.tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
         """The remaining simulations with other versions."""
-        self.most_repairs = simulations_of(model, _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
+        self.most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
         self.base = Supposition()
         """The hypothetical changes made so far. A changed model may show refusals that the original model hides."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
@@ -86,6 +87,11 @@ class _Finder:
         """The nodes that a cause in ``whole`` concerns, if the cause concerns single nodes."""
         self.not_simulated: list[str] = []
         """The hypothetical changes that exceed a limit, each with the limit."""
+
+    def _simulate_optionally(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
+        """Simulate changes that may be left out. Raises LimitError if the command may run no further simulation."""
+        self.effort.check()
+        return self.simulate(supposition, options)
 
     @property
     def delegate(self) -> Any:
@@ -144,7 +150,7 @@ class _Finder:
 
         After each added cause, the next simulations assume that the kernel accepts its node.
         """
-        repairs = Tries(self.most_repairs)
+        repairs = Tries(self.most_repairs, self.effort)
         while repairs.take():
             now = self.simulate(self.base, {})
             cause = preparation_cause(now)
@@ -166,7 +172,7 @@ class _Finder:
         if self.guessed is None:
             return now
         identity, behind = self.guessed
-        repairs = Tries(self.most_repairs)
+        repairs = Tries(self.most_repairs, self.effort)
         while repairs.take():
             cause = preparation_cause(now)
             if cause is None or not cause.remedy.repaired_nodes.issubset(behind):
@@ -223,10 +229,10 @@ class _Finder:
                 self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at_types(self) -> None:
-        root = roots.other_types(self.model, self.simulate, self.base, self.not_simulated)
+        now = self.simulate(self.base, {})
+        root = roots.other_types(self.model, now, self._simulate_optionally, self.base, self.not_simulated)
         if root is None:
             return
-        now = self.simulate(self.base, {})
         self.base = root.supposition
         conversion = root.supposition.conversion
         identity = Identity(Problem.QUANTIZATION, (roots.form(self.model), f"to-{conversion}"))

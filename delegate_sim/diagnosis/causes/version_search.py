@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...graph.effort import Tries
 from ...graph.graph import NodeView
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...rules.kinds import Problem
 from ...versions.candidates import versions_to_try
 from ...versions.explanation import shared_version, version_cause
 from ..advice.wording import RefusedCase
-from ..effort import Tries
 from .cause import Identity
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...graph.analysis_cache import AnalysisCache
+from ...graph.effort import Effort
 from ...model.model import Model
 from ...releases.catalogue import DEFAULT_RELEASE, parse_release
 from ...runtime.interpreter import simulate
@@ -24,14 +25,18 @@ class PlatformRow:
     notes: tuple[str, ...]
 
 
-def platform_rows(model: Model, target: Target, cache: AnalysisCache) -> tuple[PlatformRow, ...]:
-    """Simulate the runtime's default release on each release of the platform. A delegate without a platform has no rows."""
+def platform_rows(model: Model, target: Target, cache: AnalysisCache, effort: Effort) -> tuple[PlatformRow, ...]:
+    """Simulate the runtime's default release on each release of the platform. A delegate without a platform has no rows.
+
+    If the simulations of the command run out, the newest releases are left out.
+    """
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:
         return ()
     rows = []
     release = parse_release(DEFAULT_RELEASE)
-    for name in platform.releases:
+    for name in effort.limit(platform.releases):
+        effort.spend()
         own = {**target.options, platform.option: name}
         run = simulate(model, replace(target, options=own, release=release), cache=cache)
         notes = tuple(delegate.behind.notes(own))

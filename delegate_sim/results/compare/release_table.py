@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ...delegates.base import Delegate
 from ...delegates.options import OptionValues
 from ...graph.analysis_cache import AnalysisCache
+from ...graph.effort import Effort
 from ...model.model import Model
 from ...releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ...releases.notes import predicted_build
@@ -99,6 +100,8 @@ class ReleaseTable:
     rows: tuple[ReleaseRow, ...]
     platforms: tuple[PlatformRow, ...] = ()
     """The results on the releases of the platform behind the delegate, if it has a platform."""
+    not_simulated: tuple[str, ...] = ()
+    """The releases that were left out because of a limit, with the limit."""
 
     @property
     def full(self) -> tuple[Release, ...]:
@@ -125,19 +128,24 @@ def release_table(
     model: Model,
     target: Target,
     releases: Sequence[str] | None = None,
+    effort: Effort | None = None,
 ) -> ReleaseTable:
-    """Simulate a model under several runtime releases, ordered by the age of their rules.
+    """Simulate a model on several runtime releases, from the oldest rules to the newest.
 
-    ``releases`` defaults to all known releases since the delegate was introduced.
+    By default, all known releases since the introduction of the delegate are simulated. If the model is too large for so many
+    simulations, the oldest releases are left out.
     """
+    effort = effort or Effort(model)
     delegate = target.delegate
     ordered = sorted(
         map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert")
     )
+    left_out = ordered[: -max(effort.left, 2)]
     rows: list[ReleaseRow] = []
     before: Run | None = None
     cache = AnalysisCache()
-    for release in ordered:
+    for release in ordered[len(left_out) :]:
+        effort.spend()
         run = simulate(model, replace(target, release=release), cache=cache)
         loading = load_on(model, release, cache)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
@@ -160,7 +168,9 @@ def release_table(
                 not is_predicted,
             )
         )
-    return ReleaseTable(model, delegate, target.options, tuple(rows), platform_rows(model, target, cache))
+    not_simulated = (f"{left_out[0]} to {left_out[-1]}: {effort.reason}",) if left_out else ()
+    platforms = platform_rows(model, target, cache, effort)
+    return ReleaseTable(model, delegate, target.options, tuple(rows), platforms, not_simulated)
 
 
 def _known(delegate: Delegate) -> Sequence[str]:

@@ -1,30 +1,19 @@
-"""The larger a model, the fewer times it is simulated for one question."""
+"""The larger a model, the fewer times it is simulated for one question, and by one command."""
 
 from __future__ import annotations
 
 import pytest
 
 from delegate_sim import diagnose, load
-from delegate_sim.diagnosis import effort, examiner
+from delegate_sim.diagnosis import examiner
 from delegate_sim.diagnosis.causes import finder
-from delegate_sim.diagnosis.effort import Tries, simulations_of
 from delegate_sim.diagnosis.goal_search import search
+from delegate_sim.errors import LimitError
 from delegate_sim.fixing import score
+from delegate_sim.graph import effort
+from delegate_sim.graph.effort import Effort, Tries
 from fixtures.builder import ModelBuilder
-
-
-def many_operators(count):
-    """Return a chain of custom operators, each a cause of its own, with a RELU between two."""
-    builder = ModelBuilder()
-    graph = builder.subgraph()
-    tensor = graph.input("x", "FLOAT32", (1, 4))
-    for number in range(count):
-        middle, result = (graph.tensor(f"{name}{number}", "FLOAT32", (1, 4)) for name in "yz")
-        graph.node("CUSTOM", [tensor], [middle], custom=f"Op{number}")
-        graph.node("RELU", [middle], [result])
-        tensor = result
-    graph.outputs(tensor)
-    return load(builder.bytes())
+from tests.support.models import many_operators
 
 
 @pytest.fixture
@@ -51,18 +40,18 @@ def test_nodes_that_are_alike_count_less():
     for source, result in zip(tensors, tensors[1:], strict=False):
         graph.node("RELU", [source], [result])
     graph.outputs(tensors[-1])
-    assert simulations_of(load(alike.bytes()), 1, 10_000) > 5 * simulations_of(different, 1, 10_000)
+    assert Effort(load(alike.bytes())).simulations(1, 10_000) > 5 * Effort(different).simulations(1, 10_000)
 
 
 def test_the_bounds_are_kept(monkeypatch):
     model = many_operators(3)
-    assert simulations_of(model, 1, 7) == 7
-    monkeypatch.setattr(effort, "_MOST_NODES", 0)
-    assert simulations_of(model, 5, 7) == 5
+    assert Effort(model).simulations(1, 7) == 7
+    monkeypatch.setattr(effort, "_MOST_NODES_OF_A_QUESTION", 0)
+    assert Effort(model).simulations(5, 7) == 5
 
 
 def test_so_many_tries_are_granted():
-    tries = Tries(2)
+    tries = Tries(2, Effort(many_operators(1)))
     assert not tries.are_over
     assert [tries.take() for _ in range(4)] == [True, True, False, False]
     assert tries.are_over
@@ -91,7 +80,7 @@ def test_versions_are_tried_until_no_more_are_granted(simulated, monkeypatch):
 
 @pytest.mark.parametrize("delegate", ["nnapi", "hexagon", "gpu"])
 def test_a_diagnosis_of_a_large_model_simulates_hardly_more_often_than_one_of_a_small_one(simulated, monkeypatch, delegate):
-    monkeypatch.setattr(effort, "_MOST_NODES", 0)
+    monkeypatch.setattr(effort, "_MOST_NODES_OF_A_QUESTION", 0)
     counts = []
     for count in (20, 80):
         simulated.clear()
@@ -106,7 +95,7 @@ def test_a_diagnosis_of_a_large_model_simulates_hardly_more_often_than_one_of_a_
 def test_fewer_causes_are_simulated_and_all_are_listed(monkeypatch):
     model = many_operators(20)
     whole = diagnose(model, "nnapi")
-    monkeypatch.setattr(effort, "_MOST_NODES", 0)
+    monkeypatch.setattr(effort, "_MOST_NODES_OF_A_QUESTION", 0)
     part = diagnose(model, "nnapi")
     assert {finding.cause.identity for finding in part.findings} == {finding.cause.identity for finding in whole.findings}
     assert 0 < sum(finding.alone is not None for finding in part.findings) < sum(f.alone is not None for f in whole.findings)
@@ -120,3 +109,38 @@ def test_what_was_forgotten_is_simulated_anew(monkeypatch):
     found = diagnose(model, "nnapi")
     monkeypatch.undo()
     assert found.to_dict() == diagnose(model, "nnapi").to_dict()
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """A model of 20 nodes in 11 forms, with a limit of four simulations."""
+    model = many_operators(10)
+    monkeypatch.setattr(effort, "_MOST_NODES", 100)
+    return model
+
+
+def test_left_simulations(little):
+    left = Effort(little)
+    assert (left.is_over, left.left) == (False, 4)
+    left.spend(left.left)
+    assert (left.is_over, left.left, left.simulations(2, 7), list(left.limit("ab"))) == (True, 0, 0, [])
+    with pytest.raises(LimitError, match=r"limited to .* nodes; DELEGATE_SIM_LIMITS=10 raises every limit tenfold"):
+        left.check()
+
+
+def test_the_limit_is_raised(little, monkeypatch):
+    spent = Effort(little)
+    spent.spend(spent.left)
+    monkeypatch.setenv("DELEGATE_SIM_LIMITS", "10")
+    assert not spent.is_over
+
+
+def test_a_node_of_many_operands_takes_linear_time():
+    """Positions are looked up rather than searched; 40,000 operands would otherwise take minutes."""
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    sources = [graph.input(f"x{number}", "FLOAT32", (1, 4)) for number in range(40_000)]
+    result = graph.tensor("y", "FLOAT32", (1, 4))
+    graph.node("ADD_N", [*sources, sources[0]], [result])
+    graph.outputs(result)
+    assert Effort(load(builder.bytes())).left == 43

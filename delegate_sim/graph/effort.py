@@ -1,0 +1,140 @@
+"""Limit the simulations of a command, so that large models are answered in seconds."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TypeVar
+
+from ..errors import LimitError
+from ..foundation.limits import how_to_raise, raised
+from ..graph.graph import Graph, file_graphs
+from ..model.model import Model, Node, Tensor
+
+_Item = TypeVar("_Item")
+
+_MOST_NODES = 850_000
+"""Total number of nodes in all simulations of one model by one command, beyond which optional simulations are left out."""
+_MOST_NODES_OF_TARGETS = 1_100_000
+"""As ``_MOST_NODES``, beyond which whole targets are left out."""
+_MOST_NODES_OF_A_QUESTION = 200_000
+"""Largest total number of nodes in the simulations for one question, such as which causes a cause needs."""
+_OF_A_NEW_FORM = 25
+"""Number of further nodes of one form that together count as much as the form's first node, in the limit of a question."""
+_USUAL_OPERANDS = 8
+"""Number of operands of a node beyond which two operands count as a node."""
+_SMALL_CONSTANT = 64
+"""Largest size in bytes of a constant that counts as part of a form, such as a shape, axes, or a permutation."""
+
+
+class Effort:
+    """The simulations of one model that a command may still run.
+
+    What a command must simulate is only counted. What it may leave out asks ``is_over`` or ``simulations`` first, and a further
+    target asks ``allows_target``.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._run = 0
+
+    def spend(self, simulations: int = 1) -> None:
+        """Count simulations of the whole model."""
+        self._run += simulations
+
+    @property
+    def is_over(self) -> bool:
+        """True if no optional simulation is left."""
+        return self._run * self._cost >= raised(_MOST_NODES)
+
+    @property
+    def allows_target(self) -> bool:
+        """True if the simulations so far leave room for a further target."""
+        return self._run * self._cost < raised(_MOST_NODES_OF_TARGETS)
+
+    @property
+    def left(self) -> int:
+        """The number of optional simulations that are left; at least 0."""
+        return max(-(-raised(_MOST_NODES) // self._cost) - self._run, 0)
+
+    @property
+    def reason(self) -> str:
+        """The reason to give for a simulation that was left out."""
+        most = f"{raised(_MOST_NODES):,} nodes"
+        return f"the simulations of a command are limited to {most}{how_to_raise()}"
+
+    def limit(self, items: Iterable[_Item]) -> Iterator[_Item]:
+        """Yield items to simulate, as long as simulations are left."""
+        return itertools.takewhile(lambda _: not self.is_over, items)
+
+    def check(self) -> None:
+        """Raise LimitError if no simulation is left."""
+        if self.is_over:
+            raise LimitError(self.reason)
+
+    def check_target(self) -> None:
+        """Raise LimitError if there is no room for a further target."""
+        if not self.allows_target:
+            raise LimitError(self.reason)
+
+    def simulations(self, at_least: int, at_most: int) -> int:
+        """Return the number of simulations for one question: ``at_least`` for large models, ``at_most`` for small models."""
+        if self.is_over:
+            return 0
+        nodes = sum([len(graph.nodes) for graph in file_graphs(self._model)]) + _OF_A_NEW_FORM * self._forms
+        return min(at_most, max(at_least, raised(_MOST_NODES_OF_A_QUESTION) // max(nodes, 1)))
+
+    @functools.cached_property
+    def _cost(self) -> int:
+        """The count of one simulation: the nodes, the subgraphs, and once more the first node of each form."""
+        return sum([1 + sum(map(_size, graph.nodes)) for graph in file_graphs(self._model)]) + self._forms
+
+    @functools.cached_property
+    def _forms(self) -> int:
+        return sum(map(_count_forms, file_graphs(self._model)))
+
+
+def _size(node: Node) -> int:
+    return 1 + max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0) // 2
+
+
+def _count_forms(graph: Graph) -> int:
+    """Count the distinct forms of nodes: operator, version, options, and the operand properties known before the model runs."""
+    forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
+
+    def form_of(node: Node) -> Hashable:
+        operands = node.inputs + node.outputs
+        first = {operand: place for place, operand in reversed([*enumerate(operands)])}
+        repeated = len(first) < len(operands) and tuple([first[operand] for operand in operands])
+        return node.op, node.version, graph.model.options(node), repeated, *[forms[index] for index in operands]
+
+    return len({form_of(node) for node in graph.nodes})
+
+
+def _form_of(model: Model, tensor: Tensor) -> Hashable:
+    offset, size = tensor.data or (0, 0)
+    value = bytes(model.content[offset : offset + size]) if size <= _SMALL_CONSTANT else size
+    kind, scales, zero_points, *rest = tensor.quantization or ("", (), ())
+    quantization = kind, tensor.scale, tensor.zero_point, len(scales), len(zero_points), *rest
+    shape = tensor.has_rank, tensor.shape, tensor.shape_signature
+    return tensor.type, shape, tensor.allocation, quantization, value
+
+
+class Tries:
+    """A number of tries for one question, within the effort of the command."""
+
+    def __init__(self, count: int, effort: Effort) -> None:
+        self._left = count
+        self._effort = effort
+
+    @property
+    def are_over(self) -> bool:
+        """True if no try is left."""
+        return self._left <= 0 or self._effort.is_over
+
+    def take(self) -> bool:
+        """Use one try; return whether there was one left."""
+        was_left = not self.are_over
+        self._left -= 1
+        return was_left

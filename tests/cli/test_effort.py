@@ -1,0 +1,68 @@
+"""A command on a model that is too large simulates less, and says what it left out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from delegate_sim.graph import effort
+from delegate_sim.runtime import interpreter
+from tests.support.models import chain_model, many_operators
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """A model that a command may simulate three times."""
+    model = many_operators(10)
+    monkeypatch.setattr(effort, "_MOST_NODES", 100)
+    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 120)
+    return model
+
+
+@pytest.fixture
+def simulations(monkeypatch):
+    """Return the list to which each simulation is added."""
+    made = []
+    simulate = interpreter._simulate_chain
+    monkeypatch.setattr(interpreter, "_simulate_chain", lambda *arguments: made.append(arguments) or simulate(*arguments))
+    return made
+
+
+COMMANDS = [
+    ["analyze", "--delegate", "all"],
+    ["diagnose", "--delegate", "all"],
+    ["releases", "--delegate", "all"],
+    ["scan", "--delegate", "all", "--processes", "1", "--output", "table.csv"],
+    ["export", "dot", "--delegate", "all", "--output", "graph"],
+    ["report", "--delegate", "all", "--output", "page.html"],
+]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
+def test_a_command_leaves_out_targets_and_says_so(run, simulations, little, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.tflite").write_bytes(bytes(little.content))
+    form = [arguments.pop(1)] if arguments[0] == "export" else []
+    result = run(arguments[0], *form, "m.tflite", *arguments[1:])
+    said = result.stderr + "".join(path.read_text() for path in tmp_path.glob("table.csv"))
+    assert "m.tflite: not simulated: " in said
+    assert "DELEGATE_SIM_LIMITS=10" in said
+    assert result.exit_code == 2
+    assert 0 < len(simulations) < 40
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["diagnose", "--delegate", "nnapi"], ["releases", "--delegate", "xnnpack"], ["fix", "--for", "nnapi", "--plan"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_command_leaves_out_questions_and_says_so(run, little, tmp_path, monkeypatch, arguments):
+    monkeypatch.setattr(effort, "_MOST_NODES", 1)
+    path = tmp_path / "m.tflite"
+    path.write_bytes(bytes(little.content) if arguments[0] != "fix" else chain_model(["ADD 4", "ROUND"] * 10).bytes())
+    assert "Not simulated: " in run(arguments[0], path, *arguments[1:]).stdout
+    assert (
+        "DELEGATE_SIM_LIMITS=10"
+        in json.loads(run(arguments[0], path, *arguments[1:], "--format", "json").stdout)["not_simulated"][-1]
+    )
