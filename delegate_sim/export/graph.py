@@ -47,8 +47,9 @@ def as_dot(run: Run) -> str:
     """Return the graph in Graphviz's DOT language, with a cluster for every partition.
 
     Netron also reads this file, but ignores the definitions in clusters. Nodes are therefore defined outside the clusters, which
-    only list the names of nodes. Node names begin with the partition, written so that Netron shows it as the operator
-    (``dot.js`` of lutzroeder/netron 9.3). Raises MissingPackageError if networkx or pydot is missing.
+    only list the names of nodes. Each node name begins with the partition, in a form that makes Netron show the partition where
+    it normally shows the operator type (``dot.js`` of lutzroeder/netron 9.3). Raises MissingPackageError if networkx or pydot is
+    missing.
     """
     pydot = _package("pydot")
     graph = networkx_graph(run)

@@ -99,7 +99,7 @@ def second_path_of(path: str) -> str:
 
 
 def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
-    """Raise FixError if an output file is the model itself, or if it exists and ``replaces`` is false."""
+    """Raise FixError if an output file is the model itself, or if the output file exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
             raise FixError(printable(f"{path}: is the model itself, which is never written over"))
@@ -175,7 +175,7 @@ def prove(
 
 
 def corresponding(model: Model, other: Model) -> dict[int, str]:
-    """Return the names, by index, of the first subgraph's tensors that nodes of both models write.
+    """Return the names, by index, of the tensors in the first subgraph that are written by a node in both models.
 
     Tensors that nothing reads are omitted, because a loop may leave any values in them. If the tensors would take too much
     memory, the result is empty.

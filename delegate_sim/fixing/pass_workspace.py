@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SMALL = 1 << 12
-"""Largest number of elements of a new constant that is computed at once; larger constants are computed during file writing."""
+"""Largest number of elements of a new constant that is computed immediately, not when the file is written."""
 _NUMBERS = itertools.count(1)
 
 _GREATEST_SIZE = (1 << 31) - 1
@@ -124,7 +124,7 @@ class Work:
     ) -> int:
         """Add a constant with the elements that ``compute`` returns; return its index.
 
-        The elements of a small constant are computed at once, and those of a large constant when the file is written.
+        The elements of a small constant are computed immediately; those of a large constant, when the file is written.
         """
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:

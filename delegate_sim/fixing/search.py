@@ -247,7 +247,7 @@ class _Search:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Apply passes that bring a gain only in combination, as few as possible; return whether any were applied."""
+        """If passes bring a gain only in combination, apply as few of them as possible; return whether any were applied."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False

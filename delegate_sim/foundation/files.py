@@ -29,7 +29,10 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Inside this context, refuse to write any file that has been read in it, even through a link to the file."""
+    """Inside this context, refuse to write any file that was read inside the context.
+
+    Links to such a file are refused as well.
+    """
     token = _inputs.set(set())
     try:
         yield
@@ -173,7 +176,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 def alone_with(path: str) -> Iterator[None]:
     """Hold the lock of a file inside this context; wait while another process holds the lock. Raises OSError.
 
-    Unfinished files in the same folder, left by processes that were killed while they wrote this file, are removed.
+    Also remove unfinished files in the same folder, which are left behind by processes that are killed while writing this file.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -226,7 +229,7 @@ else:
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:
-        """Lock the folder of the file, so that no lock file is left behind. The lock ends with the process."""
+        """Lock the folder of the file, not a separate lock file, which would be left behind. The lock ends with the process."""
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)

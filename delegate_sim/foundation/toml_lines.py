@@ -10,7 +10,9 @@ from . import toml
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int:
-    """Return the number, counted from 1, of the line that sets a key; if there is none, the line of the nearest table around it.
+    """Return the number, counted from 1, of the line that sets a key.
+
+    If no line sets the key, return the line of the nearest enclosing table, or 1 if there is none.
 
     ``key`` consists of the names of tables and keys, and of indices into arrays of tables. If several statements mention the
     key, the first one counts.
@@ -47,7 +49,7 @@ def _has(content: Any, key: Sequence[str | int]) -> bool:
 
 
 def _within(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> int:
-    """Return the line number of the last name in a statement, or of the statement's first line if the name is missing."""
+    """Return the number of a statement's line that has the last of ``names``, or of its first line if no line has that name."""
     word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])") if names else None
     for number, line in enumerate(lines[start : end + 1], start):
         if word is not None and word.search(line.partition("#")[0]):

@@ -44,7 +44,7 @@ class Budgets:
     tolerance: Tolerance = Tolerance()
 
     def overridden_by(self, other: Budgets) -> Budgets:
-        """Return these budgets with the values that ``other`` sets."""
+        """Return these budgets, overridden by the values that ``other`` sets."""
         return replace(_joined(self, other), tolerance=_joined(self.tolerance, other.tolerance))
 
 

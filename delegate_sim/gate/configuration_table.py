@@ -181,7 +181,7 @@ _CLAUSE = re.compile(r"\s*(==|!=|<=|>=|<|>)?\s*(\d+(?:\.\d+)*)\s*")
 
 
 def check_version(value: Any) -> None:
-    """Raise ValueError if the running version of delegate-sim does not satisfy the requirement."""
+    """Raise ValueError if the running version of delegate-sim does not satisfy the requirement ``value``."""
     own = _release_numbers(__version__)
     for clause in parse_text(value).split(","):
         match = _CLAUSE.fullmatch(clause)

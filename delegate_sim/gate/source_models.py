@@ -80,9 +80,9 @@ def converted(source: ConfiguredSource) -> Conversion:
 
 
 def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
-    """Return the first installed route that supports the settings, or else the first route that supports them.
+    """Return the first route that supports the settings, preferably one whose converter is installed.
 
-    The converter of the latter is not installed. Raise ModelError if no route supports the settings.
+    Raise ModelError if no route supports the settings.
     """
     able = [route for route in candidates if source.converter in ("", route.name) and knows(route, source.settings)]
     if not able:
@@ -97,7 +97,7 @@ def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
 def _place(value: Any) -> str:
     """Return the place of a source or of data: a path in the configuration's folder, or the name of a function.
 
-    A function is in a file (its path comes first) or in a module.
+    The name of a function starts with the path of its file or the name of its module.
     """
     text = parse_text(value)
     parse_inside(text)

@@ -26,7 +26,7 @@ DELEGATE = 51
 
 @dataclass(frozen=True, slots=True)
 class ReplacingCall:
-    """The numbers that the runtime logs for one call: of nodes it replaces, of nodes in the plan, and of partitions."""
+    """The counts that the runtime logs for one call: replaced nodes, nodes in the plan, and partitions."""
 
     replaced: int
     total: int

@@ -12,7 +12,7 @@ from .model_editing import Edited, Editor, NodeKey, edited
 
 
 def demanded_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
-    """Return the version that a converter writes for each builtin operator.
+    """Return the version that a converter would write for each builtin operator.
 
     ``supposed`` gives the versions that some nodes need. The version that any other node needs is derived from the node.
     """
@@ -35,5 +35,5 @@ def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
 
 
 def with_converted_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
-    """Return the model with the versions that a converter writes (see ``demanded_versions``)."""
+    """Return the model with the versions that a converter would write (see ``demanded_versions``)."""
     return with_versions(model, demanded_versions(model, supposed))

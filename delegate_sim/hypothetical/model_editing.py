@@ -1,4 +1,4 @@
-"""Edit a model as a converter would have written it, and track the origin of each node."""
+"""Edit a model into the form that a converter would have written, and track the origin of each node."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from .model_editing import Edited, Editor, NodeKey, edited
 
 
 def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model without ``nodes``. If other nodes read a result of a removed node, it becomes an input of the model.
+    """Return the model without ``nodes``. If other nodes read a result of a removed node, this result becomes an input.
 
-    A subgraph that a node calls must keep its inputs and outputs. There, a node is not removed if anything reads its results.
+    A subgraph that a node calls must keep its inputs and outputs. In such a subgraph, a node stays if anything reads its results.
     """
     return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
 

@@ -1,4 +1,4 @@
-"""Simplification of a subgraph, as by a converter when shapes that were unknown become known."""
+"""Simplify a subgraph as a converter would if unknown shapes became known."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
 def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors: _Neighbors) -> int | None:
-    """Return the tensor that a layer must read if its option to keep dimensions is to replace the RESHAPE after it.
+    """Return the tensor that a layer must read so that its option to keep dimensions can replace the RESHAPE after the layer.
 
     Return None if the option cannot replace the RESHAPE.
     """

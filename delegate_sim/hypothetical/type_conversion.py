@@ -22,7 +22,7 @@ from .model_editing import Edited, Editor, edited, unchanged
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
-"""The largest number of elements of constants whose values are kept; larger constants are weights, whose values do not matter."""
+"""Largest number of elements of a constant whose values are kept. Larger constants are weights, whose values do not matter."""
 
 _MOST_ELEMENTS = 1 << 31
 """Constants have fewer elements than this, because the file stores every element."""
@@ -64,7 +64,7 @@ _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 @functools.lru_cache(maxsize=2)
 def as_float(model: Model) -> Edited:
-    """Return the model as a converter writes it without quantization (with ``converter.optimizations`` empty)."""
+    """Return the model that a converter would write without quantization (with ``converter.optimizations`` empty)."""
     if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
         return unchanged(model)
     return _with_versions(edited(model, lambda editor: _widen(editor, model)))
@@ -72,7 +72,7 @@ def as_float(model: Model) -> Edited:
 
 @functools.lru_cache(maxsize=2)
 def as_int8(model: Model) -> Edited:
-    """Return the model as a converter writes it with full integer quantization (calibrated, with float inputs and outputs)."""
+    """Return the model that a converter would write with full integer quantization (calibrated, float inputs and outputs)."""
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
 
 

@@ -48,7 +48,7 @@ class TensorDifference:
     problem: str
     """The reason why the tensor cannot be compared; empty if it can be compared."""
     unsteady: int = 0
-    """Number of elements that differ between runs of the first model, since some CPU kernels read uninitialized memory."""
+    """Number of elements that differ between runs of the first model. (Some CPU kernels read uninitialized memory.)"""
 
     @property
     def is_same(self) -> bool:
@@ -112,9 +112,9 @@ class Continuation:
     inputs: tuple[tuple[bool, int], ...]
     """For each input: True and the index of an output of the other model, or False and the index of an original input."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the original model: the model that computes it (0: the other, 1: this one), and its index there."""
+    """For each output of the original model: the model that computes it (0: the other, 1: this), and its index in that model."""
     tensors: Mapping[int, int]
-    """For tensors of the original model that this model also has: the index in this model, by the index in the original."""
+    """For tensors of the original model that this model also has: the index in this model, keyed by the index in the original."""
 
 
 @dataclass(frozen=True, slots=True)

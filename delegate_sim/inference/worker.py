@@ -111,7 +111,7 @@ class _Stored:
         return (numbers - self.zero_point) * self.scale if self.scale else numbers
 
     def stored(self, numbers: Any) -> Any:
-        """Return the stored values that are nearest to real numbers."""
+        """Return the stored values that are nearest to the real numbers ``numbers``."""
         if not self.scale:
             return numbers.astype(self.kind)
         limits = np.iinfo(self.kind)

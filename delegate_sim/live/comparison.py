@@ -17,7 +17,7 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Largest number of partitions to describe of those that only the real code has, and of those that only the simulation has."""
+"""Limit on the partitions that are described, both of those that only the real code has and of those only in the simulation."""
 
 
 @dataclass(frozen=True, slots=True)

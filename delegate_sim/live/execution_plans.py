@@ -1,7 +1,7 @@
 """Read from LiteRT's interpreter the nodes that the default delegate took.
 
 The Python API shows neither execution plans nor the nodes that a delegate kernel replaced, but delegates see both. This module
-therefore applies a second delegate after the default delegate; it claims no node and records the plans.
+therefore applies a second delegate after the default delegate. The second delegate claims no node and records the plans.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ NodePlan = tuple[int | Partition, ...]
 
 
 def plans(model: bytes) -> list[NodePlan]:
-    """Return the execution plan of each subgraph after the runtime applied its delegate.
+    """Return the execution plan of each subgraph after the runtime has applied its default delegate.
 
     Raise ValueError or RuntimeError if the runtime cannot load or prepare the model.
     """

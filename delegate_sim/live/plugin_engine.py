@@ -109,7 +109,7 @@ def _lacks(traits: PluginTraits) -> str:
 
 
 def _missing_library(printed: Sequence[str], needs: str) -> str:
-    """Return the requirement to install if the printed lines report a library that cannot be loaded; empty if there is none."""
+    """Return the requirement to install if the printed lines report a library that cannot be loaded; empty if no line does."""
     libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
     return f"{needs} ({libraries[-1].rstrip('.')})" if libraries else ""
 

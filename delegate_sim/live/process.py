@@ -13,7 +13,7 @@ from ..foundation.limits import how_to_raise, raised
 
 SECONDS = 120
 MEMORY = 16 << 30
-"""Limit of address space in bytes. A process that exceeds the limit prints an error, or crashes."""
+"""Limit on the address space, in bytes. A process that exceeds the limit prints an error, or crashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Finished:
 _PROBE = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""Python code that starts the module. Python's own folders come first in the path, so that this package shadows no modules."""
+"""Python code that starts a module. Python's own folders come first in the path, so that this package shadows no modules."""
 
 
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:

@@ -224,7 +224,7 @@ class Tables:
         return self.buffer.numbers("<?", self.at(field), self.what, bool(self._fields[field].default))
 
     def rows(self, field: str) -> list[tuple[int, ...]]:
-        """Read a field of each table that is a vector of numbers."""
+        """Read the vectors of numbers that a field of each table refers to."""
         element = self._fields[field].element
         assert element is not None
         what = f"a vector of {self.what}"
@@ -280,7 +280,7 @@ class Tables:
         return Tables(self.buffer, name, self.targets(field, f"one of its {name} tables"))
 
     def child_vectors(self, field: str) -> tuple[Tables, list[int]]:
-        """Return all elements of a vector of tables that each table has, as one ``Tables``, and the length of each vector."""
+        """Return the elements of the vectors of tables that a field refers to, as one ``Tables``, and the vectors' lengths."""
         references, counts = self._references(field)
         return self._referred(field, references), counts
 
@@ -296,7 +296,7 @@ class Tables:
         return name
 
     def _references(self, field: str) -> tuple[Sequence[int], list[int]]:
-        """Return the positions of all elements of a vector of tables that each table has, and the length of each vector."""
+        """Return the positions of the elements of the vectors of tables that a field refers to, and the vectors' lengths."""
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)

@@ -314,8 +314,8 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
     """Return a function that names an item, such as a tensor, by its subgraph and its index in the subgraph.
 
-    ``counts`` gives the number of items in each subgraph. The function receives a position in the list of the items of all
-    subgraphs, minus ``start``.
+    ``counts`` gives the number of items in each subgraph. The items of all subgraphs are numbered in sequence; the function
+    receives this number, minus ``start``.
     """
 
     def name(position: int) -> str:

@@ -112,29 +112,29 @@ class Field:
 
     @property
     def target(self) -> str | None:
-        """The table type that the field refers to, or that the elements of its vector have; None if it refers to no table."""
+        """The table type that the field refers to, or that the elements of its vector have; None if there is none."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 
     @property
     def size(self) -> int:
-        """The number of bytes that the field takes in its table, where it is a number or a reference."""
+        """The number of bytes that the field takes in its table, which holds either a number or a reference."""
         return struct.calcsize(self.format or "<I")
 
     @property
     def element_size(self) -> int:
-        """The number of bytes of an element of the field's vector or string, which is a number, a reference or a character."""
+        """The size in bytes of one element (a number, reference or character) of the field's vector or string."""
         return 4 if self.target is not None else struct.calcsize(f"<{self.element or 's'}")
 
 
 def enum_names(name: str) -> Mapping[int, str]:
-    """Return the names of an enum's or a union's members, by value."""
+    """Return the names of the members of an enum or union, by value."""
     return ENUMS[name]
 
 
 @functools.cache
 def enum_values(name: str) -> Mapping[str, int]:
-    """Return the values of an enum's or a union's members, by name."""
+    """Return the values of the members of an enum or union, by name."""
     return MappingProxyType({member: value for value, member in ENUMS[name].items()})
 
 

@@ -34,8 +34,8 @@ class ModelBuilder:
     """A model under construction.
 
     As in the runtime, the caller may continue after a refused call. If the function ``on_refusal`` is given, refusals are passed
-    to it and not raised, and a refused call still takes effect, so that all refusals of a model are reported. Only ``finish``
-    always raises its refusal.
+    to it and not raised, and a refused call still takes effect, so that all refusals of a model are reported. However, refusals
+    by ``finish`` are always raised.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class ModelBuilder:
         self._relaxed = allow
 
     def check(self) -> Version:
-        """Check the model as a whole, as ``finish`` does, and return the version that it needs."""
+        """Check the model as a whole, as ``finish`` does, and return the version that the model needs."""
         return self._check(None)
 
     def finish(self) -> NnModel:

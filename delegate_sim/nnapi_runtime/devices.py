@@ -23,7 +23,7 @@ MAX_COST = 3.4028234663852886e38
 
 @dataclass(frozen=True, slots=True)
 class DeviceCost:
-    """Execution time and power of an operation, as multiples of the CPU's."""
+    """Execution time and power of an operation, as multiples of the values for the CPU."""
 
     execution: float
     power: float

@@ -35,9 +35,9 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 class OptionalInputs:
     """The optional inputs that follow the first ``start`` inputs, which are required.
 
-    An operation may have several forms with different optional inputs. ``told_by`` tells them apart: it is the position of an
-    input, and a type that this input has in this form only. If exactly ``paired`` inputs would remain after inputs with default
-    values are dropped, nothing is dropped, since two inputs that belong together would be separated.
+    An operation may have several forms with different optional inputs. ``told_by`` tells these forms apart: it is the position of
+    an input, and a type that this input has in this form only. If exactly ``paired`` inputs would remain after inputs with
+    default values are dropped, nothing is dropped, since two inputs that belong together would be separated.
     """
 
     start: int

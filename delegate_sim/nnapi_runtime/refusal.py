@@ -25,7 +25,7 @@ class Call(str, Enum):
 
 
 class Concern(Enum):
-    """The property that a rule on operations checks in the operands."""
+    """The property of the operands that a rule on operations checks."""
 
     TYPES = "types"
     RANK = "rank"

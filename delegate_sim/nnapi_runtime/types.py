@@ -253,7 +253,7 @@ def is_tensor(code: int) -> bool:
 
 
 def is_extension(code: int) -> bool:
-    """Return whether an operand type or an operation belongs to an extension; then its code has a prefix."""
+    """Return whether an operand type or an operation belongs to an extension. The codes of extensions have a prefix."""
     return (code & 0xFFFFFFFF) >> 16 != 0
 
 
@@ -263,7 +263,7 @@ def element_size(code: int) -> int:
 
 
 def type_level(code: int) -> int:
-    """Return the lowest feature level that has the type."""
+    """Return the lowest feature level that includes the type."""
     return _TYPES[code][1]
 
 
@@ -273,7 +273,7 @@ def type_name(code: int) -> str:
 
 
 def element_count(dimensions: tuple[int, ...]) -> int:
-    """Return the product of the dimensions, computed like the runtime in unsigned 32-bit arithmetic."""
+    """Return the product of the dimensions, computed in unsigned 32-bit arithmetic, as in the runtime."""
     count = 1
     for dimension in dimensions:
         count = count * dimension & 0xFFFFFFFF

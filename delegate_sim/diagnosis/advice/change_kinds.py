@@ -177,7 +177,7 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.RELEASE: "other-release",
     }
 )
-"""The code of the change for each kind of problem. If a feature raised a version, the change is ``change-converter-setting``."""
+"""The code of the change for each kind of problem (``change-converter-setting`` for a version that a feature raised)."""
 
 OF_RUNTIME = "runtime"
 """The ``kind`` of a reason that applies to the whole graph rather than to one node."""

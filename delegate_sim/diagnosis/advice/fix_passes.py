@@ -28,7 +28,9 @@ class PassFinder:
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
-        """Return the most exact pass that improves the model when applied to these nodes; None if there is no such pass.
+        """Return a pass that improves the model when applied to these nodes; None if there is no such pass.
+
+        Passes that keep the results exactly are tried first.
 
         The number of passes to try is limited. After that many tries, the result is None.
         """

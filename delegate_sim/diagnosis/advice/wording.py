@@ -153,7 +153,7 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the operators that the subject of the cause is about. The cause may keep other operators on the CPU, too."""
+        """Return the operators to which the subject of the cause applies. The cause may keep other operators on the CPU, too."""
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
@@ -223,7 +223,7 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator whose result has an unknown size because it selects elements by value; empty if there is none."""
+        """Return the operator that selects elements by value, so that the size is unknown; empty if there is no such operator."""
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():

@@ -12,11 +12,11 @@ _TYPE_FEATURE = "-type"
 
 
 def joined(blockers: Blockers) -> Blockers:
-    """If a rank or type raised a refused version, merge the version's cause into the cause of that rank or type.
+    """Merge the cause for a refused version into the cause for a rank or type, if that rank or type raised the version.
 
-    The cause of the rank or type keeps its identity, and gets the codes and versions of the version's cause. Causes are merged
-    only if all nodes with the refused version are also refused for that rank or type. A cause whose fix converts the whole model
-    is not merged.
+    The merged cause has the identity of the cause for the rank or type, and the codes and versions of both causes. Causes are
+    merged only if all nodes with the refused version are also refused for that rank or type. A cause whose fix converts the whole
+    model is not merged.
     """
     causes = {cause.identity: cause for cause in blockers.causes}
     for version in blockers.causes:

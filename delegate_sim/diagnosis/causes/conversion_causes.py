@@ -71,8 +71,8 @@ def other_types(
 ) -> Root | None:
     """Return the conversion to other types that gains most when added to ``supposition``; None if no conversion gains anything.
 
-    Each conversion that exceeds a limit is added to ``not_simulated``. Refusals of versions alone do not count as removed,
-    because the features that raised the versions explain these refusals.
+    Each conversion that exceeds a limit is added to ``not_simulated``. A refusal of an operator version does not count as
+    removed, because it is explained by the feature that raised the version.
     """
     if now.run.refusal is not None and now.run.refusal.behind is not None:
         # A stage behind the delegate names the refused operand, so not all types have to change.

@@ -16,7 +16,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, effort: Effort
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Return, for each cause, the CPU nodes that have no cause of their own, but leave the CPU once this cause is fixed.
+    """Return, for each cause, the CPU nodes that have no cause of their own, but would be delegated if this cause were fixed.
 
     Such nodes widen float16 weights, lie in partitions that a limit drops, or depend on nodes around them. Each node is assigned
     to the first cause whose fix alone frees the node. If no single fix is enough, causes are fixed in order, and the node is

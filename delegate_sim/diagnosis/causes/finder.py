@@ -441,7 +441,7 @@ class _Finder:
         }
 
     def _view(self, key: NodeKey, examined: Examined) -> NodeView:
-        """Return the node of a simulated run's changed model that corresponds to a node of the file."""
+        """Return a node of the file as it is in the changed model of a simulated run."""
         now = examined.change.now[key]
         graph = file_graphs(examined.change.model)[now.subgraph]
         return graph.view(graph.nodes[now.node])

@@ -22,7 +22,7 @@ COMPILED: Mapping[str, str] = MappingProxyType(
 """Custom operators that hold a program for another accelerator, and the tool that creates each of them."""
 
 _LISTS = ("FlexTensorList", "TensorList")
-"""Name prefixes of the operators that keep the results of a loop's steps in a list: TensorFlow's and the runtime's own."""
+"""Name prefixes of the operators that keep results of a loop in a list: one for TensorFlow's operators, one for the runtime's."""
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
 """Operators of lookup tables; the runtime's tables map text to numbers or numbers to text."""

@@ -123,7 +123,8 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
     """Return the nodes whose operand sizes may depend on the unknown-size tensor for which the runtime refuses the graph.
 
-    The result includes nodes that run subgraphs, and all nodes of the other subgraphs, because callers set the sizes there.
+    The result includes nodes that run subgraphs, and all nodes of the other subgraphs, because the node that calls a subgraph
+    sets its sizes.
     """
     refusal = examined.run.refusal
     if refusal is None or refusal.tensor is None:

@@ -77,7 +77,7 @@ def string(text: str) -> NewVector:
 
 
 class Front:
-    """The new part of a file, which ends where the old bytes begin."""
+    """The new part of a file. The old bytes follow it."""
 
     def __init__(self, root: NewTable) -> None:
         self._places: dict[int, int] = {}

@@ -134,7 +134,10 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
 
 
 def _cast_before_moves(work: Work) -> None:
-    """Move each CAST from INT64 in front of the nodes that only move elements; nodes are visited from last to first."""
+    """If a CAST of INT64 values follows nodes that only move elements, place it before these nodes.
+
+    Nodes are visited from last to first.
+    """
     editor = work.editor
     readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
     moves = {index: node for _, node in editor.nodes if node.op in _MOVES and not node.is_custom for index in node.outputs}

@@ -1,4 +1,4 @@
-"""Rules on IF and WHILE. They refer to other models, and their operands have to match the inputs and outputs of these models.
+"""Rules on IF and WHILE. These operations refer to other models, whose inputs and outputs their operands have to match.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """

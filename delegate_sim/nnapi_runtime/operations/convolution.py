@@ -55,7 +55,8 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
     """Return the allowed lists of a convolution's inputs.
 
     Each list has tensors, then INT32 scalars, and at level 3 and above optionally a layout flag and dilation factors.
-    ``implicit`` is the number of scalars if one of them is the padding scheme. With explicit padding, four sizes replace it.
+    ``implicit`` is the number of scalars if one of them is the padding scheme. With explicit padding, four sizes replace this
+    one.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
@@ -99,7 +100,7 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. The runtime mistakenly reads the input's scale in its place."""
+    """Return the feature level that the output's scale needs. The runtime mistakenly reads the input's scale instead."""
     return product_level(view, view.inputs[0].scale)
 
 

@@ -11,7 +11,7 @@ _O = OperationType
 
 
 def _embedding_level(view: OperationView) -> int:
-    """Return the feature level that the type of the lookup table needs. Android 10 raises the level for no type."""
+    """Return the feature level that the type of the lookup table needs. On Android 10, no type raises the level."""
     is_newer = view.inputs[1].type in {_T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM} and view.android >= 11
     return 3 if is_newer else 1
 

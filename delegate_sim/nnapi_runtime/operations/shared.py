@@ -63,7 +63,7 @@ def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> Operat
 
 
 def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
-    """Return the rule for an operation with two inputs, and by default also an output, of the same type (see ``unary``)."""
+    """Return the rule for an operation with two inputs of one type; by default, the output has the same type (see ``unary``)."""
     return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
 
 

@@ -79,7 +79,7 @@ BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One allowed list of an operation's inputs or outputs: a slot for each operand, needed from feature level ``level`` on.
+    """One allowed list of an operation's inputs or outputs, as a slot for each operand, and the feature level that it needs.
 
     If ``repeated`` is given, this slot applies to one or more operands between the slots of ``head`` and of ``tail``.
     """
@@ -136,7 +136,7 @@ class Decider:
 def operation_rule(
     code: str, concern: Concern, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10
 ) -> Rule:
-    """Return a rule on operations. ``source`` is a file, and the function in it, relative to common/types/operations/src."""
+    """Return a rule on operations. ``source`` names a file in common/types/operations/src, and a function in the file."""
     return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since, concern)
 
 
@@ -200,8 +200,8 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
     """Return the feature level of the first candidate that allows the operands' types.
 
-    If there is none, raise NnRefused for ``rule``. It names the first wrong operand of the candidate whose first wrong operand
-    comes latest.
+    If there is none, raise NnRefused for ``rule``. The error names the first wrong operand of one candidate: the one whose first
+    wrong operand comes latest.
     """
     furthest, needed = -1, ""
     for slots, level in candidates:
