@@ -49,6 +49,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
         yield _level(trials, levels)
     yield from _limits(trials)
     yield from _other_defaults(trials)
+    yield from _limits_at_levels(trials)
     if not has_table:
         yield from driver_matches(trials)
     else:
@@ -201,19 +202,38 @@ def _other_defaults(trials: Trials) -> Iterator[Match]:
         for option in setting.delegate.options
         if option.name not in setting.known and option.default_in(other) != setting.options[option.name]
     }
-    if not changes:
+    if changes:
+        yield from _at_any_level(trials, changes, f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}")
+
+
+def _limits_at_levels(trials: Trials) -> Iterator[Match]:
+    """Yield a simulation that is limited to the log's number of delegate kernels, if it reproduces the log at any level."""
+    option = trials.setting.delegate.limits.option
+    if not option or option in trials.setting.known:
         return
-    values = ", ".join([f"{name} = {value}" for name, value in changes.items()])
-    text = f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'} ({values})"
+    counts = set(trials.facts.kernels.values())
+    for line in trials.facts.replacements or ():
+        # Delegated and other partitions alternate.
+        counts |= {line.partitions // 2, line.partitions - line.partitions // 2}
+    for limit in sorted(counts - {0}):
+        yield from _at_any_level(trials, {option: limit}, "a limit on partitions")
+
+
+def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
+    """Yield a simulation with the changed options that reproduces the log: at the assumed feature level, or the highest other."""
+    setting = trials.setting
+    text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"
     if (run := trials.fitting(changes)) is not None:
-        yield Match(run, Account("options", f"{text} reproduce the device", changes))
+        yield Match(run, Account("options", f"{text}, the simulation reproduces the device", changes))
         return
     levels = setting.delegate.levels
-    fits = {level: run for level in setting.other_levels if levels and (run := trials.fitting({**changes, levels.option: level}))}
-    if levels is not None and fits:
+    if levels is None:
+        return
+    fits = {level: run for level in setting.other_levels if (run := trials.fitting({**changes, levels.option: level}))}
+    if fits:
         level, *rest = fits
-        text += f" at feature level {level} instead of {setting.options[levels.option]} reproduce the device"
-        text += f" (so do {', '.join(map(str, sorted(rest)))})" if rest else ""
+        text += f" at feature level {level} instead of {setting.options[levels.option]}, the simulation reproduces the device"
+        text += f" (also at {', '.join(map(str, sorted(rest)))})" if rest else ""
         yield Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
 
 

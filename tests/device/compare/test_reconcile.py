@@ -115,6 +115,8 @@ def test_a_limit_and_a_driver():
         # An application that lifted the limit, on an old phone; then benchmark_model without parameters, with the API's limit.
         ({"max_number_delegated_partitions": 0, "feature_level": 29}, "api"),
         ({"max_number_delegated_partitions": 3, "feature_level": 27}, "benchmark"),
+        # An application with a limit of its own.
+        ({"max_number_delegated_partitions": 4, "feature_level": 29}, "api"),
     ],
 )
 def test_the_other_defaults_at_another_feature_level(options, defaults):
