@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..delegates.options import option_as_typed
+from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
@@ -24,6 +26,9 @@ from ..version import __version__
 from .baseline.baseline import Entry, EntryKey, Fallback
 from .budgets import Budgets, Regression, exceeded, improvements, regressions
 from .results import BETTER, FAILED, PASSED, Case
+
+_MOST_LISTED = 1_000
+"""Largest number of findings of one code, and of changes in the model, that are listed for a model on a target."""
 
 
 def update_command(path: str) -> str:
@@ -80,7 +85,23 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
             case = replace(case, notes=(note, *case.notes))
     further = (*_not_running(run, now, entry), *_over_budget(run, now, budgets))
     is_failed = any(finding.level == ERROR for finding in further)
-    return replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further))
+    return _shortened(replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further)))
+
+
+def _shortened(case: Case) -> Case:
+    """Limit the listed findings of each code and the listed changes. Add a note if any are left out."""
+    most = raised(_MOST_LISTED)
+    numbers: Counter[str] = Counter()
+    listed = []
+    for finding in case.findings:
+        numbers[finding.code] += 1
+        if numbers[finding.code] <= most:
+            listed.append(finding)
+    left_out = {"finding": len(case.findings) - len(listed), "change": max(len(case.changes) - most, 0)}
+    notes = [
+        f"{count:,} more {what}{'' if count == 1 else 's'} left out{how_to_raise()}" for what, count in left_out.items() if count
+    ]
+    return replace(case, findings=tuple(listed), changes=case.changes[:most], notes=(*case.notes, *notes))
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import pytest
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.gate import judgment
 from delegate_sim.gate.baseline.baseline import EntryKey, Fallback
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
 from delegate_sim.gate.judgment import judge, take_entry, update_command
@@ -92,6 +93,16 @@ def test_a_node_that_was_on_the_cpu_already_is_not_named():
     before, now = chain_model(MIXED), chain_model([*MIXED[:-1], "ADD 4"])
     found = statements(judged(now, entry_of(before)), "nnapi-operator-version")
     assert found == ["fell back to the CPU: version 4; needs version at most 2 (changed: version 1 -> 4)"]
+
+
+def test_findings_and_changes_beyond_a_limit_are_counted(monkeypatch):
+    monkeypatch.setattr(judgment, "_MOST_LISTED", 1)
+    found = judged(chain_model(["RELU", *["SQRT 9"] * 3]), entry_of(chain_model(["RELU"] * 4)))
+    assert found.status == FAILED
+    assert len(found.findings) == len({finding.code for finding in found.findings})
+    assert len(found.changes) == 1
+    assert found.notes[-2].endswith("left out; DELEGATE_SIM_LIMITS=10 raises every limit tenfold")
+    assert "more changes" in found.notes[-1]
 
 
 def test_a_new_node_is_not_one_that_fell_back():
