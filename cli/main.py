@@ -23,7 +23,7 @@ _COMMANDS = {
     "whatif": ("whatif", "What would happen if nodes were accepted, or versions, shapes or options changed."),
     "fix": ("fix", "A model rewritten so that delegates take more of it, proven to compute the same."),
     "sweep": ("sweep", "A source model converted in many ways: which conversion suits which delegate."),
-    "diff": ("diff", "What two models compute on this CPU, side by side: errors and latency."),
+    "verify": ("verify", "What two models compute on this CPU, side by side: errors and latency."),
     "report": ("report", "A page to look at: the graph, where it is cut, and why, as one HTML file."),
     "export": ("export", "What delegates do to a model, for Model Explorer, Graphviz and others."),
     "releases": ("releases", "How each release of the runtime treats a model."),
@@ -39,6 +39,9 @@ _COMMANDS = {
 }
 """The module and the summary of each command, so that the help can be shown without importing the modules."""
 
+_ALIASES = {"analyse": "analyze", "diff": "verify"}
+"""Other names of commands, which the help does not show."""
+
 
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
@@ -53,6 +56,7 @@ class _Program(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = _ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
         from delegate_sim.foundation.files import inputs_kept

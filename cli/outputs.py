@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from .console.output_file import refuse_existing
 from .console.terminal import format_option, write_file
 from .formats import FORMATS as COMMON_FORMATS
 
@@ -46,15 +47,15 @@ class _ReportType(_ParamType):
         return ReportFile(form, path)
 
 
-def output_options(command: Command) -> Command:
-    """Add ``--format`` and ``--report`` to a command."""
+def output_options(command: Command, *, replaces: bool = False) -> Command:
+    """Add ``--format`` and ``--report`` to a command. With ``replaces``, report files that exist are replaced."""
     command = click.option(
         "--report",
         "files",
         multiple=True,
         type=_ReportType(),
-        callback=_different_files,
-        help="Write a file in any of the formats as well; may be given several times.",
+        callback=_different_files if replaces else _new_files,
+        help="Also write a file in any of these formats.",
     )(command)
     return format_option("Text to read, JSON for programs, or a format for a service.", FORMATS)(command)
 
@@ -74,6 +75,12 @@ def summarize(results: Results) -> None:
     from .formats.github import write_summary
 
     write_summary(results, os.environ)
+
+
+def _new_files(context: click.Context, parameter: click.Parameter, files: Sequence[ReportFile]) -> Sequence[ReportFile]:
+    for file in _different_files(context, parameter, files):
+        refuse_existing(context, file.path)
+    return files
 
 
 def _different_files(_: click.Context, __: click.Parameter, files: Sequence[ReportFile]) -> Sequence[ReportFile]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 
 import click
 
@@ -55,7 +56,7 @@ entry has no model (--prune removes such entries). Processes that update the sam
 @click.option("--update", is_flag=True, help="Write the baseline entries of the models and targets that are checked.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries that have no model or target.")
 @live_options
-@output_options
+@partial(output_options, replaces=True)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(

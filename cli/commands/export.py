@@ -9,19 +9,24 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.graph.effort import Effort
+from delegate_sim.model.model import Model
+from delegate_sim.prepare.preparation import prepare
 from delegate_sim.results.compare.compared_runs import simulated_side
-from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.target import Target
 
-from ..console.terminal import write, write_file
+from ..console.output_file import output_option, refuse_existing
+from ..console.terminal import plain, width, write, write_file
 from ..models import Models, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
+from ..text.lowered import lowered_entry, lowered_lines
+from .inspect import lowered_models
 
 MODEL_EXPLORER = "model-explorer"
-_FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json")
+_LOWERED, _LOWERED_JSON = "lowered", "lowered-json"
+_FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON)
 
-_MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit"}
+_MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit", _LOWERED: "text", _LOWERED_JSON: "json"}
 """The format that ``write`` gets instead of these export formats: node data is JSON, and GraphML is XML, like ``junit``."""
 
 _EPILOG = """\b
@@ -30,9 +35,11 @@ Examples:
   delegate-sim export model-explorer model.tflite --delegate nnapi --delegate gpu -o overlay.json
   delegate-sim export dot model.tflite --delegate gpu -o model.dot
   delegate-sim export graphml model.tflite
+  delegate-sim export lowered model.tflite --delegate nnapi
 
 model-explorer is node data for Google's Model Explorer, a layer for each delegate: with several, each has a file of its own, with
 the delegate's name before the ending. Open it with: model-explorer model.tflite --node_data_paths=overlay.json
+lowered and lowered-json are the models that the delegate builds of its partitions, call by call.
 The other formats are written by networkx and pydot, which the extra [export] installs; in DOT a partition is a cluster.
 """
 
@@ -41,20 +48,23 @@ The other formats are written by networkx and pydot, which the extra [export] in
 @click.argument("form", metavar="FORMAT", type=click.Choice(_FORMATS))
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @targets_options
-@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
+@output_option()
 def command(
     form: str,
     path: str,
     targets: Sequence[Target],
     output: str | None,
 ) -> int:
-    """Write what delegates do to MODEL in the format of another program: model-explorer, dot, graphml or json."""
+    """Write what delegates do to MODEL in the format of another program."""
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates are several files: give --output")
+    if output is not None:
+        for target in targets:
+            refuse_existing(click.get_current_context(), _file(output, target, is_single=len(targets) == 1))
     model = read_model(one_path(path))
     models = Models([path])
     affordable = models.affordable(path, targets, Effort(model))
-    texts = [(target, _text(form, simulated_side(model, target).run)) for target in affordable]
+    texts = [(target, _text(form, model, target)) for target in affordable]
     for target, text in texts:
         if output is None:
             write(text, _MEDIUM.get(form, form))
@@ -63,7 +73,14 @@ def command(
     return models.exit_code
 
 
-def _text(form: str, run: Run) -> str:
+def _text(form: str, model: Model, target: Target) -> str:
+    if form in (_LOWERED, _LOWERED_JSON):
+        graphs = prepare(model)
+        built = lowered_models(model, graphs, target)
+        if form == _LOWERED:
+            return plain(lowered_lines(target, graphs, built, width()))
+        return json.dumps(lowered_entry(target, model, built), indent=2) + "\n"
+    run = simulated_side(model, target).run
     if form == MODEL_EXPLORER:
         from delegate_sim.export.model_explorer import node_data
 

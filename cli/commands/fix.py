@@ -21,10 +21,10 @@ from ..text.fix import fix_entry, fix_lines
 
 _EPILOG = """\b
 Examples:
-  delegate-sim fix model.tflite --for nnapi -o fixed.tflite
-  delegate-sim fix model.tflite --for nnapi --for gpu --plan
-  delegate-sim fix model.tflite --for nnapi --feature-level 30 --allow exact -o fixed.tflite
-  delegate-sim fix model.tflite --for gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
+  delegate-sim fix model.tflite --delegate nnapi -o fixed.tflite
+  delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
+  delegate-sim fix model.tflite --delegate nnapi --feature-level 30 --allow exact -o fixed.tflite
+  delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
 
 Passes are small rewrites of the file (docs/fix.md lists them). Each is tried against the simulator and kept if more multiply-adds
 are delegated, then if there are fewer kernels, fewer bytes across borders, fewer partitions; with several targets, if one
@@ -38,7 +38,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @for_option("A delegate that is to take more of the model; may be given several times.")
-@click.option("-o", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
+@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
 @click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
 @click.option(
     "--allow",

@@ -27,9 +27,6 @@ Examples:
   delegate-sim inspect model.tflite
   delegate-sim inspect model.tflite --file-shapes --subgraph 1
   delegate-sim inspect model.tflite --format json
-  delegate-sim inspect model.tflite --delegate nnapi --lowered
-
-A delegate and its options matter with --lowered only.
 """
 
 
@@ -37,7 +34,7 @@ A delegate and its options matter with --lowered only.
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
 @click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they are in the file.")
-@click.option("--lowered", is_flag=True, help="Show the model that the delegate builds of each partition, call by call.")
+@click.option("--lowered", is_flag=True, hidden=True)
 @target_arguments(ONE_DELEGATE_OPTION)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node of many models too, in place of a table.")
@@ -63,7 +60,7 @@ def command(
     def answer(path: str) -> Answer:
         model, graphs = _graphs(path, subgraph, file_shapes)
         if target is not None:
-            built = _lowered(model, graphs, target)
+            built = lowered_models(model, graphs, target)
             return Answer(
                 lambda: [lowered_entry(target, model, built)],
                 lambda: lowered_lines(target, graphs, built, width()),
@@ -88,7 +85,7 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
     return model, (graphs[subgraph],)
 
 
-def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
+def lowered_models(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
     """Apply the delegate to the model, and return the models that the delegate builds from these graphs for its backend."""
     run = simulate(model, target)
     decisions = [run.subgraphs[graph.index].decision for graph in graphs]
@@ -100,3 +97,14 @@ def _lowered(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[Low
             for built in target.delegate.behind.lowered(decision, target.options, target.release)
         ]
     )
+
+
+def _hide_target_options() -> None:
+    """Hide the options of targets from the help: they matter only for ``--lowered``, the former name of ``export lowered``."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.name in _TARGET_OPTIONS:
+            parameter.hidden = True
+
+
+_TARGET_OPTIONS = ("delegate", "pairs", "release", "defaults", "assume_ops_registered")
+_hide_target_options()

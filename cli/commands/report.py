@@ -11,6 +11,7 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.runtime.target import Target
 
+from ..console.output_file import output_option
 from ..console.terminal import write, write_file
 from ..exits import DONE, USAGE
 from ..models import Models, read_model
@@ -39,9 +40,7 @@ stop the others; the exit code is then 2.
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to find out what each cause costs, as diagnose."
 )
-@click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(), default="report.html", show_default=True, help="The file to write."
-)
+@output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],
     targets: Sequence[Target],

@@ -38,17 +38,16 @@ _GIB = 1 << 30
 
 _EPILOG = """\b
 Examples:
-  delegate-sim sweep model.keras --for nnapi --for gpu
-  delegate-sim sweep saved_model --for nnapi --option nnapi_runtime=13 --setting int8 --data inputs.npz
-  delegate-sim sweep model.onnx --for gpu --for npu-google --python onnx/bin/python --report page.html
-  delegate-sim sweep models.py:classifier --for gpu --all --format csv > conversions.csv
-  delegate-sim sweep model.keras --for nnapi --best-for nnapi -o model.tflite
+  delegate-sim sweep model.keras --delegate nnapi --delegate gpu
+  delegate-sim sweep saved_model --delegate nnapi --android 13 --setting int8 --data inputs.npz
+  delegate-sim sweep model.onnx --delegate gpu --delegate npu-google --python onnx/bin/python --report page.html
+  delegate-sim sweep models.py:classifier --delegate gpu --all --format csv > conversions.csv
+  delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
 file.py:function). The converters are those that are installed beside delegate-sim, or in the Pythons that --python names; each
-conversion runs in a process of its own. The search begins with float and goes where diagnose points; --all tries everything that
-the converters know (docs/sweep.md). Conversions are kept, so that a second run costs nothing. The exit code is 2 if there is no
-model at all; after Ctrl-C the finished rows are written, and it is 130.
+runs in a process of its own. --all tries everything that they know. Conversions are kept, so that a second run costs nothing. The
+exit code is 2 if there is no model at all; after Ctrl-C the finished rows are written, and it is 130.
 """
 
 
@@ -96,7 +95,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 
 @click.command("sweep", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("source_text", metavar="SOURCE")
-@for_option("A delegate that the model is for; may be given several times.")
+@for_option("A delegate that the model is for.")
 @click.option("--all", "everything", is_flag=True, help="Try everything that the converters know.")
 @click.option(
     "--setting",
@@ -111,24 +110,20 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--data",
     metavar="DATA",
-    help="What quantisers measure ranges with: a .npz file, a folder of images, or a function; by default numbers are drawn.",
+    help="What quantizers measure ranges with: a .npz file, a folder of images, or a function.",
 )
 @click.option("--best-for", metavar="TARGET", help="The target whose best model is written, with -o.")
-@click.option("-o", "written", metavar="FILE", type=click.Path(), help="Where to write that model.")
+@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="Where to write that model.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @click.option("--report", "page", metavar="FILE.html", type=click.Path(), help="Also write the page of the best conversions.")
-@click.option(
-    "--python", "pythons", metavar="PATH", multiple=True, help="A Python that has converters; may be given several times."
-)
+@click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python that has converters.")
 @click.option(
     "--time-limit", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="What each step of a conversion may take."
 )
 @click.option(
     "--memory-limit", metavar="GIB", type=click.FloatRange(0, min_open=True), help="What its processes may hold together."
 )
-@click.option(
-    "--cache", metavar="FOLDER", type=click.Path(), help="Where conversions are kept; by default the user's own folder."
-)
+@click.option("--cache", metavar="FOLDER", type=click.Path(), help="Where conversions are kept.")
 @click.option("--no-cache", is_flag=True, help="Keep no conversions, and take none that are kept.")
 @for_targets_options
 @format_option("The form of the table.", FORMATS)

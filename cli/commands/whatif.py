@@ -31,16 +31,14 @@ _EPILOG = """\b
 Examples:
   delegate-sim whatif model.tflite --accept MEAN --accept node:17
   delegate-sim whatif model.tflite --set-version FULLY_CONNECTED=4
-  delegate-sim whatif model.tflite --delegate nnapi --base feature_level=29 --feature-level 30
-  delegate-sim whatif model.tflite --batch 8
+  delegate-sim whatif model.tflite --delegate nnapi --base android=10 --android 11
   delegate-sim whatif model.tflite --to int8 --delegate hexagon
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
 A is the model with the delegate's defaults and what --base sets; B is the supposition: the options given, and the model as
-changed by --accept, --set-version, --batch, --fix-shapes and --to: what becomes constant is folded as a converter would. --search
-instead searches the causes that keep nodes on the CPU under the options given. A node that is only supposed to be accepted has no
-kernel that could fail.
+changed by --accept, --set-version, --batch, --fix-shapes and --to. --search instead searches the causes that keep nodes on the
+CPU under the options given.
 """
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
@@ -54,38 +52,36 @@ _RUNTIME = "runtime"
     "accepted",
     metavar="OP|node:N",
     multiple=True,
-    help="Suppose that the delegate accepts an operator, or node N (node:S:N in subgraph S); may be given several times.",
+    help="Assume that the delegate accepts an operator, or node N (node:S:N in subgraph S).",
 )
 @click.option(
     "--set-version",
     "versions",
     metavar="OP=VERSION",
     multiple=True,
-    help="Suppose that an operator, or node:N, has another version; may be given several times.",
+    help="Assume that an operator, or node:N, has another version.",
 )
-@click.option(
-    "--batch", metavar="N", type=int, help="Suppose that the model is converted with N as the first dimension of every input."
-)
-@click.option("--fix-shapes", is_flag=True, help="Suppose that every tensor has the shape given in the file.")
+@click.option("--batch", metavar="N", type=int, help="Assume that the first dimension of every input is N.")
+@click.option("--fix-shapes", is_flag=True, help="Assume the shapes given in the file.")
 @click.option(
     "--to",
     "conversion",
     type=click.Choice(tuple(CONVERSIONS)),
-    help="Suppose that the model is converted without quantisation, or fully quantised to 8-bit integers.",
+    help="Assume that the model is converted to float, or fully quantized.",
 )
 @click.option(
     "--base",
     "base",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate, or runtime, as it is in A; may be given several times.",
+    help="An option of the delegate, or runtime, as it is in A.",
 )
 @click.option(
     "--search",
     "goal",
     metavar="GOAL",
-    help="Find the fewest causes whose removal leaves at most N partitions (N) or delegate kernels (kernels=N), or brings P "
-    "percent of the multiply-adds to the delegate (multiply-adds=P%).",
+    help="Find the fewest causes to remove for at most N partitions (N) or kernels (kernels=N), or for P percent of the "
+    "multiply-adds delegated (multiply-adds=P%).",
 )
 @target_options
 @result_options
@@ -106,8 +102,7 @@ def command(
 ) -> int:
     """Show what would happen if something about each MODEL, the delegate or the runtime were different.
 
-    The model is simulated as it is (A) and under the supposition (B), and both are shown side by side: the lines that the
-    runtime prints, the numbers, and the nodes that move.
+    Side A is the model as it is, side B the hypothetical change: log lines, numbers, and the nodes that move.
     """
     after = target
     supposition = _supposition(accepted, versions, batch, fix_shapes, conversion)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from ..exits import BROKEN_PIPE
+from .output_file import output_option
 
 if TYPE_CHECKING:
     from .progress import Progress
@@ -119,7 +120,7 @@ def result_options(command: Command) -> Command:
 def table_options(command: Command) -> Command:
     """Add ``--output`` and ``--format`` (text, JSON or CSV) to a command that uses ``write_result``."""
     told = "Text to read, JSON for programs, or comma-separated values, a row for each model and target."
-    for option in reversed((format_option(told, (*TEXT_OR_JSON, "csv")), _OUTPUT_OPTION)):
+    for option in reversed((format_option(told, (*TEXT_OR_JSON, "csv")), output_option())):
         command = option(command)
     return command
 
@@ -131,8 +132,7 @@ def format_option(
     return click.option("--format", "form", type=click.Choice(forms), default="text", show_default=True, help=told)
 
 
-_OUTPUT_OPTION = click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
-_RESULT_OPTIONS = (format_option(), _OUTPUT_OPTION)
+_RESULT_OPTIONS = (format_option(), output_option())
 
 
 def write_result(

@@ -24,10 +24,13 @@ else:
 
 _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
 _CHOSEN = "delegate_sim.delegates"
+_NAMED = "delegate_sim.names_delegates"
+_FORMER = {"for": "--delegate"}
+"""Former names of options, without dashes, with the present names."""
 
 
 class DelegateCommand(click.Command):
-    """A command that accepts the flags of the delegates that its arguments name. The help shows the flags of all delegates.
+    """A command that accepts the flags of the delegates that its arguments name. Its help shows the flags of these delegates.
 
     ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, as in ``--flag=true``, or no value.
     """
@@ -37,7 +40,8 @@ class DelegateCommand(click.Command):
         args = _as_declared(
             args, [name for parameter in super().get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)]
         )
-        ctx.meta[_CHOSEN] = _delegates_in(args)
+        ctx.meta[_CHOSEN] = chosen_delegates(named := _names_in(args))
+        ctx.meta[_NAMED] = bool(named)
         flags = _flags(ctx.meta[_CHOSEN])
         args = _as_declared(
             args, [f"--{flag}" for option in flags.values() for flag in (option.flag, *option.other_flags) if flag]
@@ -50,10 +54,14 @@ class DelegateCommand(click.Command):
         return [*super().get_params(ctx), *[_parameter(option) for option in _flags(chosen).values()]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of the command, then the options of each delegate."""
+        """Write the options of the command, then those of the delegates that the arguments name."""
+        chosen = ctx.meta.pop(_CHOSEN, ()) if ctx.meta.get(_NAMED) else ()
         ctx.meta[_CHOSEN] = ()
         super().format_options(ctx, formatter)
-        for delegate in map(find_delegate, DELEGATE_NAMES):
+        if not chosen and any(parameter.opts[0] == "--delegate" and not parameter.hidden for parameter in _options_of(self, ctx)):
+            formatter.write_paragraph()
+            formatter.write_text(f"Delegates: {', '.join(DELEGATE_NAMES)}. Their options: --help --delegate NAME")
+        for delegate in chosen:
             if delegate.options:
                 with formatter.section(f"Options of {delegate.name}"):
                     if delegate.summary:
@@ -63,11 +71,20 @@ class DelegateCommand(click.Command):
 
 
 class DelegateName(_Choice):
-    """The name of a delegate. Delegates that can be run but not simulated are accepted too; the command decides about them."""
+    """The name of a delegate, in any case. Delegates that can only be run are accepted too."""
+
+    name = "delegate"
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        super().__init__(choices, case_sensitive=False)
+
+    def get_metavar(self, *_: Any, **__: Any) -> str:
+        """Return the word that stands for the name in the help, which lists the names only once."""
+        return "NAME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name of a known delegate; fail for any other name."""
-        return value if value in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
+        return value.lower() if value.lower() in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Return a one-line message that lists the possible names."""
@@ -144,15 +161,14 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
     return given
 
 
-def _delegates_in(args: Sequence[str]) -> tuple[Delegate, ...]:
-    """Return the delegates that arguments name; unknown names are ignored here, since the command reports them."""
+def _names_in(args: Sequence[str]) -> list[str]:
+    """Return the names of delegates in arguments; unknown names are ignored here, since the command reports them."""
     names = [
-        following if argument == option else argument.removeprefix(f"{option}=")
+        following if argument == "--delegate" else argument.removeprefix("--delegate=")
         for argument, following in pairwise([*args, ""])
-        for option in ("--delegate", "--for")
-        if argument == option or argument.startswith(f"{option}=")
+        if argument == "--delegate" or argument.startswith("--delegate=")
     ]
-    return chosen_delegates([name for name in names if name in (*DELEGATE_NAMES, ALL_DELEGATES)])
+    return [name.lower() for name in names if name.lower() in (*DELEGATE_NAMES, ALL_DELEGATES)]
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
@@ -163,6 +179,10 @@ def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
             if option.flag:
                 flags.setdefault(f"--{_with_underscores(option.flag)}", option)
     return flags
+
+
+def _options_of(command: click.Command, ctx: click.Context) -> list[click.Option]:
+    return [parameter for parameter in command.get_params(ctx) if isinstance(parameter, click.Option)]
 
 
 def flag_names(ctx: click.Context) -> list[str]:
@@ -194,6 +214,7 @@ def _with_underscores(flag: str) -> str:
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
     """Spell the names of options in arguments as they are declared, with dashes or underscores. Values do not change."""
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
+    spellings |= {former: name for former, name in _FORMER.items() if name in spellings.values()}
     end = args.index("--") if "--" in args else len(args)
     return [_respelt(argument, spellings) for argument in args[:end]] + list(args[end:])
 

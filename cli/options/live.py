@@ -28,10 +28,10 @@ def live_options(command: Command) -> Command:
         "--live-report",
         metavar="FILE",
         type=click.Path(),
-        help="With --live: write the differences to a file that can be sent to us; it has no weights and no names.",
+        help="With --live: write the differences, without weights and names.",
     )(command)
     return click.option(
         "--live",
         is_flag=True,
-        help="Also run the real delegate on this host, and compare: exit code 1 if it differs (see doctor).",
+        help="Also run the real delegate on this host, and compare; exit code 1 if it differs.",
     )(command)

@@ -93,9 +93,9 @@ def delegates_option(shown_default: str) -> Decorator:
 
 
 def for_option(description: str) -> Decorator:
-    """Return ``--for``, which names the delegates that a model is optimized for."""
+    """Return ``--delegate`` for the delegates that a model is optimized for."""
     return click.option(
-        "--for",
+        "--delegate",
         "delegates",
         multiple=True,
         required=True,
@@ -195,19 +195,19 @@ _PAIRS = click.option(
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate, by its own name; may be given several times.",
+    help="An option of the delegate, by its own name.",
 )
 _DEFAULTS = click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="Values of options that are not given: those that benchmark_model passes, or the defaults of the delegate's API.",
+    help="Whose defaults apply: those of benchmark_model or of the API.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
     "--assume-ops-registered",
     is_flag=True,
-    help="Assume that the application registers every operator that the release itself does not load.",
+    help="Assume that the app registers the operators that the release lacks.",
 )
 _OWN_RESOLVER = click.option("--own-resolver", is_flag=True, hidden=True)
 """The former name of ``--assume-ops-registered``."""

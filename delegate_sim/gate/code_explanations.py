@@ -99,7 +99,7 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "source model that cannot be converted",
             "The configuration names a source model and settings. The source is missing, no installed converter takes it with "
             "these settings, or the converter failed, hung or used more memory than the configuration allows.",
-            "Try it with delegate-sim sweep SOURCE --for DELEGATE --setting SETTINGS, and install what it names.",
+            "Try it with delegate-sim sweep SOURCE --delegate NAME --setting SETTINGS, and install what it names.",
         ),
         "internal-error": Explanation(
             "error of delegate-sim itself",

@@ -41,13 +41,13 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("analyze", "model.tflite", "--output"),
-        ("analyze", "model.tflite", "--delegate", "vx", "--report", "json={}"),
-        ("diagnose", "model.tflite", "--delegate", "vx", "--output"),
-        ("inspect", "model.tflite", "--output"),
-        ("releases", "model.tflite", "--output"),
-        ("report", "model.tflite", "--delegate", "vx", "--output"),
-        ("export", "model-explorer", "model.tflite", "--delegate", "vx", "--output"),
+        ("analyze", "model.tflite", "--force", "--output"),
+        ("analyze", "model.tflite", "--delegate", "vx", "--force", "--report", "json={}"),
+        ("diagnose", "model.tflite", "--delegate", "vx", "--force", "--output"),
+        ("inspect", "model.tflite", "--force", "--output"),
+        ("releases", "model.tflite", "--force", "--output"),
+        ("report", "model.tflite", "--delegate", "vx", "--force", "--output"),
+        ("export", "model-explorer", "model.tflite", "--delegate", "vx", "--force", "--output"),
         ("fix", "model.tflite", "--for", "nnapi", "--feature-level", "28", "--no-proof", "--force", "-o"),
         ("check", "--report", "json={}"),
     ],
@@ -242,7 +242,7 @@ def test_a_full_disk_leaves_the_old_file(folder, limit):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    arguments = ["analyze", "model.tflite", "--format", "json", "--output", "out.json"]
+    arguments = ["analyze", "model.tflite", "--format", "json", "--force", "--output", "out.json"]
     result = subprocess.run([*PROGRAM, *arguments], preexec_fn=limited, capture_output=True, text=True, timeout=120, check=False)
     assert (result.returncode, result.stderr) == (2, "error: out.json: File too large\n")
     assert sorted(path.name for path in folder.iterdir()) == ["delegate-sim.toml", "model.tflite", "out.json"]
@@ -344,7 +344,7 @@ def test_a_full_file_system(folder):
     try:
         (disk / "out").write_text("old")
         chain_model(["ADD"] * 300).write(folder / "model.tflite")
-        arguments = ["analyze", "model.tflite", "--delegate", "vx", "--format", "json", "--output", "disk/out"]
+        arguments = ["analyze", "model.tflite", "--delegate", "vx", "--format", "json", "--force", "-o", "disk/out"]
         result = subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False)
         assert (result.returncode, result.stderr) == (2, "error: disk/out: No space left on device\n")
         assert [path.name for path in disk.iterdir()] == ["out"]

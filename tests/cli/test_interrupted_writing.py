@@ -40,11 +40,15 @@ class Writing(NamedTuple):
 WRITING = {
     "check --update": Writing(("check", "--update"), "delegate-sim-baseline.json"),
     "check --report": Writing(("check", "--exit-zero", "--report", "sarif=out.sarif"), "out.sarif"),
-    "analyze --report": Writing(("analyze", "model.tflite", "--delegate", "vx", "--report", "junit=out.xml"), "out.xml"),
-    "diagnose": Writing(("diagnose", "model.tflite", "--delegate", "vx", "--format", "json", "--output", "out"), "out"),
-    "inspect": Writing(("inspect", "model.tflite", "--output", "out"), "out"),
-    "report": Writing(("report", "model.tflite", "--delegate", "vx", "-o", "out.html"), "out.html", ("fast_sugiyama",)),
-    "export": Writing(("export", "graphml", "model.tflite", "--delegate", "vx", "-o", "out"), "out", ("networkx",)),
+    "analyze --report": Writing(
+        ("analyze", "model.tflite", "--delegate", "vx", "--force", "--report", "junit=out.xml"), "out.xml"
+    ),
+    "diagnose": Writing(("diagnose", "model.tflite", "--delegate", "vx", "--format", "json", "--force", "-o", "out"), "out"),
+    "inspect": Writing(("inspect", "model.tflite", "--force", "-o", "out"), "out"),
+    "report": Writing(
+        ("report", "model.tflite", "--delegate", "vx", "--force", "-o", "out.html"), "out.html", ("fast_sugiyama",)
+    ),
+    "export": Writing(("export", "graphml", "model.tflite", "--delegate", "vx", "--force", "-o", "out"), "out", ("networkx",)),
     "reconcile --learn": Writing(("reconcile", "model.tflite", "--log", "device.txt", "--learn", "out.toml"), "out.toml"),
     "init": Writing(("init", "--delegate", "vx", "--force"), "delegate-sim.toml"),
 }

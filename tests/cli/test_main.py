@@ -62,9 +62,16 @@ def test_help_lists_the_commands_exit_codes_and_completion(run):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples(run, command):
-    result = run(command, "--help")
+    result = run(command, "--help", COLUMNS="80")
     assert result.exit_code == 0
     assert f"Examples:\n    delegate-sim {command} " in result.stdout
+    assert result.stdout.count("\n") <= 60
+
+
+@pytest.mark.parametrize(("former", "command"), [("analyse", "analyze"), ("diff", "verify")])
+def test_other_names_of_commands_are_hidden_and_understood(run, former, command):
+    assert run(former, "--help").stdout.splitlines()[1:] == run(command, "--help").stdout.splitlines()[1:]
+    assert f"\n  {former} " not in run("--help").stdout
 
 
 @NEEDS_NEWER_CLICK
@@ -76,9 +83,9 @@ def test_help_is_shown_where_nothing_is_asked_for(run, arguments):
 
 
 def test_unknown_command(run):
-    result = run("analyse")
+    result = run("analyses")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert result.stderr.startswith("error: No such command 'analyse'")
+    assert result.stderr.startswith("error: No such command 'analyses'")
 
 
 def failing(error):

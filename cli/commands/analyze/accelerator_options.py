@@ -11,7 +11,7 @@ from delegate_sim.delegates.registry import ACCELERATORS
 
 from ...options.completion import complete_socs
 
-SOC_HELP = "The SoC of the NPU, as VENDOR:SOC or by the name of a SoC or phone: google:Tensor_G5, mt6991, pixel9."
+SOC_HELP = "The SoC of the NPU: google:Tensor_G5, mt6991, pixel9."
 
 
 class AcceleratorArguments(NamedTuple):
@@ -34,11 +34,11 @@ def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SOC",
         multiple=True,
         shell_complete=complete_socs,
-        help=SOC_HELP + " Several are shown side by side.",
+        help=SOC_HELP + " Several are compared.",
     )(command)
     return click.option(
         "--accelerators",
         metavar="NAMES",
         show_default=f"{','.join(ACCELERATORS)} with --soc",
-        help="The accelerators that an application gives to LiteRT 2's CompiledModel: each takes what is left.",
+        help="LiteRT 2's accelerators.",
     )(command)

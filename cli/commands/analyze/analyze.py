@@ -12,6 +12,7 @@ from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES
 from delegate_sim.runtime.target import Target
 
+from ...console.output_file import allow_replacing, output_option
 from ...console.terminal import width
 from ...gathering import gathered
 from ...models import Models
@@ -36,19 +37,13 @@ _EPILOG = """\b
 Examples:
   delegate-sim analyze model.tflite
   delegate-sim analyze model.tflite --delegate nnapi
-  delegate-sim analyze model.tflite --delegate nnapi --feature-level 30 --runtime tf-2.15
-  delegate-sim analyze model.tflite --max_delegated_partitions=3 --nnapi_allow_fp16=true
+  delegate-sim analyze model.tflite --delegate nnapi --android 11 --runtime tf-2.15
   delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
-  delegate-sim analyze model.tflite --delegate nnapi --option driver_rejects=CONV_2D,ADD --verbose
-  delegate-sim analyze a.tflite b.tflite --format json --output report.json
-  delegate-sim analyze models --format csv --output table.csv
-  delegate-sim analyze model.tflite --delegate gpu --watch
+  delegate-sim analyze models --format csv -o table.csv
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
 
-Flags may be written with dashes or underscores. A MODEL is a file, a folder (the models below it), a pattern such as
-'models/**/*.tflite', or - for standard input. In JSON there is one object for a single model, an array for several; text has a
-table for more than three, unless --verbose. A model that cannot be read does not stop the others: it gets an entry of its own,
-and the exit code is 2.
+A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. Several models are an array in JSON,
+and more than three a table in text. If one cannot be read, the others are analyzed, and the exit code is 2.
 """
 
 
@@ -67,31 +62,29 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain",
     "is_chain",
     is_flag=True,
-    help="Apply the delegates one after another, each to the nodes that the previous ones left.",
+    help="Apply the delegates in turn, each to what is left.",
 )
 @accelerator_options
 @click.option(
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
     "applies_default",
     default=True,
-    show_default=True,
-    help=f"Whether the runtime applies {APPLIED_BY_DEFAULT} by default to the nodes that a single delegate, or a chain, leaves.",
+    help=f"Whether {APPLIED_BY_DEFAULT} gets what a single delegate, or a chain, leaves.",
 )
 @live_options
-@target_arguments(runtime=[runtime_option(f"The release whose rules apply and whose log lines are shown: {_spans(RELEASES)}.")])
+@target_arguments(runtime=[runtime_option(f"The release: {_spans(RELEASES)}.")])
 @output_options
-@click.option("--output", metavar="FILE", type=click.Path(), help="Write to a file instead of standard output.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every node and partition; leave nothing out.")
-@click.option("--watch", is_flag=True, help="Run again whenever a model's file changes, until interrupted.")
+@output_option()
+@click.option("-v", "--verbose", is_flag=True, help="Show every node and partition.")
+@click.option("--watch", is_flag=True, is_eager=True, callback=allow_replacing, help="Run again whenever a model's file changes.")
 @gathered("accelerators", AcceleratorArguments)
 @gathered("live", LiveArguments)
 @gathered("outputs", Outputs)
 def command(watch: bool, **given: Any) -> int:
     """Show what a delegate does to each MODEL.
 
-    Without --delegate, every delegate has one row, and options go to the delegates that have them. With it, the exact lines that
-    the runtime logs come first, then how much is delegated, why the other nodes stay on the CPU, and the partitions with the
-    bytes that cross their borders.
+    Without --delegate, every delegate has one row. With it, the lines that the runtime logs come first, then how much is
+    delegated, why the other nodes stay on the CPU, and the partitions.
     """
     if not watch:
         return _analyze(**given)

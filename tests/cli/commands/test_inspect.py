@@ -167,6 +167,7 @@ def deep(tmp_path):
 
 def test_the_model_that_the_delegate_builds(run, deep):
     assert run("inspect", deep, "--delegate", "nnapi", "--lowered").stdout == LOWERED
+    assert run("export", "lowered", deep, "--delegate", "NNAPI").stdout == LOWERED
 
 
 def test_without_a_runtime_the_whole_model_is_built(run, deep):
@@ -176,6 +177,7 @@ def test_without_a_runtime_the_whole_model_is_built(run, deep):
 
 def test_the_model_that_the_delegate_builds_as_json(run, deep):
     found = json.loads(run("inspect", deep, "--lowered", "--format", "json").stdout)
+    assert json.loads(run("export", "lowered-json", deep).stdout) == found
     (model,) = found["models"]
     assert found["delegate"] == "nnapi"
     assert [operand["type"] for operand in model["operands"]] == ["TENSOR_FLOAT32"] * 2

@@ -417,7 +417,10 @@ def test_output_replaces_a_file(run, tmp_path, model, form):
     output = tmp_path / "report"
     output.write_text("old")
     output.chmod(0o640)
-    result = run("analyze", *NNAPI, model, "--format", form, "--output", output)
+    arguments = ("analyze", *NNAPI, model, "--format", form, "-o", output)
+    assert run(*arguments).stderr == f"error: {output}: already exists; --force replaces it\n"
+    assert output.read_text() == "old"
+    result = run(*arguments, "--force")
     assert (result.exit_code, result.output) == (0, "")
     assert output.read_text() == run("analyze", *NNAPI, model, "--format", form).stdout
     assert stat.S_IMODE(output.stat().st_mode) == 0o640
@@ -451,7 +454,7 @@ def test_if_the_output_cannot_be_replaced_nothing_is_left_behind(run, tmp_path, 
     output = tmp_path / "report"
     output.write_text("old")
     monkeypatch.setattr(os, "replace", refuse)
-    result = run("analyze", *NNAPI, model, "--output", output)
+    result = run("analyze", *NNAPI, model, "--output", output, "--force")
     assert (result.exit_code, result.stderr) == (2, f"error: {output}: No space left on device\n")
     assert output.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["model.tflite", "report"]
@@ -465,7 +468,8 @@ def test_outputs_that_cannot_be_files(run, tmp_path, model):
 
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
 def test_help_names_the_options_of_every_delegate(run, name):
-    text = run("analyze", "--help", COLUMNS="200").stdout
+    text = run("analyze", "--help", "--delegate", name.upper(), COLUMNS="200").stdout
+    assert text.count("Options of ") == 1
     section = text[text.index(f"Options of {name}:") :]
     for option in find_delegate(name).options:
         value = "BOOL" if option.parse is boolean else "VALUE"

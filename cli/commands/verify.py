@@ -1,4 +1,4 @@
-"""``delegate-sim diff``."""
+"""``delegate-sim verify``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..text.inference import difference_lines
 
 _EPILOG = """\b
 Examples:
-  delegate-sim diff model.tflite fixed.tflite
-  delegate-sim diff float.tflite int8.tflite --data inputs.npz --samples 0
-  delegate-sim diff model.tflite fixed.tflite --tolerance 0.001 --format json
+  delegate-sim verify model.tflite fixed.tflite
+  delegate-sim verify float.tflite int8.tflite --data inputs.npz --samples 0
+  delegate-sim verify model.tflite fixed.tflite --tolerance 0.001 --format json
 
 Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a delegate. The exit
 code is 1 if an output differs by more than the tolerance. What one of them stores as integers with a scale, and the other
@@ -30,7 +30,7 @@ otherwise, compares as the real numbers that it stands for.
 SCHEMA = "delegate-sim/diff/1"
 
 
-@click.command("diff", epilog=_EPILOG, no_args_is_help=True)
+@click.command("verify", epilog=_EPILOG, no_args_is_help=True)
 @click.argument("first", metavar="A", type=click.Path(readable=False))
 @click.argument("second", metavar="B", type=click.Path(readable=False))
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="Inputs to run both models on.")
