@@ -136,7 +136,7 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
 
 
 def _tensor_positions(graph: Graph) -> dict[int, int]:
-    """Return, for each tensor that a node of the plan uses, the position of this tensor in the page's list of tensors."""
+    """Map the index of each tensor that a node of the plan uses to the tensor's position in the page's list of tensors."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
     return {tensor: position for position, tensor in enumerate(used)}
@@ -245,7 +245,10 @@ def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a ranked cause as plain data. Other causes that must be fixed together with it are given by ``numbers``."""
+    """Return a ranked cause as plain data.
+
+    The data refers to other causes, which must be fixed together with this cause, by the numbers that ``numbers`` gives them.
+    """
     cause = finding.cause
     return {
         "title": _text(cause.title),
@@ -270,7 +273,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return, for each subgraph, the pairs of nodes that correspond in two models; None if both are the same object."""
+    """Return, for each subgraph, the pairs of nodes that correspond in two models; None if both models are the same object."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

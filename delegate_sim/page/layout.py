@@ -1,8 +1,8 @@
 """Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-The package fast-sugiyama computes the layers, and the order of the nodes in each layer. It optimizes large graphs less.
-Tall layouts are folded into columns, and long rows of boxes are broken into lines. Otherwise, a chain of a thousand nodes would
-become one long, thin line.
+The package fast-sugiyama computes the layers, and the order of the nodes in each layer. For large graphs, some of its
+optimizations are switched off. Tall layouts are folded into columns, and long rows of boxes are broken into lines. Otherwise, a
+chain of a thousand nodes would become one long, thin line.
 """
 
 from __future__ import annotations
@@ -36,9 +36,12 @@ CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box, whose nodes are not drawn. The page arranges closed boxes to fit the screen."""
 
 _MOST_OPTIMIZED = 500_000
-"""The library minimizes ranks and crossings up to this product of nodes and surplus edges, which takes about a second."""
+"""The library minimizes ranks and crossings if nodes * (edges - nodes) is at most this number; it then takes about a second."""
 _WIDEST_OPTIMIZED = 5_000
-"""The library minimizes ranks and crossings of layers with up to this number of nodes, since its run time is quadratic in it."""
+"""The library minimizes ranks and crossings if no layer has more nodes than this.
+
+The library's run time is quadratic in the number of nodes in a layer.
+"""
 _MOST_ROUTED = 50_000
 """The library is used up to this total length of all edges, counted in layers, since its run time grows with the length."""
 
@@ -85,7 +88,7 @@ def require_library() -> None:
 
 
 def draw(run: SubgraphRun) -> Drawing:
-    """Place the nodes and partitions of a subgraph, in a function that ``with_deep_stack`` runs.
+    """Place the nodes and partitions of a subgraph. Call this function only inside ``with_deep_stack``.
 
     Raise MissingPackageError if the layout package is missing.
     """
@@ -94,7 +97,7 @@ def draw(run: SubgraphRun) -> Drawing:
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition. Nodes in no partition, which a compiler removed, are drawn in the first one."""
+    """Return the nodes of each partition. Nodes that a compiler removed are in no partition; they are drawn in the first one."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]
@@ -102,7 +105,7 @@ def _parts(run: SubgraphRun) -> list[Sequence[int]]:
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
-    """Return sorted, distinct pairs of nodes of the plan: a node that reads a tensor, preceded by the last node that wrote it."""
+    """Return sorted, distinct pairs of nodes of the plan: the last node that wrote a tensor, and a node that reads the tensor."""
     return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 

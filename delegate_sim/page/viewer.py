@@ -22,7 +22,7 @@ _HEIGHT = 900
 
 @dataclass(frozen=True, slots=True)
 class PageViewer:
-    """Shows the page of a report, with the causes of its refusals."""
+    """Shows a report as a page, with the causes of the refusals."""
 
     def html(self, report: Report) -> str:
         """Return the page as HTML. The page of a chain shows no causes, since a diagnosis is about a single delegate."""

@@ -1,4 +1,4 @@
-"""Constant folding of single operators, as a converter does it.
+"""Compute the result of a single operator whose operands are constant, as converters do (constant folding).
 
 The module supports the operators that models use to compute shapes, axes and masks. Their operands may be integers, booleans or
 floats; quantized constants are not folded, because converters do not fold them either.

@@ -30,8 +30,8 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 class PrepareError(Exception):
     """Raised if the CPU kernel refuses to prepare a node; the message gives the reason.
 
-    The runtime logs a line that names the node. ``lines`` holds the lines that it logs before that line, for example lines about
-    a node in a called subgraph. ``kernel`` is the delegate kernel that failed, if one failed in a called subgraph.
+    ``lines`` holds the lines that the runtime logs before the line that names the node, for example lines about a node in a
+    called subgraph. ``kernel`` is the delegate kernel that failed, if one failed in a called subgraph.
     ``unregistered`` is the name of the custom operator, if the reason is that this operator is not registered.
     """
 
@@ -388,7 +388,7 @@ class KernelNode:
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
         """Make a tensor dynamic (``SetTensorToDynamic``).
 
-        ``cause`` is the operand that determines the tensor's size and whose value is not known.
+        ``cause`` is the operand whose unknown value determines the tensor's size.
         """
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC

@@ -99,7 +99,7 @@ class Taken:
     The nodes of a delegate kernel are listed where the kernel runs.
     """
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """The lines that the runtime logs if a delegate kernel cannot be prepared, by the first node of the kernel."""
+    """The lines that the runtime logs if a delegate kernel cannot be prepared, keyed by the first node of the kernel."""
 
 
 def prepare_rest(
@@ -179,7 +179,10 @@ def _run_kernel(node: KernelNode) -> None:
 
 
 def _run_on_delegate(node: KernelNode) -> None:
-    """Give the results of a delegated node the shapes from its CPU kernel, if the kernel accepts the node and knows them."""
+    """Give the results of a delegated node the shapes from its CPU kernel.
+
+    If the kernel refuses the node or leaves a result dynamic, the results stay as they were.
+    """
     results = [node.tensors[index] for index in node.node.outputs if index >= 0]
     before = [(result.type, result.shape, result.allocation, result.computed) for result in results]
     with suppress(PrepareError):

@@ -76,7 +76,8 @@ def check_convolution_quantization(
 ) -> None:
     """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
 
-    The number of scales is checked here too, although upstream checks it in the callers of that function.
+    The number of scales is checked here too, although upstream checks it in the callers of
+    ``PopulateConvolutionQuantizationParams``.
     """
     quantization = affine_quantization(weights)
     if quantization is None:

@@ -109,7 +109,7 @@ class Check(Generic[TargetT_contra]):
         return replace(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
-        """Return this check with its own native name for the refusal. It replaces the native name of the kind."""
+        """Return this check with its own native name for the refusal, which replaces the kind's native name."""
         return replace(self, native=native)
 
     def saying(self, said: str | Callable[[NodeView], str]) -> Check[TargetT_contra]:

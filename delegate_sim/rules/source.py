@@ -24,7 +24,7 @@ class Source:
     """The path in the repository."""
     symbol: str
     overload: str = ""
-    """A word from the function's parameters, used if the file has several functions with this name."""
+    """A word from the function's parameters, to identify the function if the file has several functions with this name."""
     branch: str = ""
     """The operator of a ``case``, or text from the condition that guards a branch; empty for the whole function."""
 

@@ -17,7 +17,7 @@ class Assumptions:
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes, as (subgraph, node), that their CPU kernels are assumed to accept."""
     ended: frozenset[str] = frozenset()
-    """Codes of whole-model refusals by a compiler plugin that are assumed not to occur."""
+    """Codes of refusals that are assumed not to occur, although a compiler plugin would refuse the whole model."""
     registered: frozenset[str] = frozenset()
     """Custom operators that are registered, or that an earlier delegate outside of the simulation runs."""
 

@@ -1,4 +1,4 @@
-"""Map results about nodes that a delegate added (``Decision.origins``) to the original nodes."""
+"""Convert results about nodes that a delegate added into results about the nodes that they replace (``Decision.origins``)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..rules.rule import Verdict
 def attributed_decision(graph: Graph, decision: Decision) -> Decision:
     """Return a decision whose verdicts, partitions and reasons refer to nodes of the given graph.
 
-    An inlined node is supported if all nodes that replaced it are supported, and it has the reasons of all these nodes. The
-    graph of the decision itself does not change.
+    A node that the delegate inlined is supported if all nodes that replaced it are supported. The inlined node has the reasons
+    of all these nodes. ``decision.graph`` does not change.
     """
     if not decision.origins:
         return decision

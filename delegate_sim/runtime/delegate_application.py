@@ -385,5 +385,5 @@ def shown_number(index: int, removed: frozenset[int]) -> int:
 
 
 def _is_dynamic(graph: Graph) -> bool:
-    """Return whether the graph has a dynamic-sized tensor, and the node that makes it dynamic still runs on the CPU."""
+    """Return whether the graph has a tensor that is dynamic from the start, or that a node on the CPU makes dynamic."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

@@ -53,7 +53,9 @@ def simulate_chain(
     assumptions: Assumptions = NOTHING_ASSUMED,
     cache: AnalysisCache | None = None,
 ) -> tuple[Run, ...]:
-    """Apply delegates one after another. Each delegate sees the plan of the earlier delegates, with their kernels as nodes.
+    """Apply delegates one after another.
+
+    Each delegate sees the plan that the earlier delegates left. The kernels of the earlier delegates are nodes of this plan.
 
     The targets may differ only in delegate and options, since one runtime applies all delegates. ``by_default`` returns the
     target of the delegate that the runtime applies by itself when tensors are allocated
@@ -176,11 +178,11 @@ class _Chain:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether LiteRT fails to read the model for a plugin, so there is no model to apply delegates to."""
+        """Whether LiteRT fails to read the model for a plugin. If it does, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Let the runtime replace the partitions that a plugin compiled, before it applies the first delegate."""
+        """Before the first delegate is applied, let the runtime replace the partitions that a plugin compiled."""
         if self._compiled is None or self._plans or len(self.runs) != 1:
             return
         from .compiler_plugins import dispatched

@@ -49,7 +49,7 @@ class _Applied:
 class Reapplications:
     """The lines that the runtime logs when it applies the delegate again to called subgraphs.
 
-    It does so while it prepares the calling subgraph, if it already applied the delegate to the called subgraphs.
+    The runtime does so while it prepares the calling subgraph, if the delegate was already applied to the called subgraphs.
     """
 
     def __init__(self, release: Release) -> None:

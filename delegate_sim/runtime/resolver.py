@@ -49,7 +49,7 @@ def loads(op: str, version: int, release: Release) -> Loads:
 
 
 def highest_version(op: str, release: Release) -> int | None:
-    """Return the highest version of an operator that a release loads; None if there is none, or if the release is unknown."""
+    """Return the highest version of an operator that a release loads; None if it loads no version, or is unknown."""
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 
@@ -78,8 +78,8 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
     The result is empty if the release can load the operator, or if the release is unknown.
 
     If the release's schema lacks the operator, the runtime reports its code as out of range. ``op`` may be ``UNKNOWN(code)``,
-    the reader's name for an operator that this package's schema lacks. The error that Python's interpreter raises contains these
-    lines, without line breaks between them if the code is out of range.
+    the name that the reader of model files gives to an operator that this package's schema lacks. The error that Python's
+    interpreter raises contains these lines. If the code is out of range, the error has no line breaks between them.
     """
     known = _versions(release)
     if known is None or loads(op, version, release) is Loads.YES:

@@ -60,8 +60,8 @@ class Refusal:
 
     A run is also refused if the runtime cannot load the model, or cannot prepare the model before applying the delegate. In both
     cases, the model does not run at all. With the outcomes ``delegated`` and ``none``, the refusal says why the model will not
-    run although the delegate was applied. If ``is_predicted`` is true, it says instead why the delegation is predicted to be
-    undone.
+    run although the delegate was applied. If ``is_predicted`` is true, the refusal says instead why the delegation is predicted
+    to be undone.
     """
 
     code: str

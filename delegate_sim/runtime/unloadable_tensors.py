@@ -5,7 +5,8 @@ Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/i
 
 Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. Such a release loads some tensors with
 negative sizes (and then runs out of memory), and reports too many bytes for other such tensors. This module does not simulate
-that. It also omits the runtime's checks of sparse constants' storage and of the dimensions of multi-axis quantization.
+that. It also omits two of the runtime's checks: of the storage of sparse constants, and of the dimensions of multi-axis
+quantization.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _MULTI_AXIS = parse_release("litert-2.2")
 
 
 def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
-    """Return all tensors that are not loaded in the first subgraph with such tensors; the runtime stops after this subgraph."""
+    """Return the tensors that are not loaded. The runtime stops after the first subgraph with such tensors."""
     for subgraph in model.subgraphs:
         odd = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if _may_overflow(shape)}
         suspects = [tensor for tensor in subgraph.tensors if _keeps_anything(tensor) or tensor.shape in odd]
@@ -124,7 +125,10 @@ def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] 
 
 
 def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:
-    """Return the problem with the tensors or blocks of multi-axis quantization: our description, and the runtime's line."""
+    """Return the problem with the scales, zero points or blocks of multi-axis quantization.
+
+    The result has our description of the problem, and the line that the runtime logs. It is None if there is no problem.
+    """
     if quantization.kind != "multi-axis" or not release.is_at_least(_MULTI_AXIS):
         return None
     scales, zero_points, block_size = quantization.scales_tensor, quantization.zero_points_tensor, quantization.block_size

@@ -52,7 +52,10 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """The answer for a model: rows for the targets that were judged, in both tables. All other targets keep their known rows."""
+    """The answer for a model: the rows of the targets that were judged, for the tables ``runs`` and ``causes``.
+
+    All other targets keep their known rows.
+    """
 
     model: str
     runs: Sequence[ScanRow]

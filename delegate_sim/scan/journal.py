@@ -16,7 +16,7 @@ from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 ScanRows = Iterable[tuple[Any, ...]]
 """Rows of a table, with the values in column order."""
 ScanTables = Mapping[str, ScanRows]
-"""The rows of both tables."""
+"""The rows of the tables ``runs`` and ``causes``."""
 
 _INSERT_ROW = {table: f"INSERT INTO {table} VALUES ({', '.join([f':{name}' for name in names(table)])})" for table in COLUMNS}
 _INSERT_VALUES = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(names(table)))})" for table in COLUMNS}
@@ -30,9 +30,10 @@ class ScanError(DelegateSimError):
 
 
 class Journal:
-    """The rows of both tables in a SQLite file, which only one scan at a time can open.
+    """The rows of the tables ``runs`` and ``causes`` in a SQLite file. Only one scan at a time can open the file.
 
-    If this process ends unexpectedly, the file keeps every answer that was added completely, and no rows of other answers.
+    An answer is the result of judging one model: all its rows, in both tables (``JobAnswer``). If this process ends unexpectedly,
+    the file keeps every answer whose rows were all added, and nothing of an incomplete answer.
     """
 
     def __init__(self, path: str) -> None:

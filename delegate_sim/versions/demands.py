@@ -72,7 +72,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return demands for pairs of a version, and an operand type that needs this version."""
+    """Return a demand for each pair in ``versions``, which has a version and an operand type that needs this version."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 

@@ -15,7 +15,7 @@ _CUSTOM = "CUSTOM:"
 
 
 def find_kernel(op: str) -> Kernel | None:
-    """Return the Prepare function of an operator; None if it is not modeled.
+    """Return the Prepare function of an operator; None if this package does not model the function.
 
     The name of a custom operator is written ``CUSTOM:NAME``.
     """

@@ -13,7 +13,7 @@ from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _KNOWN_VARIABLES = parse_release("tf-2.12")
-"""Since this release, the result of READ_VARIABLE has its shape from the file; before, the result was dynamic.
+"""Since this release, the result of READ_VARIABLE has the shape that the file gives it; before, the result was dynamic.
 
 This was measured with released wheels.
 """
@@ -178,7 +178,7 @@ def prepare_var_handle(node: KernelNode) -> None:
 
 @kernel("READ_VARIABLE", changed_in=(_KNOWN_VARIABLES,))
 def prepare_read_variable(node: KernelNode) -> None:
-    """``kernels/read_variable.cc: Prepare``. A result without dimensions becomes dynamic. In old releases, every result does."""
+    """``kernels/read_variable.cc: Prepare``. Scalar results become dynamic. In old releases, all results do."""
     node.ensure_counts(1, 1)
     _check_variable_handle(node)
     if node.output().rank == 0 or not node.release.is_at_least(_KNOWN_VARIABLES):

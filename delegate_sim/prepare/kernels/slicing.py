@@ -214,7 +214,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
     """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
     If the option ``offset`` is set, the operand ``end`` holds sizes. The kernel reads one size for each dimension, including
-    added dimensions, and so may read past the end of the operand. The data there is padded with zeros.
+    added dimensions, and so may read past the end of the operand. Here, a size past the end counts as 0.
     """
     sizes = node.input(2).integers() if is_offset else []
     shape = []

@@ -22,7 +22,7 @@ class Constant:
 
 
 class Output(NamedTuple):
-    """A result of a node: the name of the tensor, which is unique in its subgraph, and its type and shape."""
+    """The name, type and shape of a node's result. The name is unique in the subgraph."""
 
     name: str
     type: str

@@ -110,7 +110,7 @@ class ReleaseTable:
 
     @property
     def first_loading(self) -> Mapping[str, FirstLoading | None]:
-        """The first release of each family that loads the model; None for a family in which no release is known to load it."""
+        """The first release of each family that loads the model; None for a family without a release known to load the model."""
         releases: dict[str, FirstLoading | None] = {}
         for family in dict.fromkeys(row.release.family for row in self.rows):
             rows = [row for row in self.rows if row.release.family == family]

@@ -52,7 +52,8 @@ class Stack:
 class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
-    The nodes of the NPU are those that the NPU's plugin selects. The vendor's compiler may reject some, but is not simulated.
+    The nodes of the NPU are those that the NPU's plugin selects. The vendor's compiler may reject some of these nodes; the
+    compiler is not simulated.
     ``to_dict`` returns plain data with a stable schema.
     """
 
@@ -212,7 +213,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
-    """Yield a note if the file's compiled code is for another SoC, since it may not run on the requested SoC."""
+    """Yield a note if the file's code was compiled for another SoC. Such code may not run on the requested SoC."""
     code = precompiled(model)
     if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (

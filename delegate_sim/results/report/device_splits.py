@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
-    """Return (partition number, split) for each partition of a subgraph that is split; no pairs if splits are unknown."""
+    """Return (partition number, split) for each split partition of a subgraph; an empty list if splits are unknown."""
     if subgraph.decision is None or not subgraph.subsets:
         return []
     numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}

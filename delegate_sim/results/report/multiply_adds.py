@@ -158,7 +158,7 @@ def _lstm(node: NodeView) -> int:
 
 
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
-    """Return the count of both cells. If the auxiliary input has no weights of its own, it is the input of the backward cell."""
+    """Return the count of both cells. An auxiliary input without weights of its own is the input of the backward cell."""
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
 
