@@ -16,7 +16,7 @@ from ..console.terminal import write, write_file
 from ..exits import DONE, USAGE
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.targets import targets_options
+from ..options.targets import all_targets_options
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView
@@ -36,7 +36,7 @@ stop the others; the exit code is then 2.
 
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@targets_options
+@all_targets_options
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to find out what each cause costs, as diagnose."
 )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import click
 
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.local import usable_cores
@@ -55,7 +54,7 @@ _RELEASES = click.option(
 @click.option(
     "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where to: *.parquet, .csv, .jsonl or .sqlite."
 )
-@target_arguments(delegates_option(DEFAULT_DELEGATE), runtime=(_RELEASES,))
+@target_arguments(delegates_option("all"), runtime=(_RELEASES,))
 @click.option("--processes", metavar="N", type=click.IntRange(1), help="How many processes judge; by default one for each core.")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, whose workers judge: tcp://HOST:PORT.")
 def command(
@@ -89,7 +88,7 @@ def command(
 
 def _targets(arguments: TargetArguments, releases: Sequence[str]) -> list[TargetSpec]:
     """Return a target for every delegate and release. Raises OptionError or a ClickException that names the wrong argument."""
-    chosen = arguments.chosen()
+    chosen = arguments.chosen(unnamed=())
     given = arguments.given(chosen)
     for delegate, own in zip(chosen, given, strict=True):
         parse_options(delegate.name, delegate.options, own, arguments.defaults)

@@ -127,6 +127,11 @@ def targets_options(command: Command) -> Command:
     return _passing("targets", TargetArguments.targets, delegates_option(DEFAULT_DELEGATE), *_options())(command)
 
 
+def all_targets_options(command: Command) -> Command:
+    """Add the options of ``targets_options`` to a command whose default is all delegates."""
+    return _passing("targets", _targets_or_all, delegates_option("all"), *_options())(command)
+
+
 def for_targets_options(command: Command) -> Command:
     """Add the options of ``targets_options`` except ``--delegate``, for a command that uses ``for_option`` instead."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
@@ -138,6 +143,10 @@ def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] 
     The command creates the targets from these arguments.
     """
     return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
+
+
+def _targets_or_all(arguments: TargetArguments) -> list[Target]:
+    return arguments.targets(unnamed=())
 
 
 def _as_given(arguments: TargetArguments) -> TargetArguments:

@@ -227,7 +227,7 @@ def journaled(folder):
 
 def started(folder, *arguments):
     """A scan in a process of its own, which has judged a few models when this returns."""
-    argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "-o", "z.jsonl", *arguments]
+    argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "--delegate", "nnapi", "-o", "z.jsonl", *arguments]
     process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     for _ in range(3000):
         if journaled(folder) >= 8:
@@ -274,7 +274,7 @@ def test_a_killed_scan_goes_on_where_it_was(tmp_path, how):
     process.communicate()
     assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
     assert (tmp_path / "z.jsonl").exists() == (how == signal.SIGINT)
-    argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "-o", "z.jsonl"]
+    argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "--delegate", "nnapi", "-o", "z.jsonl"]
     again = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True)
     judged_now = int(again.stdout.split(": ")[1].split(" ")[0])
     assert judged_now <= 112

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.page import layout
 from tests.support.models import chain_model
 
@@ -19,7 +20,7 @@ def _library():
 class TestReport:
     def test_a_page_is_written_and_its_size_is_said(self, run, model, tmp_path):
         page = tmp_path / "page.html"
-        result = run("report", model, "-o", page)
+        result = run("report", model, "--delegate", "nnapi", "-o", page)
         size = len(page.read_bytes())
         assert (result.exit_code, result.stdout) == (0, f"{page}: 1 view, {size:,} bytes\n")
 
@@ -30,7 +31,8 @@ class TestReport:
 
     def test_without_causes_none_are_looked_for(self, run, model, tmp_path, monkeypatch):
         monkeypatch.setattr("delegate_sim.diagnosis.diagnose.diagnose", lambda *_: pytest.fail("causes were looked for"))
-        assert run("report", model, "--no-causes", "-o", tmp_path / "p").exit_code == 0
+        without_delegate = run("report", model, "--no-causes", "-o", tmp_path / "p")
+        assert (without_delegate.exit_code, f"{len(DELEGATE_NAMES)} views" in without_delegate.stdout) == (0, True)
         assert '"causes":null' in (tmp_path / "p").read_text(encoding="utf-8")
 
     def test_an_unreadable_model_does_not_stop_the_others(self, run, model, tmp_path):

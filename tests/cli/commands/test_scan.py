@@ -39,7 +39,7 @@ def test_the_command_says_what_was_found(zoo):
         (("zoo", "-o", "z.txt"), "the name of an output ends in .parquet, .csv, .jsonl, .sqlite"),
         (("-", "-o", "z.csv"), "a scan takes files, not standard input"),
         (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
-        (("zoo", "-o", "z.csv", "--option", "nothing=1"), "nnapi has no option 'nothing'"),
+        (("zoo", "-o", "z.csv", "--option", "nothing=1"), "npu-samsung has an option 'nothing'"),
         (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
         (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
     ],
