@@ -22,6 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 TEXT_OR_JSON = ("text", "json")
 _NARROWEST = 60
+_FIRST_LINES = "delegate_sim.first_lines"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +87,18 @@ def write(text: str | Iterable[str], form: str = "text") -> None:
 def write_lines(lines: Iterable[Line]) -> None:
     """Write lines to standard output, with color on a terminal unless NO_COLOR is set."""
     hide_progress()
+    context = click.get_current_context(silent=True)
+    first = [] if context is None else context.meta.pop(_FIRST_LINES, [])
+    lines = [*first, *lines] if first else lines
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _write_colored(lines)
     else:
         write(plain(lines))
+
+
+def add_first_line(text: str) -> None:
+    """Put a line in front of the text that the current command writes to standard output."""
+    click.get_current_context().meta.setdefault(_FIRST_LINES, []).append(Line(text, "dim"))
 
 
 def plain(lines: Iterable[Line]) -> str:

@@ -17,6 +17,7 @@ from delegate_sim.runtime.target import Target
 
 from ..gathering import Command
 from .completion import complete_releases
+from .configured_targets import configured_targets
 from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in
 
 Decorator = Callable[[Command], Command]
@@ -47,7 +48,12 @@ class TargetArguments:
         return given_options(delegates, pairs, self.flags)
 
     def targets(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> list[Target]:
-        """Return the targets. Raises OptionError or a ClickException that names the wrong argument."""
+        """Return the targets. If the user describes none, they are those of the configuration, if there is one.
+
+        Raises OptionError, ConfigurationError or a ClickException that names the wrong argument.
+        """
+        if unnamed and not self._describes_target and (configured := configured_targets()):
+            return configured
         chosen = self.chosen(unnamed, is_live=is_live)
         given = self.given(chosen)
         options = [
@@ -61,9 +67,15 @@ class TargetArguments:
         ]
 
     def target(self) -> Target:
-        """Return the only target. Raises the same errors as ``targets``."""
-        (target,) = self.targets()
-        return target
+        """Return the only target, or the first of the configuration. Raises the same errors as ``targets``."""
+        return self.targets()[0]
+
+    @property
+    def _describes_target(self) -> bool:
+        """Whether the user gave an option that describes targets."""
+        flags = [value for value in self.flags.values() if value is not None]
+        is_default = self.release in (None, DEFAULT_RELEASE) and self.defaults == "benchmark" and not self.assume_ops_registered
+        return bool(self.delegates or self.pairs or flags) or not is_default
 
     @property
     def runtime(self) -> str:
@@ -98,7 +110,7 @@ def for_option(description: str) -> Decorator:
         "--delegate",
         "delegates",
         multiple=True,
-        required=True,
+        show_default=_CONFIGURED,
         type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
         help=description,
     )
@@ -124,7 +136,7 @@ def target_options(command: Command) -> Command:
 
 def targets_options(command: Command) -> Command:
     """Add the options of several targets to a command. The command receives a list of ``Target`` objects as ``targets``."""
-    return _passing("targets", TargetArguments.targets, delegates_option(DEFAULT_DELEGATE), *_options())(command)
+    return _passing("targets", TargetArguments.targets, delegates_option(_CONFIGURED), *_options())(command)
 
 
 def all_targets_options(command: Command) -> Command:
@@ -176,18 +188,18 @@ def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decora
 def _taken(given: dict[str, Any]) -> TargetArguments:
     """Remove the options of targets from the arguments of a command, and return the removed options."""
     flags = {name: given.pop(name) for name in flag_names(click.get_current_context())}
-    delegates = (given.pop("delegate"),) if "delegate" in given else given.pop("delegates")
+    delegates = tuple(filter(None, [given.pop("delegate")])) if "delegate" in given else given.pop("delegates")
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]
     return TargetArguments(
         tuple(delegates), tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults"), any(is_assumed), flags
     )
 
 
+_CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
 ONE_DELEGATE_OPTION = click.option(
     "--delegate",
     "delegate",
-    default=DEFAULT_DELEGATE,
-    show_default=True,
+    show_default=f"the configuration's first target, else {DEFAULT_DELEGATE}",
     type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply.",
 )

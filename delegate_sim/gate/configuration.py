@@ -49,6 +49,10 @@ class ConfigurationError(DelegateSimError):
     """Raised if there is no configuration, or if it contains an error; the message names the file, the line and the key."""
 
 
+class NoConfigurationError(ConfigurationError):
+    """Raised if there is no configuration in a folder or above it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConfiguredTarget:
     """A named target, the models to check on it, and their budgets.
@@ -115,7 +119,7 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
 
 
 def find_configuration(folder: str) -> str:
-    """Return the path of the nearest configuration in a folder or its parents. Raise ConfigurationError if there is none."""
+    """Return the path of the nearest configuration in a folder or its parents. Raise NoConfigurationError if there is none."""
     start = folder = os.path.abspath(folder)
     while True:
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)
@@ -125,7 +129,7 @@ def find_configuration(folder: str) -> str:
             return project
         parent = os.path.dirname(folder)
         if parent == folder:
-            raise ConfigurationError(
+            raise NoConfigurationError(
                 printable(
                     f"{start}: there is no {OWN_FILE} and no {PROJECT_FILE} with [tool.delegate-sim] here or above; "
                     "'delegate-sim init' writes one"

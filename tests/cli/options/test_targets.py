@@ -76,3 +76,13 @@ def test_the_release_of_android_on_every_command(run, run_json, model):
     help_text = run("analyze", "--help", "--delegate", "nnapi").stdout
     assert "--android" in help_text
     assert "--nnapi-runtime" not in help_text
+
+
+def test_the_targets_of_the_configuration_are_the_default(run, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    configuration = '[targets.phone]\ndelegate = "nnapi"\nandroid = "9"\n[targets.watch]\ndelegate = "gpu"\n'
+    (tmp_path / "delegate-sim.toml").write_text(configuration, "utf-8")
+    first = "Targets of delegate-sim.toml: phone (nnapi), watch (gpu)"
+    for command in (("diagnose", model), ("fix", model, "--plan"), ("whatif", model, "--accept", "LOGISTIC")):
+        assert run(*command).stdout.splitlines()[0] == first
+    assert not run("diagnose", model, "--delegate", "gpu").stdout.startswith("Targets")

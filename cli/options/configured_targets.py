@@ -1,0 +1,29 @@
+"""The targets of the configuration, for commands that name none."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from delegate_sim.runtime.target import Target
+
+from ..console.terminal import add_first_line
+
+
+def configured_targets() -> list[Target]:
+    """Return the targets of the nearest configuration, and name them in the first line of the text output.
+
+    Returns an empty list if there is no configuration. Raises ConfigurationError if it has an error.
+    """
+    from delegate_sim.gate.configuration import NoConfigurationError, find_configuration, read_configuration
+
+    try:
+        path = os.path.relpath(find_configuration(os.getcwd()))
+    except NoConfigurationError:
+        return []
+    targets = read_configuration(path).targets
+    if targets and click.get_current_context(silent=True) is not None:
+        names = ", ".join([f"{target.name} ({target.target.delegate.name})" for target in targets])
+        add_first_line(f"Targets of {path}: {names}")
+    return [target.target for target in targets]
