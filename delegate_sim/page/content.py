@@ -1,4 +1,4 @@
-"""The content of the page as plain data: graphs, the targets' results, causes, and matched nodes.
+"""The content of the page as plain data: the graphs, each target's results and causes, and the nodes that two models share.
 
 Every text that may contain names from a model is made printable and shortened here. The page shows all text literally, never as
 markup.
@@ -107,7 +107,7 @@ def _model_entry(model: Model) -> dict[str, Any]:
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return a graph's nodes in plan order, and the tensors that the nodes use, both as columns.
+    """Return the columns of two tables: a graph's nodes in plan order, and the tensors that these nodes use.
 
     An omitted operand has the position -1.
     """

@@ -1,4 +1,4 @@
-"""Tensors of a subgraph that become constant once the shapes of the subgraph's inputs are known.
+"""Find the tensors of a subgraph that become constant if the shapes of the subgraph's inputs are known.
 
 A converter replaces a SHAPE by a constant if the shape is known. Then it also computes every node whose operands have all become
 constant. Nodes whose operands are constant in the file already, such as a DEQUANTIZE of float16 weights, are not computed,

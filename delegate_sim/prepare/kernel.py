@@ -246,7 +246,7 @@ class ComputedElements:
         return is_taken
 
     def take_folded(self, count: int) -> bool:
-        """Return whether a constant of ``count`` elements may be folded; if so, add it to the elements of folded constants."""
+        """Return whether a constant of ``count`` elements may be folded; if so, count the elements as folded."""
         is_taken = not is_above_limit(self._folded + count)
         if is_taken:
             self._folded += count

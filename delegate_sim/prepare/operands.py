@@ -41,7 +41,7 @@ def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
 def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
     """Return a constant or persistent tensor as an array with the tensor's shape.
 
-    Return None if the elements cannot be read, or if an array cannot have as many elements or dimensions.
+    Return None if the elements cannot be read, or if the tensor has too many elements or dimensions for an array.
     """
     elements = known_elements(tensor)
     if elements is None or tensor.rank > MOST_ARRAY_DIMENSIONS:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LazyRules(Mapping[str, OpRule[T]]):
-    """Rules that are loaded when one of the operators ``possible`` is looked up for the first time."""
+    """Rules that are loaded when one of the operators in ``possible`` is looked up for the first time."""
 
     def __init__(self, possible: frozenset[str], load: Callable[[], Rules[T]]) -> None:
         self.possible = possible

@@ -60,7 +60,7 @@ def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T]
 
 
 def where_given(which: Operand, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks, limited to nodes that have an optional operand."""
+    """Return these checks, limited to nodes that have the optional operand ``which``."""
     return tuple(_only_where(which.is_given, "if given", check, ("given", *which.data)) for check in checks)
 
 

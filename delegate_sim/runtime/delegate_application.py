@@ -145,7 +145,7 @@ class DelegateApplication:
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
         """Apply the delegate to a subgraph.
 
-        The runtime applies the delegate again to the subgraphs that this subgraph calls. The lines for this are logged too.
+        The runtime also applies the delegate again to the subgraphs that this subgraph calls. Add the lines that it then logs.
         """
         if not self.needs_static:
             return self._apply(graph)
@@ -243,14 +243,14 @@ class DelegateApplication:
         self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
-        """Record that nodes are replaced but will fail on the delegate, or are predicted to fail."""
+        """Record that nodes are replaced although they will fail on the delegate, or are predicted to fail there."""
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """If the stage behind the delegate refuses a call, log the delegate's line about it and add the stage's warnings."""
+        """If the stage behind the delegate refused a call, add the delegate's log line about this and the stage's warnings."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)

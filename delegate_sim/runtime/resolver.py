@@ -49,7 +49,7 @@ def loads(op: str, version: int, release: Release) -> Loads:
 
 
 def highest_version(op: str, release: Release) -> int | None:
-    """Return the highest version of an operator that a release loads; None if it loads no version, or is unknown."""
+    """Return the highest version of an operator that a release loads; None if the release loads no version, or is unknown."""
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 

@@ -4,7 +4,8 @@ For each family of releases, the table has all operators of the oldest release, 
 
 ``tools/upstream/resolver_versions.py`` tested every version of every operator on every release with a wheel: TensorFlow 2.10 and
 later, ``tflite-runtime`` 2.10 to 2.14 (with the same results), and ``ai-edge-litert``. ``core/kernels/register.cc`` in LiteRT
-1.1.0 and later agrees with these tests. It is the only source for LiteRT 1.4.1, which has no wheel. No release drops a version.
+1.1.0 and later agrees with these tests. That file is the only source for LiteRT 1.4.1, which has no wheel. No release drops a
+version.
 """
 
 from __future__ import annotations
@@ -189,13 +190,13 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         9: "CAST DEQUANTIZE",
     },
 }
-"""Like ``_TENSORFLOW``, for LiteRT. Its first release loads more operators than TensorFlow 2.17 and fewer than 2.18."""
+"""Like ``_TENSORFLOW``, but for LiteRT. LiteRT's first release loads more operators than TensorFlow 2.17 and fewer than 2.18."""
 
 LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENSORFLOW, "litert": _LITERT}
 """For each family and release (oldest first), the operators whose highest loaded version changed, grouped by the new version."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""For each operator whose version 1 is not loaded, the lowest version that is loaded. It is the same in all releases."""
+"""For each operator whose version 1 is not loaded, the lowest version that is loaded, which is the same in all releases."""
 
 NEWEST_KNOWN: Mapping[str, tuple[int, int]] = {"tf": (2, 21), "litert": (2, 3)}
 """The newest minor release of each family in the table."""

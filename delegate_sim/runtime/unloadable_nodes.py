@@ -1,6 +1,6 @@
 """Nodes whose options the runtime fails to load.
 
-Source: ``InterpreterBuilder::ParseNodes`` (``core/interpreter_builder.cc``), which stops at the first such node, and its parse
+Source: ``InterpreterBuilder::ParseNodes`` (``core/interpreter_builder.cc``), which stops at the first such node, and the parse
 functions for single operators (``core/api/flatbuffer_conversions.cc``). The messages were observed in runs.
 """
 
@@ -73,7 +73,7 @@ def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions
 
 
 def _has(field: str, line: str) -> _Check:
-    """Return a check that the file gives an option; ``line`` is logged if the option is missing."""
+    """Return a check for a missing option; ``line`` is the line that the runtime logs if the option is missing."""
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         if not given.has(field):
@@ -83,7 +83,10 @@ def _has(field: str, line: str) -> _Check:
 
 
 def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
-    """Return a check that a numeric option has a known value; ``line``, if any, is logged with the value in place of ``{}``."""
+    """Return a check for an unknown value of a numeric option.
+
+    ``line`` is the line that the runtime logs, if any, with ``{}`` in place of the value.
+    """
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         value = getattr(given.options, field)
@@ -94,13 +97,16 @@ def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
 
 
 def _types(*fields: str) -> tuple[_Check, ...]:
-    """Return checks that options are valid tensor types."""
+    """Return checks for options that are not valid tensor types."""
     known = frozenset(schema.enum_names("TensorType"))
     return tuple([_one_of(field, known, "Unsupported data type {} in tensor") for field in fields])
 
 
 def _vector(name: str, field: str, most: int, *, is_needed: bool = False, attribute: str = "") -> _Check:
-    """Return a check that a vector has at most ``most`` elements; ``attribute`` is the runtime's name for the vector, if any."""
+    """Return a check for a vector with more than ``most`` elements, or for a missing vector if ``is_needed``.
+
+    ``attribute`` is the runtime's name for the vector, if any.
+    """
     which = (f"Check the '{attribute}' attribute.",) if attribute else ()
 
     def check(given: _Given) -> Iterator[_WrongOptions]:

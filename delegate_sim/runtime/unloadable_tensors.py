@@ -45,7 +45,7 @@ _MOST = 2**64 - 1
 """The highest count that the runtime can hold."""
 
 _FEW = _MOST >> 8
-"""A number of elements that never needs more than ``_MOST`` bytes, for any type."""
+"""This many elements never need more than ``_MOST`` bytes, whatever their type."""
 
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """The first release that supports buffers in separate files."""

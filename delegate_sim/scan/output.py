@@ -23,9 +23,9 @@ from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-"""Pattern of text that spreadsheets read as the beginning of a formula.
+"""Matches the position before text that spreadsheets read as a formula.
 
-Some spreadsheets split cells at semicolons, even in quotes.
+Such text may also follow a semicolon, because some spreadsheets split cells at semicolons, even in quotes.
 """
 _UNMARKED = re.compile(f"(^|;){_FORMULA}")
 _MARKED = re.compile(f"(^|;)'{_FORMULA}")

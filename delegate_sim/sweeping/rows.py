@@ -87,9 +87,9 @@ def delegated_share(cost: Cost) -> float:
 def pareto(rows: Sequence[SweepRow]) -> frozenset[int]:
     """Return the numbers of the best rows.
 
-    Rows are compared by each target's share of multiply-adds, by size, and by the difference from the float model. A row is best
-    if no other row is at least as good in all of these measures and better in at least one. An unknown difference counts as the
-    worst. Of several rows with the same file, only the first row is considered.
+    Rows are compared by the share of multiply-adds that each target delegates, by size, and by the difference from the float
+    model. A row is best if no other row is at least as good in all of these measures and better in at least one. An unknown
+    difference counts as the worst. Of several rows with the same file, only the first row is considered.
     """
     points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None}
     return frozenset(number for number, point in points.items() if not any(_dominates(other, point) for other in points.values()))

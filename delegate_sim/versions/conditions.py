@@ -166,4 +166,4 @@ def hybrid_weights(weights: int, *types: str) -> VersionCondition:
 
 
 hybrid_recurrent = all_of(input_is("INT8", at=1), output_is("FLOAT32"))
-"""Upstream's test for hybrid weights in most recurrent operators. It ignores the type of the first operand."""
+"""Upstream's test for hybrid weights in most recurrent operators. The test ignores the type of the first operand."""

@@ -156,9 +156,9 @@ def prepare_mul(node: KernelNode) -> None:
 
 
 def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
-    """Check the types of a product that the kernel computes during Prepare.
+    """Check the types of a product whose operands both have known values.
 
-    The kernel does this if the values of both operands are known. Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
+    The kernel computes such a product during Prepare. Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
     """
     if result.type in _MULTIPLIED_TYPES or (result.type == "INT16" and result.quantization is None):
         return

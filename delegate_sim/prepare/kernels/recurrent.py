@@ -19,7 +19,7 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""The distance from the position of an operand of the forward cell to the same operand of the backward cell.
+"""The position of an operand of the backward cell, minus the position of the same operand of the forward cell.
 
 This holds for the operands from the weights to the projection.
 """

@@ -1,4 +1,7 @@
-"""Compare one model and delegate across releases of the platform behind the delegate, such as Android behind NNAPI."""
+"""Compare the results of one delegate on one model across releases of the platform behind the delegate.
+
+For example, Android is the platform behind NNAPI.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare one model and delegate across runtime releases: whether a release loads the model, and which nodes it delegates."""
+"""Compare runtime releases for one model and one delegate: whether each release loads the model, and which nodes it delegates."""
 
 from __future__ import annotations
 

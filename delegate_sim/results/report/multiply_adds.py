@@ -147,7 +147,7 @@ _BASIC_LSTM_WEIGHTS = 2
 _CELL_WEIGHTS = (*range(1, 12), 16)
 """The positions of an LSTM's weights: input, recurrent, peephole and projection weights."""
 _BACKWARD = 17
-"""The distance from an operand of the forward cell to the same operand of the backward cell."""
+"""The position of an operand of the backward cell, minus the position of the same operand of the forward cell."""
 _LSTM_AUXILIARY_INPUT, _LSTM_AUXILIARY_WEIGHTS = 39, range(40, 48)
 _RNN_AUXILIARY_INPUT, _RNN_AUXILIARY_WEIGHTS = 9, range(10, 12)
 
