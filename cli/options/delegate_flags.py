@@ -197,7 +197,7 @@ def _parameter(option: Option) -> click.Option:
 def _spelling(option: Option) -> str:
     """Return the command-line form of an option: its flag, or ``--option`` with its name if it has no flag."""
     value = "BOOL" if option.parse is boolean else "VALUE"
-    return f"--{option.flag} {value}" if option.flag else f"--option {option.name}={value}"
+    return f"--{option.flag.replace('_', '-')} {value}" if option.flag else f"--option {option.name}={value}"
 
 
 def _help(option: Option) -> str:

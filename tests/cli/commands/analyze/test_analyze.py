@@ -473,7 +473,8 @@ def test_help_names_the_options_of_every_delegate(run, name):
     section = text[text.index(f"Options of {name}:") :]
     for option in find_delegate(name).options:
         value = "BOOL" if option.parse is boolean else "VALUE"
-        assert (f"  --{option.flag} {value}" if option.flag else f"  --option {option.name}={value}") in section
+        spelling = f"--{option.flag.replace('_', '-')} {value}" if option.flag else f"--option {option.name}={value}"
+        assert f"  {spelling}" in section
         assert option.help[:30] in section
 
 
