@@ -1,4 +1,4 @@
-"""Sets of allowed integers, with a description."""
+"""Sets of allowed integers, each with a description in words."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ class Repository:
     """An upstream repository on GitHub, at the commit from which the rules were read."""
 
     name: str
-    """Owner and name."""
+    """The owner and the name, as in ``google-ai-edge/LiteRT``."""
     commit: str
-    """The full hash."""
+    """The full hash of the commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Source:
         return replace(self, symbol=symbol, overload=overload, branch="")
 
     def with_branch(self, branch: str) -> Source:
-        """Return a branch of this function."""
+        """Return the location of a branch of this function."""
         return replace(self, branch=branch)
 
     def of_operator(self, op: str) -> Source:

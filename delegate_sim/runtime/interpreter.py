@@ -101,7 +101,7 @@ def _simulate_chain(
 
 
 class _Chain:
-    """The state of a model between delegates."""
+    """The current state of a model to which delegates are applied one after another."""
 
     def __init__(
         self,

@@ -99,7 +99,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """One delegate applied to a model."""
+    """The result of applying one delegate to a model."""
 
     target: Target
     outcome: str

@@ -31,7 +31,7 @@ TAKEN = frozenset({"delegated", SELECTED})
 """The outcomes of runs in which a delegate or compiler plugin takes nodes, without a known failure."""
 
 OUTCOMES = ("delegated", SELECTED, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
-"""All outcomes of measures."""
+"""All values of ``Measures.outcome``."""
 
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 """The outcomes after which the application cannot run the model at all."""
