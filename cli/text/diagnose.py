@@ -11,11 +11,13 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import on_cpu
 
-from ..console.layout import counted, item_list, message, name, node_list, options_text, share
+from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
 from .diagnoses import model_name, multiply_adds_share
 from .elements.measures import measures_text
 from .elements.paragraphs import indented
+from .elements.target import target_lines
+from .elements.verdict import verdict_lines
 
 _HEADING = "bold"
 _CODE = "yellow"
@@ -25,12 +27,14 @@ _NODES_WIDTH = 60
 
 
 def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False) -> Iterator[Line]:
-    """Return the log lines, the current result, the causes (biggest gain first), and the result of fixing all causes.
+    """Return the verdict, the log lines, the causes (biggest gain first), and the result of fixing all causes.
 
     If ``named`` is true, the text starts with the name of the model. This is needed if several diagnoses are shown.
     """
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
+    yield from verdict_lines(diagnosis.run, width)
+    yield Line("")
     for log_line in diagnosis.run.log_lines:
         yield Line(printable(log_line))
     if diagnosis.run.log_lines:
@@ -38,8 +42,6 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     yield Line("Now", _HEADING)
     target = diagnosis.target
     words = words_of(target.delegate.name)
-    options = options_text(target.delegate.options, target.options)
-    yield from indented(message(f"{target.delegate.name} on {target.release}: {options}"), width, "  ")
     yield from indented(_cost_text(diagnosis.now, words), width, "  ")
     if diagnosis.limited:
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
@@ -55,12 +57,14 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if not diagnosis.findings:
         yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
     else:
-        yield Line("Without any of them", _HEADING)
+        yield Line("With all of them fixed", _HEADING)
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
     yield Line("")
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
+    yield Line("")
+    yield from target_lines(target, width, verbose)
 
 
 def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
@@ -72,7 +76,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     # A cause that only the fix of another cause reveals may concern nodes that are delegated now.
-    keeps = "keeps" if staying.issuperset(cause.nodes) else "once another cause is removed, would keep"
+    keeps = "keeps" if staying.issuperset(cause.nodes) else "once another cause is fixed, would keep"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
@@ -86,13 +90,15 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
         yield from indented(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
     if cause.node_versions:
         versions = sorted(set(cause.node_versions.values()))
-        yield from indented(f"version without it: {item_list(map(str, versions))}", width, "   ")
+        yield from indented(f"version if it is fixed: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
-        yield from indented(f"without it: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
+        yield from indented(f"if it is fixed: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
-        yield from indented(_needs_text(finding, len(diagnosis.findings)), width, "   ")
+        yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
-        yield from indented(f"without all up to here: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   ")
+        yield from indented(
+            f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   "
+        )
     yield from indented(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
     fix = diagnosis.pass_for(finding)
     if fix is not None:
@@ -107,14 +113,15 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     return f"with it {counted(len(finding.followers), 'node')} without a cause of {whose} own: {told}"
 
 
-def _needs_text(finding: RankedCause, causes: int) -> str:
+def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
-        text = "removing it brings no multiply-adds, and no fewer kernels or bytes"
-        return f"{text}, even with the others removed" if causes > 1 else text
-    if not finding.needs:
-        return "removing it alone brings nothing: others must be removed too"
-    names = [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
-    return message(f"removing it alone brings nothing: {item_list(names)} must be removed too")
+        text = "fixing it brings no multiply-adds, and no fewer kernels or bytes"
+        return f"{text}, even with the others fixed" if len(diagnosis.findings) > 1 else text
+    numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
+    if not numbers:
+        return "fixing it alone brings nothing: others must be fixed too"
+    noun = "cause" if len(numbers) == 1 else "causes"
+    return f"fixing it alone brings nothing: {noun} {node_list(numbers)} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -40,6 +40,8 @@ class Delegate:
     """The name of the delegate's kernels in log lines."""
     provider_name: str
     """The delegate's name in benchmark_model's lines."""
+    title: str = ""
+    """The delegate's name in sentences; empty if it is ``provider_name``."""
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 

@@ -32,6 +32,8 @@ class PartitionLimits:
     """The value of ``option`` that removes the limit."""
     minimum_option: str = ""
     """The option for the minimum number of nodes in a partition."""
+    fallback: int = 0
+    """The limit that a value of 0 or less stands for; 0 if such a value removes the limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def test_interrupt(run, model, monkeypatch):
 def test_as_a_module(model):
     result = python("-m", "delegate_sim", "analyze", model, "--delegate", "nnapi")
     assert result.returncode == 0
-    assert result.stdout.startswith("Replacing 2 out of 4 node(s)")
+    assert result.stdout.startswith("NNAPI on Android 13 runs 50 % of nodes")
     result = python("-m", "delegate_sim", "analyze", f"{model}.missing")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == f"error: {model}.missing: No such file or directory\n"
@@ -151,7 +151,7 @@ def test_names_that_the_encoding_of_the_output_lacks(model):
 def test_color_on_a_terminal(run, model):
     text = on_terminal("analyze", model, "--delegate", "nnapi")
     lines = run("analyze", model, "--delegate", "nnapi").stdout.splitlines()
-    assert text.startswith(f"{lines[0]}\n{lines[1]}\n")
+    assert text.startswith(f"\x1b[1m{lines[0]}\x1b[0m\n\n{lines[2]}\n{lines[3]}\n")
     assert "\x1b[1mCoverage\x1b[0m\n" in text
 
 

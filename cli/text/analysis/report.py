@@ -1,4 +1,4 @@
-"""A report as text: log lines, delegated nodes, the reasons for nodes on the CPU, and partitions."""
+"""A report as text: the verdict, log lines, delegated nodes, the reasons for nodes on the CPU, and partitions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
 
-from ...console.layout import counted, cut, item_list, message, name, node_list, options_text, share, wrapped
+from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text
 from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import paragraph
 from ..elements.strip import strip_lines
+from ..elements.target import target_lines
+from ..elements.verdict import verdict_lines
 from .advised import advice_on
 from .placement import placement_lines
 from .splits import split_lines
@@ -43,29 +45,10 @@ _VARIANTS_SHOWN = 8
 _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
-_OUTCOMES = {
-    "refused": "Refused: the runtime does not apply the delegate",
-    "restored": "Restored: the runtime undid all delegation",
-    "delegated": "Delegated, but the model will not run",
-}
-
-_NOT_PREPARED = {
-    "refused": "Refused, and the model does not run",
-    "restored": "Restored, and the model does not run",
-    "delegated": "Delegated, but the model does not run",
-    "none": "Nothing is delegated, and the model does not run",
-}
-_PLUGIN_OUTCOMES = {
-    "load": "Refused: LiteRT does not load the model, so no plugin is asked",
-    "partition": "Refused: the plugin fails, and nothing is compiled for the NPU",
-}
 _SELECTED = (
     "Selected, not compiled: which nodes the plugin selects is decided on the host. Whether the vendor's compiler takes them, "
     "and whether they then run, only the compiler and the device can tell."
 )
-
-_PREDICTED = "Delegated by the rules of this release, and predicted to be restored"
-"""The title of a run in which a kernel fails according to the newest sources; the simulated release may behave differently."""
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
@@ -78,15 +61,20 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         yield from _chain_lines(report, view, is_running)
         if len(explicit) == 1:
             yield from _diagnose(report, explicit[0], view)
+        for run in explicit:
+            yield from _target(run, view)
         return
     for number, run in enumerate(report.runs):
         if number:
             yield Line("")
         if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
+        yield from verdict_lines(run, view.width)
+        yield Line("")
         yield from _log_lines([run])
         yield from _details(run, view, advice_on(report, run, view))
         yield from _diagnose(report, run, view)
+        yield from _target(run, view)
     if len(report.runs) > 1:
         from .comparison import comparison_lines
 
@@ -107,9 +95,12 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
-    """Yield the text of a chain: first all log lines, as on a device, then details of each requested delegate."""
+    """Yield the text of a chain: the verdicts, all log lines as on a device, then details of each requested delegate."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
+    for run in explicit:
+        yield from verdict_lines(run, view.width)
+    yield Line("")
     yield from _log_lines(runs)
     for number, run in enumerate(explicit):
         if number:
@@ -133,16 +124,16 @@ def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
 
 def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
     compute = compute_of(run)
-    yield from _target(run, view)
     if run.refusal is not None:
-        yield from _refusal(run, run.refusal, view, advice.refusal if advice else "")
+        yield from _refusal(run.refusal, view, advice.refusal if advice else "")
     elif run.delegate.is_plugin:
-        yield Line("")
         yield from _paragraph(_SELECTED, view, "", "")
+        yield Line("")
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
-    for subgraph in run.subgraphs:
-        yield Line("")
+    for number, subgraph in enumerate(run.subgraphs):
+        if number:
+            yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
         yield from _subgraph(run, subgraph, compute, view, advice)
@@ -159,35 +150,15 @@ def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = ""
 
 
 def _target(run: Run, view: View) -> Iterator[Line]:
-    text = f"{run.delegate.name} on {run.release}: {options_text(run.delegate.options, run.options)}"
-    yield Line("Target", HEADING)
-    yield from _paragraph(message(text), view, "  ", "    ")
-
-
-def _refusal(run: Run, refusal: Refusal, view: View, change: str) -> Iterator[Line]:
     yield Line("")
-    yield from _paragraph(_refusal_title(run, refusal), view, "", "", _BAD)
+    yield from target_lines(run.target, view.width, view.verbose)
+
+
+def _refusal(refusal: Refusal, view: View, change: str) -> Iterator[Line]:
+    yield Line("Why", HEADING)
     yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", _CODE)
     yield from _hint(change or refusal.hint, view, "    ")
-
-
-def _refusal_title(run: Run, refusal: Refusal) -> str:
-    if refusal.stage:
-        return _PLUGIN_OUTCOMES[refusal.stage]
-    if not run.is_loaded:
-        return "Refused: the runtime does not load the model, so no delegate is applied"
-    if not run.is_prepared and refusal.node is not None:
-        node = run.subgraphs[refusal.subgraph].graph.nodes[refusal.node]
-        place = f"{refusal.subgraph}:{node.index}" if refusal.subgraph else f"{node.index}"
-        if run.outcome == "delegated" and refusal.subgraph:
-            return (
-                f"Delegated in part: applying the delegate ends with an error at subgraph {refusal.subgraph}, since the CPU "
-                f"cannot prepare node {place} ({message(node.op)}); what was delegated before stays so"
-            )
-        return (
-            f"{_NOT_PREPARED[run.outcome]}: AllocateTensors fails, since the CPU cannot prepare node {place} ({message(node.op)})"
-        )
-    return _PREDICTED if run.outcome == "delegated" and refusal.is_predicted else _OUTCOMES[run.outcome]
+    yield Line("")
 
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
@@ -199,12 +170,12 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     kernels = sum([_kernels(subgraph) for subgraph in run.subgraphs])
     total = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
-    yield Line("")
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
     made = kernels_text(kernels, words_of(run.delegate.name))
     text = f"{total:,} total, {delegated:,} {_verb(run)} ({share(delegated, total)}), {made}"
     yield from _fact("nodes", text, view)
     yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, _verb(run), view)
+    yield Line("")
 
 
 def _verb(run: Run) -> str:

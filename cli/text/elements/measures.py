@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from delegate_sim.results.report.measures import FAILS_LATER, NONE_FAILS, NOT_LOADED, NOT_PREPARED, PREDICTED
+from delegate_sim.results.report.outcome_words import SELECTED
+from delegate_sim.runtime.interpreter import REFUSED
+
 from ...console.layout import counted, share
 
 if TYPE_CHECKING:
@@ -25,6 +29,26 @@ def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = Fal
     )
 
 
+_FAILURES = {
+    "none": "none of {nodes} {taken}; everything runs on the CPU",
+    REFUSED: "the {actor} is not applied; everything runs on the CPU ({nodes})",
+    "restored": "the {actor} rejects the model; everything runs on the CPU ({nodes})",
+    PREDICTED: "the {actor} is predicted to reject the model; everything then runs on the CPU ({nodes})",
+    FAILS_LATER: "the model does not run, although the {actor} takes {delegated} of {nodes}",
+    NONE_FAILS: "the model does not run, and the {actor} takes no node",
+    NOT_PREPARED: "the model does not run: its CPU kernels cannot be prepared",
+    NOT_LOADED: "the model does not run: the runtime does not load it",
+}
+
+
 def measures_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
-    """Return the outcome, and the text of ``nodes_text``."""
-    return f"{measures.outcome}: {nodes_text(measures, words, has_share=has_share)}"
+    """Return the text of ``nodes_text``, or a sentence about the failure if no delegated node will run."""
+    sentence = _FAILURES.get(measures.outcome) if measures.nodes else None
+    if sentence is None:
+        return nodes_text(measures, words, has_share=has_share)
+    return sentence.format(
+        actor="plugin" if words.taken == SELECTED else "delegate",
+        taken=words.taken,
+        nodes=counted(measures.nodes, "node"),
+        delegated=f"{measures.delegated_nodes:,}",
+    )

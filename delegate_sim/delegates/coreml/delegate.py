@@ -89,6 +89,7 @@ class CoreMlDelegate(Delegate):
     name = "coreml"
     kernel_name = "TfLiteCoreMlDelegate"
     provider_name = "COREML"
+    title = "Core ML"
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType(

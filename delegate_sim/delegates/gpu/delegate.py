@@ -118,7 +118,7 @@ class GpuDelegate(Delegate):
     further_kinds = MappingProxyType(
         {**kinds_of_failures(WORDINGS), **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)}
     )
-    limits = PartitionLimits("max_delegated_partitions", 1_000_000)
+    limits = PartitionLimits("max_delegated_partitions", 1_000_000, fallback=1)
     log = LogTraits(
         switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
     )

@@ -50,7 +50,7 @@ class HexagonDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     further_kinds = kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM)
-    limits = PartitionLimits("max_delegated_partitions", MOST_PARTITIONS, "min_nodes_per_partition")
+    limits = PartitionLimits("max_delegated_partitions", MOST_PARTITIONS, "min_nodes_per_partition", DEFAULT_PARTITIONS)
     log = LogTraits(switch="use hexagon")
     history = ReleaseHistory("tf-2.14")
 

@@ -37,6 +37,7 @@ class VxDelegate(Delegate):
     name = "vx"
     kernel_name = "Vx Delegate"
     provider_name = "EXTERNAL"
+    title = "The VX delegate"
     options: tuple[Option, ...] = OPTIONS
     rules = RULES
     log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))

@@ -21,24 +21,23 @@ from tests.support.models import chain_model
 MODELS = Path(__file__).parents[3] / "fixtures" / "models"
 
 DIAGNOSIS = """\
+NNAPI on Android 13 runs 60 % of nodes; 1 GELU and 1 other node stay on the CPU
+
 Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 5 partitions for subgraph 0 (main).
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
 
 Now
-  nnapi on litert-2.3: --feature-level=1000008 --android=13
-    --disable_nnapi_cpu=true --max_delegated_partitions=0
-    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
-  delegated: 3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96
-    bytes across borders
+  3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96 bytes
+    across borders
 
 1. ADD at version 4
    operator-version:ADD:4 (nnapi-operator-version)
    keeps 1 node on the CPU: ADD 1
    nodes 3
    found: version 4; needed: version at most 2
-   version without it: 2
-   without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
-     -> 64
+   version if it is fixed: 2
+   if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across
+     borders 96 -> 64
    lower-version: nothing in the node needs the version that the file gives it:
      convert with the converter of the release that the delegate was written for
    delegate-sim fix rewrites the file: own-versions (exact)
@@ -48,10 +47,10 @@ Now
    keeps 1 node on the CPU: GELU 1
    nodes 1
    found: GELU; needed: an operator that NNAPI has
-   without it: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across borders 96
-     -> 64
-   without all up to here: delegated 3 -> 5 of 5, partitions 5 -> 1, bytes
-     across borders 96 -> 32
+   if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across
+     borders 96 -> 64
+   with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
+     bytes across borders 96 -> 32
    replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
@@ -59,11 +58,13 @@ Now
    delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
      rounding)
 
-Without any of them
-  delegated: 5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32
-    bytes across borders
+With all of them fixed
+  5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 bytes
+    across borders
 
 Multiply-adds and bytes are counts, not an estimate of latency.
+
+Target: nnapi on litert-2.3 --feature-level=1000008 --android=13
 """
 
 
@@ -83,7 +84,7 @@ def test_the_text(run, chain):
 def test_the_end_of_a_cause_that_changes_nothing_is_said_in_words(run):
     text = " ".join(run("diagnose", MODELS / "cannot_prepare.tflite").stdout.split())
     assert "0 % -> 0 %" not in text
-    assert "removing it alone brings nothing: others must be removed too" in text
+    assert "fixing it alone brings nothing: others must be fixed too" in text
 
 
 def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
@@ -93,7 +94,7 @@ def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
     layers.finish()
     builder.write(tmp_path / "m.tflite")
     text = " ".join(run("diagnose", tmp_path / "m.tflite").stdout.split())
-    assert "removing it brings no multiply-adds, and no fewer kernels or bytes analyse-source:" in text
+    assert "fixing it brings no multiply-adds, and no fewer kernels or bytes analyse-source:" in text
 
 
 def test_nothing_to_diagnose(run, tmp_path):
@@ -269,7 +270,7 @@ def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
             "diagnose", Path(__file__).resolve().parents[3] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
         ).stdout.split()
     )
-    assert "once another cause is removed, would keep 3 nodes on the CPU: LSTM 3" in text
+    assert "once another cause is fixed, would keep 3 nodes on the CPU: LSTM 3" in text
 
 
 def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):

@@ -20,7 +20,8 @@ def path(tmp_path):
 def test_one_soc(run, path):
     result = run("analyze", path, "--accelerators", "npu,gpu,cpu", "--soc", "mediatek:mt6991")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("Partition strategy: 0\nPartitioned subgraph<0>, selected 1 ops")
+    assert result.stdout.startswith("The plugin npu-mediatek selects 33.3 % of nodes; 1 ELU and 1 other node stay off\n")
+    assert "\n\nPartition strategy: 0\nPartitioned subgraph<0>, selected 1 ops" in result.stdout
     assert "Selected, not compiled" in result.stdout
     assert "CompiledModel (npu, gpu, cpu) is created" in result.stdout
     assert "Side by side" not in result.stdout
@@ -59,7 +60,7 @@ def test_the_command_that_says_what_keeps_nodes_off_the_npu(run, path):
     assert "--delegate npu-google" not in text
     found = run("diagnose", path, "--delegate", "npu-mediatek")
     assert "keeps 1 node off the NPU: ELU 1" in found.stdout
-    assert "selected: 1 of 3 nodes selected" in " ".join(found.stdout.split())
+    assert "1 of 3 nodes selected" in " ".join(found.stdout.split())
     assert "delegated" not in found.stdout
 
 

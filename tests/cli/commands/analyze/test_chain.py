@@ -36,17 +36,17 @@ def model(tmp_path):
 
 def test_xnnpack_is_applied_by_default_to_what_one_delegate_leaves(run, model):
     text = run("analyze", model, "--delegate", "nnapi", "--feature-level", "31").stdout
-    assert text.splitlines()[:3] == LINES
+    assert text.splitlines()[2:5] == LINES
     assert PLACES in text
     assert "TfLiteXNNPackDelegate" not in run("analyze", model, "--delegate", "nnapi", "--no-default-xnnpack").stdout
 
 
 def test_a_chain_goes_into_each_delegate(run, model):
     text = run("analyze", model, "--delegate", "nnapi", "--delegate", "xnnpack", "--chain", "--feature-level", "31").stdout
-    assert text.startswith("\n".join(LINES))
+    assert "\n\n" + "\n".join(LINES) in text
     assert "--- nnapi ---" in text
     assert "--- xnnpack ---" in text
-    assert text.endswith(PLACES)
+    assert PLACES in text
 
 
 def test_a_chain_needs_delegates(run, model):
