@@ -15,7 +15,7 @@ ADDED, REMOVED = "added", "removed"
 class NodeChange:
     """A node that was added, removed, or changed in one respect.
 
-    ``what`` is ``added``, ``removed``, ``operator``, ``version``, ``input N`` or ``output N``; for a change of a subgraph's own
+    ``what`` is ``added``, ``removed``, ``version``, ``input N`` or ``output N``; for a change of a subgraph's own
     input, it is ``subgraph input``. ``old`` and ``new`` are the values before and after the change; a value that does not exist
     is empty. ``node`` is the index of the node in the current model, None for a removed node. ``old_node`` is the index in the
     baseline, None for an added node. ``name`` is the name of the node's first output tensor.
@@ -75,8 +75,6 @@ def _changes(number: int, old: SubgraphOutline, new: SubgraphOutline, old_of: di
 
 
 def _differences(old: NodeOutline, new: NodeOutline) -> Iterator[tuple[str, str, str]]:
-    if old.op != new.op:
-        yield "operator", old.op, new.op
     if old.version != new.version:
         yield "version", str(old.version), str(new.version)
     for position in range(max(len(old.inputs), len(new.inputs))):

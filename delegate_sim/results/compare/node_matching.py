@@ -14,7 +14,8 @@ MatchingKey = Callable[[int], Hashable | None]
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     """Return the index in ``old`` of each node of ``new`` that existed before.
 
-    The most certain matches are made first. Nodes are matched if they have, in this order:
+    A node matches only a node of its own operator. The most certain matches are made first. Nodes are matched if they have, in
+    this order:
 
     - the same names, the same operator, and the same operators all the way up to the inputs
     - the same operators all the way up to the inputs
@@ -23,26 +24,24 @@ def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     - the same operators up to the inputs, in the same position next to a matched node
     - the same operators up to the inputs, in the same order
     - the same operator, in the same position next to a matched node
-    - the same names, but a different operator
     - the same operator and the same preceding matched node, in the same order
     """
     matching = _Matching(old, new)
-    matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index], with_op=True)))
+    matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index])))
     matching.pair_unique(lambda side, index: side.cones[index])
     matching.pair_unique(lambda side, index: side.cones_below[index])
-    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=True))
+    matching.pair_unique(lambda side, index: _named(side.nodes[index]))
     matching.pair_neighbors(lambda side, index: side.cones[index])
     matching.pair_in_order(lambda side, index, _: side.cones[index])
     matching.pair_neighbors(lambda side, index: side.nodes[index].op)
-    matching.pair_unique(lambda side, index: _named(side.nodes[index], with_op=False))
     matching.pair_in_order(lambda side, index, behind: (behind, side.nodes[index].op))
     return matching.old_of
 
 
-def _named(node: NodeOutline, with_op: bool) -> Hashable | None:
+def _named(node: NodeOutline) -> Hashable | None:
     if any("#" in output.name for output in node.outputs) or not node.outputs:
         return None
-    return (node.op if with_op else "", *[output.name for output in node.outputs])
+    return (node.op, *[output.name for output in node.outputs])
 
 
 def _joined(cone: str, name: Hashable | None) -> Hashable | None:

@@ -134,3 +134,9 @@ def test_numbered_tensors_do_not_mislead(ops, data):
     changed = [*ops[:place], "CAST", *ops[place:]]
     matching = compare_outlines([chain(ops)], [chain(changed)])
     assert [(change.node, change.op, change.what) for change in matching.changes] == [(place, "CAST", "added")]
+
+
+def test_a_node_matches_only_a_node_of_its_own_operator():
+    matching = compare_outlines([chain(["ADD", "BATCH_MATMUL", "RELU"])], [chain(["ADD", "RESHAPE", "RELU"])])
+    assert matching.old_of == ({0: 0, 2: 2},)
+    assert [(change.op, change.what) for change in matching.changes] == [("RESHAPE", "added"), ("BATCH_MATMUL", "removed")]
