@@ -152,7 +152,7 @@ class DelegateApplication:
         self.log_lines += self.again.lines(graph)
         printed = len(self.log_lines)
         failure = self._apply(graph)
-        if failure is None:
+        if failure is None and not self._has_crashed:
             delegated = self.subgraphs[graph.index].delegated
             self.again.note(graph, self.log_lines[printed:], delegated)
             self.log_lines += self.again.lines(graph, delegated)
@@ -203,7 +203,7 @@ class DelegateApplication:
         failure = attributed_failure(graph, decision, failure)
         if not failure.is_known:
             self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
-        elif failure.is_crash:
+        elif failure.is_crash and (failure.is_later or not self.delegate.accelerator.fails_with_model):
             self._crash(graph, failure, place)
         elif failure.is_later:
             self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
@@ -239,7 +239,7 @@ class DelegateApplication:
         return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
 
     def _crash(self, graph: Graph, failure: KernelFailure, place: str) -> None:
-        self._has_crashed = True
+        self._has_crashed = not failure.is_later
         self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
@@ -342,7 +342,8 @@ class DelegateApplication:
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
         """Undo all delegation, in every subgraph, as the runtime does."""
         self._tell_stage(failure)
-        self.log_lines += failure.log_lines or (RESTORED_LINE,)
+        # A process that crashes logs nothing more.
+        self.log_lines += failure.log_lines or (() if failure.is_crash else (RESTORED_LINE,))
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         return kernel_refusal(graph, failure, failure.message)
 

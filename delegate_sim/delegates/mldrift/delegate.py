@@ -196,12 +196,14 @@ class MlDriftDelegate(Delegate):
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
         """Return the failure to build ML Drift's own model of one partition; None if no failure is known."""
+        if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
+            return None  # The hint fails the model first.
         failure = build_failure(decision.graph, subset, options["backend"], release)
         if failure is None:
             return None
         if not options["build_kernels"]:
-            return failure if failure.is_crash else replace(failure, is_later=True)
-        return replace(failure, is_crash=False, is_known=True)
+            return replace(failure, is_later=True)
+        return replace(failure, is_known=True)
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:

@@ -216,8 +216,25 @@ def test_a_build_that_ends_the_process_is_said(sketch):
 def test_a_build_that_fails_the_model(sketch):
     run = split_of_a_constant(sketch).run(build_kernels=True)
     assert (run["outcome"], run["refusal"]["code"]) == ("refused", "mldrift-build-constant")
-    assert run["log_lines"][-1] == "Restored original execution plan after delegate application failure."
+    assert run["log_lines"][-1].startswith("Replacing 2 out of 2 node(s)")
     assert nodes(run) == []
+
+
+@pytest.mark.parametrize(("build_kernels", "subgraphs"), [(False, 2), (True, 1)])
+def test_only_a_build_that_is_made_ends_the_log(sketch, build_kernels, subgraphs):
+    split_of_a_constant(sketch)
+    other = sketch.builder.subgraph("other")
+    source, result = other.input("x", "FLOAT32", SHAPE), other.tensor("y", "FLOAT32", SHAPE)
+    other.node("ABS", [source], [result])
+    other.outputs(result)
+    lines = [line for line in sketch.run(build_kernels=build_kernels)["log_lines"] if line.startswith("Replacing")]
+    assert len(lines) == subgraphs
+
+
+@pytest.mark.parametrize("build_kernels", [False, True])
+def test_the_hint_fails_before_a_build(sketch, build_kernels):
+    run = split_of_a_constant(sketch).then("L2_NORMALIZATION").run(hint_fully_delegated=True, build_kernels=build_kernels)
+    assert run["refusal"]["code"] == "hint-not-met"
 
 
 def test_builds_of_older_releases_are_predicted(sketch):

@@ -118,6 +118,7 @@ RULES = {
         "SoftmaxOperationParser",
         *version_up_to(4, older=2),
         *activation.SOFTMAX,
+        *before(SINCE_2_2, other_inputs(0)),
         *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
         *readable(0),
         *before(SINCE_2_2, *RESULTS),

@@ -19,6 +19,7 @@ from .checks import (
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     SINCE_2_1_5,
+    SINCE_2_2,
     available,
     axes,
     before,
@@ -30,6 +31,7 @@ from .checks import (
     readable,
     readable_tensor,
     runtime_inputs,
+    since,
     tensors,
     version_up_to,
 )
@@ -110,8 +112,9 @@ _SPLIT = parsed_by(
 )
 _SPLIT_V = parsed_by(
     "SplitVOperationParser",
+    *before(SINCE_2_2, other_inputs(2)),
     runtime_inputs(1),
-    other_inputs(2),
+    *since(SINCE_2_2, other_inputs(2)),
     *RESULTS_FROM_2_1_5,
     *readable(0),
     *where(

@@ -23,6 +23,7 @@ from .checks import (
     USUAL_INPUTS,
     available,
     axes,
+    before,
     integer_constant,
     integers,
     only_tensors,
@@ -54,6 +55,7 @@ RULES = {
     "ARG_MAX": parsed_by(
         "ArgMaxOperationParser",
         results(1),
+        *before(SINCE_2_2, other_inputs(1)),
         *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
         *RESULTS_FROM_2_1_5,
         *integer_constant(1, "scalar"),

@@ -12,6 +12,7 @@ from tests.support.delegates.mldrift_rule_cases import (
     AXIS,
     BOOL,
     DEEP,
+    IMAGE,
     INT32,
     LAYOUT,
     MATRIX,
@@ -35,6 +36,16 @@ CASES = [
     Case("ARG_MAX", None, [INT32, ints(1)], [arena("INT32", 1, 4, 8)]),
     Case("ARG_MAX", typed("INT32", "i"), [INT32, ints(1)], [arena("INT32", 1, 4, 8)], release="litert-2.2.0"),
     Case("ARG_MAX", "[2]  cannot be reduced to scalar.", [F, ints(1, 2)], [arena("INT32", 1, 4, 8)]),
+    *[
+        Case(
+            "ARG_MAX",
+            "Expected 1 const input tensor(s), but node has 2 const input(s).",
+            [IMAGE, ints(1)],
+            [arena("INT32", 4, 8)],
+            release=release,
+        )
+        for release in ("litert-2.1.3", "litert-2.1.5")
+    ],
     Case("CUMSUM", "Input/output must be float type and indices must be constant int32 type", [F, arena("INT32", 1)], [G]),
     Case("ARG_MIN", "Operation is not supported.", [F, ints(1)], [INT32]),
 ]
