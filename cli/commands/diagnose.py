@@ -19,8 +19,8 @@ from ..models import Models, Unreadable, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
-from ..text.diagnoses import overview_lines
-from ..text.many import unanswered_lines
+from ..text.diagnoses import best_lines, overview_lines
+from ..text.many import details_hint, unanswered_lines
 
 _EPILOG = """\b
 Examples:
@@ -34,8 +34,8 @@ Examples:
 What removing a cause would bring is simulated: for inputs of unknown size and for types, with what the converter would write;
 for a version, with the one that it would write without the feature; for a level or a limit, with the option changed; for all
 others, as if the delegate accepted the nodes. Multiply-adds and bytes are counts, not an estimate of latency.
-With several models or delegates a table comes first; in JSON there is then an array. A model that cannot be read does not stop
-the others; the exit code is then 2.
+Several models or delegates are a table with the best changes (--verbose shows each in detail), and in JSON an array. A model that
+cannot be read does not stop the others; the exit code is then 2.
 """
 
 
@@ -100,16 +100,22 @@ def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
 def _answer(diagnosis: Diagnosis, form: str, verbose: bool, is_single: bool) -> _Answer:
     if form == "json":
         return _Answer(diagnosis, diagnosis.to_dict(), ())
-    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single)) if form == "text" else []
+    has_details = form == "text" and (is_single or verbose)
+    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single)) if has_details else []
     return _Answer(diagnosis, None, lines)
 
 
 def _lines(answers: Sequence[_Answer], unreadable: Sequence[Unreadable], is_single: bool) -> Iterator[Line]:
-    if not is_single:
-        yield from overview_lines([answer.diagnosis for answer in answers], [model.path for model in unreadable], width())
+    if is_single:
+        yield from answers[0].lines
+        return
+    yield from overview_lines([answer.diagnosis for answer in answers], [model.path for model in unreadable], width())
     for answer in answers:
-        if not is_single:
+        if answer.lines:
             yield Line("")
-        yield from answer.lines
-    if not is_single:
-        yield from unanswered_lines([model.message for model in unreadable], width())
+            yield from answer.lines
+    if not any(answer.lines for answer in answers):
+        yield Line("")
+        yield from best_lines([answer.diagnosis for answer in answers], width())
+        yield from details_hint()
+    yield from unanswered_lines([model.message for model in unreadable], width())

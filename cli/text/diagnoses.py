@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.results.report.measures import TAKEN
 
-from ..console.layout import counted, cut, name, share
+from ..console.layout import counted, cut, message, name, share
 from ..console.terminal import Line
+from .elements.paragraphs import indented, paragraph
 from .elements.tables import table
 
 _HEADING = "bold"
-_HEADER = ("model", "delegate", "nodes", "multiply-adds", "kernels", "bytes", "first cause", "without it")
+_HEADER = ("model", "delegate", "nodes", "multiply-adds", "kernels", "bytes", "if fixed", "first cause")
 _NUMBERS = (2, 3, 4, 5)
 _MODEL_WIDTH = 40
+_BEST = 3
+_HINT = "cyan"
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
@@ -23,10 +27,43 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
 
     The row of a model that cannot be read says "unreadable". Columns that do not fit form a second table.
     """
-    yield Line("Now, and without the first cause", _HEADING)
     rows = [_HEADER, *[_row(diagnosis) for diagnosis in diagnoses]]
     rows += [(cut(name(PurePath(path).name), _MODEL_WIDTH), "", "unreadable", *[""] * 5) for path in unreadable]
-    yield from map(Line, table(rows, _NUMBERS, width, 6, keys=2))
+    if len({row[0] for row in rows[1:]}) > 1:
+        yield Line("Now, and with the first cause fixed", _HEADING)
+        yield from map(Line, table(rows, _NUMBERS, width, 6, keys=2))
+    else:
+        yield Line(f"{rows[1][0]}, now and with the first cause fixed", _HEADING)
+        yield from map(Line, table([row[1:] for row in rows], [number - 1 for number in _NUMBERS], width, 5))
+
+
+def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
+    """Return the changes that bring most: the causes whose fixes alone delegate the most further multiply-adds, then nodes."""
+    causes = [
+        (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
+    ]
+    best = sorted(causes, key=lambda pair: _gain(*pair), reverse=True)[:_BEST]
+    if not best:
+        yield from paragraph("No change brings anything on its own.", width)
+        return
+    yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
+    for number, (diagnosis, finding) in enumerate(best, 1):
+        share_added, nodes_added = _gain(diagnosis, finding)
+        work = f" and {share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
+        brings = f"{nodes_added:+,} {'node' if abs(nodes_added) == 1 else 'nodes'}{work}"
+        where = f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}"
+        yield from indented(f"{number}. {where}: {message(finding.cause.title)}: {brings}", width, "")
+        yield from indented(message(finding.cause.change), width, "   ", _HINT)
+
+
+def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:
+    """Return the share of multiply-adds and the number of nodes that fixing a cause alone adds; nothing if it ends in failure."""
+    now, then = diagnosis.now, finding.alone
+    if then is None or then.measures.outcome not in TAKEN:
+        return 0.0, 0
+    before = now.multiply_adds / now.total_multiply_adds if now.total_multiply_adds else 0.0
+    after = then.multiply_adds / then.total_multiply_adds if then.total_multiply_adds else 0.0
+    return after - before, then.measures.delegated_nodes - now.measures.delegated_nodes
 
 
 def model_name(diagnosis: Diagnosis) -> str:
@@ -46,8 +83,8 @@ def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
         multiply_adds_share(diagnosis.now),
         f"{measures.delegate_kernels:,}",
         f"{measures.border_bytes:,}",
-        "" if first is None else name(first.cause.name),
         "" if without is None else f"{multiply_adds_share(without)}, {counted(without.measures.delegate_kernels, 'kernel')}",
+        "" if first is None else name(first.cause.title),
     )
 
 

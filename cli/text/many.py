@@ -87,6 +87,12 @@ def many_hint() -> Iterator[Line]:
     yield Line("Each in detail: --verbose, or one model at a time", _HINT)
 
 
+def details_hint() -> Iterator[Line]:
+    """Yield a hint on how to see the details of each target below a table that compares targets."""
+    yield Line("")
+    yield Line("Each in detail: --verbose, or one target at a time", _HINT)
+
+
 def compared_row(comparison: Comparison) -> Sequence[str]:
     """Return table cells: numbers of both sides (one number if the sides agree), and the number of nodes that move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))

@@ -27,10 +27,14 @@ _SELECTED = (
 
 
 def overview_lines(report: Report, width: int) -> Iterator[Line]:
-    """Return a table with a row for each run of one model, and a hint on how to see a run in detail.
+    """Return a table with a row for each run of one model, and a hint on how to see a run in detail."""
+    yield from runs_table(report, width)
+    yield Line("")
+    yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
 
-    If the last columns do not fit, they form a second table.
-    """
+
+def runs_table(report: Report, width: int) -> Iterator[Line]:
+    """Return a table with a row for each run of one model. If the last columns do not fit, they form a second table."""
     runs = report.runs
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     yield Line(f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}", _HEADING)
@@ -41,8 +45,6 @@ def overview_lines(report: Report, width: int) -> Iterator[Line]:
     if any(run.delegate.is_plugin for run in runs):
         yield Line("")
         yield from paragraph(_SELECTED, width, "", "")
-    yield Line("")
-    yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
 
 
 @dataclass(frozen=True, slots=True)

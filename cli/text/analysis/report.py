@@ -25,7 +25,7 @@ from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import paragraph
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
-from ..elements.verdict import verdict_lines
+from ..elements.verdict import chain_verdict_lines, verdict_lines
 from .advised import advice_on
 from .placement import placement_lines
 from .splits import split_lines
@@ -52,7 +52,7 @@ _SELECTED = (
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
-    """Yield the text of each run, then a comparison of the runs.
+    """Yield the text of a run. For several runs, yield tables that compare them, and the text of each run if verbose.
 
     For a chain, the places of the nodes follow instead of the comparison, but only if ``is_running`` is true.
     """
@@ -64,10 +64,21 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         for run in explicit:
             yield from _target(run, view)
         return
-    for number, run in enumerate(report.runs):
-        if number:
+    is_single = len(report.runs) == 1
+    if not is_single:
+        from ..many import details_hint
+        from .comparison import comparison_lines
+        from .overview import runs_table
+
+        yield from runs_table(report, view.width)
+        yield Line("")
+        yield from comparison_lines(report.runs, view.width, view.verbose)
+        if not view.verbose:
+            yield from details_hint()
+            return
+    for run in report.runs:
+        if not is_single:
             yield Line("")
-        if len(report.runs) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from verdict_lines(run, view.width)
         yield Line("")
@@ -75,11 +86,6 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         yield from _details(run, view, advice_on(report, run, view))
         yield from _diagnose(report, run, view)
         yield from _target(run, view)
-    if len(report.runs) > 1:
-        from .comparison import comparison_lines
-
-        yield Line("")
-        yield from comparison_lines(report.runs, view.width, view.verbose)
 
 
 def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
@@ -98,8 +104,7 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
     """Yield the text of a chain: the verdicts, all log lines as on a device, then details of each requested delegate."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
-    for run in explicit:
-        yield from verdict_lines(run, view.width)
+    yield from chain_verdict_lines(runs, view.width)
     yield Line("")
     yield from _log_lines(runs)
     for number, run in enumerate(explicit):

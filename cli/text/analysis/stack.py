@@ -15,6 +15,7 @@ from ...console.layout import counted, message, name
 from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from ..elements.tables import table
+from ..many import details_hint
 from .report import report_lines
 from .view import HEADING, View
 
@@ -23,19 +24,20 @@ _HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Return the text of each stack; several stacks are followed by a table that shows them side by side."""
-    for number, result in enumerate(results):
-        if number:
+    """Return the text of a stack. For several stacks, return a table that compares them, and the text of each if verbose."""
+    is_single = len(results) == 1
+    if not is_single:
+        yield from _side_by_side(results, view)
+    for result in results if is_single or view.verbose else ():
+        if not is_single:
             yield Line("")
-        if len(results) > 1:
             yield Line(f"--- {message(_target(result))} ---", HEADING)
         yield from report_lines(result.report, view, is_running=result.is_created)
         yield Line("")
         yield from _outcome(result, view)
-    if len(results) > 1:
-        yield Line("")
-        yield from _side_by_side(results, view)
     yield from _diagnoses(results)
+    if not is_single and not view.verbose:
+        yield from details_hint()
 
 
 def stacked_row(result: StackResult) -> Sequence[str]:

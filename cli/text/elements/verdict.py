@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from delegate_sim.results.report.blockers import main_blocker
 from delegate_sim.results.report.measures import (
@@ -16,7 +17,7 @@ from delegate_sim.results.report.measures import (
 )
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
-from delegate_sim.results.report.placement import dropped_partitions
+from delegate_sim.results.report.placement import dropped_partitions, placements
 from delegate_sim.runtime.interpreter import REFUSED, Run
 
 from ...console.layout import counted, cut, message, name, share
@@ -33,6 +34,25 @@ def verdict_lines(run: Run, width: int) -> list[Line]:
     measures = measure(run)
     style = _STYLE if measures.outcome in TAKEN else _BAD
     return paragraph(verdict(run, measures), width, "", "  ", style=style)
+
+
+def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
+    """Return the verdict on the first run of a chain, and what each later requested delegate takes of the rest."""
+    places = Counter([place for rows in placements(runs) for _, place in rows])
+    left = places.total() - places[runs[0].delegate.name]
+    lines = verdict_lines(runs[0], width)
+    for run in runs[1:]:
+        if run.by_default:
+            continue
+        if run.refusal is not None:
+            lines += verdict_lines(run, width)
+            continue
+        taken = places[run.delegate.name]
+        lines += paragraph(
+            f"Then {_subject(run)} runs {taken:,} of the {counted(left, 'node')} left", width, "", "  ", style=_STYLE
+        )
+        left -= taken
+    return lines
 
 
 def verdict(run: Run, measures: Measures | None = None) -> str:

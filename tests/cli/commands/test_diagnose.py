@@ -243,10 +243,14 @@ def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):
 
 def test_several_models_and_delegates(run, run_json, chain, tmp_path):
     classifier().write(tmp_path / "m.tflite")
-    result = run("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
+    arguments = ("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
+    result = run(*arguments)
     assert (result.exit_code, result.stderr) == (0, "")
-    table, *stories = result.stdout.split("\nchain.tflite on ")
-    assert table.startswith("Now, and without the first cause")
+    assert result.stdout.startswith("Now, and with the first cause fixed")
+    assert "\nThe best changes\n1. chain.tflite on " in result.stdout
+    assert "if it is fixed: " not in result.stdout
+    table, *stories = run(*arguments, "--verbose").stdout.split("\nchain.tflite on ")
+    assert table.startswith("Now, and with the first cause fixed")
     assert len(stories) == 2
     found = run_json("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
     assert [(entry["model"]["path"], entry["delegate"]) for entry in found] == [

@@ -288,7 +288,8 @@ def test_several_models_stand_below_headings(run, model, dynamic_model):
 def test_several_delegates_give_several_runs(run, run_json, model):
     report = run_json("analyze", model, "--delegate", "all")
     assert [entry["delegate"] for entry in report["runs"]] == list(DELEGATE_NAMES)
-    text = run("analyze", model, "--delegate", "all").stdout
+    text = run("analyze", model, "--delegate", "all", "--verbose").stdout
+    assert text.startswith("4 nodes, each delegate on its own")
     assert [line for line in text.splitlines() if line.startswith("---")] == [f"--- {name} ---" for name in DELEGATE_NAMES]
 
 
