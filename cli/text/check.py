@@ -1,4 +1,4 @@
-"""The result of a check as text: each case that needs attention, then the number of cases for each status."""
+"""The result of a check as text: the number of cases for each status, then each case that needs attention."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from delegate_sim.gate.check import Checked, Update
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import Finding
+from delegate_sim.results.report.measures import TAKEN, Measures
 from delegate_sim.results.report.outcome_words import words_of
 
-from ..console.layout import counted, message, name
+from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements import findings as findings_text
@@ -26,18 +27,18 @@ _CHANGES_SHOWN = 10
 
 
 def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a check; cases that passed without findings or notes are listed only if ``verbose``."""
+    """Return the counts of a check and its cases; cases that passed without findings or notes are listed only if ``verbose``."""
     results = checked.results
-    for case in results.cases:
-        if verbose or case.status != PASSED or case.findings or case.notes:
-            yield from _case_lines(case, width, verbose)
-    if checked.update is not None:
-        yield Line(_update_text(checked.update), _HEADING)
     counts = [f"{results.count(status):,} {status}" for status in (PASSED, BETTER, FAILED, UNREADABLE) if results.count(status)]
     models = len({case.model for case in results.cases})
     targets = len({case.target for case in results.cases})
     what = f"{counted(models, 'model')} on {counted(targets, 'target')}"
     yield Line(f"{what}: {', '.join(counts) or 'nothing left to check'}", _HEADING)
+    for case in results.cases:
+        if verbose or case.status != PASSED or case.findings or case.notes:
+            yield from _case_lines(case, width, verbose)
+    if checked.update is not None:
+        yield Line(_update_text(checked.update), _HEADING)
 
 
 def _update_text(update: Update) -> str:
@@ -49,7 +50,7 @@ def _update_text(update: Update) -> str:
 def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
     yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, _HEADING))
     if case.measures is not None:
-        yield from indented(measures_text(case.measures, words_of(case.delegate)), width, "  ")
+        yield from indented(_measures_text(case, case.measures), width, "  ")
     if case.findings or verbose:
         yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
     yield from _finding_lines(case.findings, width, verbose)
@@ -57,6 +58,14 @@ def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
     for note in case.notes:
         yield from indented(f"note: {message(note)}", width, "  ")
     yield Line("")
+
+
+def _measures_text(case: Case, measures: Measures) -> str:
+    words = words_of(case.delegate)
+    text = measures_text(measures, words, has_share=True)
+    if not case.multiply_adds or measures.outcome not in TAKEN:
+        return text
+    return f"{text}, {share(case.delegated_multiply_adds or 0, case.multiply_adds)} of multiply-adds {words.taken}"
 
 
 def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> Iterator[Line]:

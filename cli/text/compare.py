@@ -15,7 +15,8 @@ from delegate_sim.results.report.placement import CPU
 from ..console.layout import counted, message, name, node_list, option_value, share
 from ..console.terminal import Line
 from .elements import changes as changes_text
-from .elements.paragraphs import indented
+from .elements.paragraphs import indented, paragraph
+from .elements.verdict import verdict
 
 _HEADING = "bold"
 _CODE = "yellow"
@@ -65,6 +66,9 @@ class _Text:
 
     def lines(self) -> Iterator[Line]:
         comparison = self.comparison
+        for side, run in (("A", comparison.a.run), ("B", comparison.b.run)):
+            yield from paragraph(f"{side}: {verdict(run)}", self.width, "", "   ", style=_HEADING)
+        yield Line("")
         yield from self._side("A", comparison.a, comparison.b)
         yield from self._side("B", comparison.b, comparison.a)
         yield from self._numbers()
@@ -94,7 +98,7 @@ class _Text:
             yield from self._paragraph(message(f"supposed: {self.supposed}"), "  ")
         if run.refusal is not None:
             refusal = run.refusal
-            yield from self._paragraph(message(f"{side.measures.outcome}: {refusal.code}: {refusal.text}"), "  ", _BAD)
+            yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", _BAD)
             yield from self._hint(refusal.hint, "    ")
         for warning in run.warnings:
             if warning not in other.run.warnings:
@@ -217,12 +221,18 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     yield _row("nodes", old.nodes, new.nodes)
     yield _row(taken, old.delegated_nodes, new.delegated_nodes)
     yield f"share {taken}", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
+    yield "share of multiply-adds", _work_share(a), _work_share(b), ""
     yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
     yield _row("partitions", old.partitions, new.partitions)
     yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
     yield _row("bytes across borders", old.border_bytes, new.border_bytes)
     yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
     yield _row(f"multiply-adds {taken}", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
+
+
+def _work_share(side: Side) -> str:
+    compute = side.compute
+    return share(compute.delegated_multiply_adds, compute.multiply_adds) if compute.multiply_adds else "-"
 
 
 def _either(first: str, second: str) -> str:

@@ -60,14 +60,14 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "GATHER_ND": _any_type("RESHAPE and GATHER, with the indices counted in one dimension", "RESHAPE", "GATHER"),
         "GELU": (
             Rewrite(
-                "0.5 x (1 + tanh(0.79788 (x + 0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the converter "
-                "makes GELU again; or, not quite the same, x * sigmoid(1.702 x)",
+                "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), "
+                "of which the converter makes GELU again; or, not quite the same, x * sigmoid(1.702 * x)",
                 ("MUL", "ADD", "TANH"),
             ),
-            Rewrite("x * sigmoid(1.702 x), which is not quite the same", ("MUL", "LOGISTIC")),
+            Rewrite("x * sigmoid(1.702 * x), which is not quite the same", ("MUL", "LOGISTIC")),
         ),
         "HARD_SWISH": _of_floats(
-            "x (relu(x + 3) - relu(x - 3)) / 6; of relu6(x + 3) the converter makes HARD_SWISH again", "ADD", "SUB", "MUL"
+            "x * (relu(x + 3) - relu(x - 3)) / 6; of relu6(x + 3) the converter makes HARD_SWISH again", "ADD", "SUB", "MUL"
         ),
         "L2_NORMALIZATION": _of_floats("x / sqrt(sum(x * x) + epsilon)", "MUL", "SUM", "ADD", "RSQRT"),
         "LEAKY_RELU": _of_floats("relu(x) - slope * relu(-x)", "NEG", "RELU", "MUL", "SUB"),

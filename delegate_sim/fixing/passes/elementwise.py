@@ -40,7 +40,7 @@ def _gelu_erf(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gelu(work: Work, node: Node) -> Sequence[Node]:
-    """Return the nodes that compute 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
+    """Return the nodes that compute 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))."""
     (x,), (y,) = node.inputs, node.outputs
     like = work.output(node)
     square, cube, scaled, sum_, inner, bent, half = [
@@ -271,7 +271,7 @@ PASSES = (
     _pass(
         "gelu-written-out",
         "GELU",
-        "0.5 x (1 + tanh(0.79788 (x + 0.044715 x x x))) in MUL, ADD and TANH",
+        "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))) in MUL, ADD and TANH",
         "FLOAT32, with the option approximate, which is this formula",
         Exactness.ROUNDING,
         _gelu_tanh,

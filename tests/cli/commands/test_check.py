@@ -66,17 +66,16 @@ def test_a_repository_from_init_to_a_failure_and_back(repository, run):
     assert missing.exit_code == 1
     assert "hint: delegate-sim check --update models/classifier.tflite" in missing.stdout
     updated = run("check", "--update")
-    assert (updated.exit_code, updated.stdout.splitlines()[-2:]) == (
-        0,
-        ["Baseline: 3 added, 0 changed, 0 removed", "3 models on 1 target: 3 passed"],
-    )
+    lines = updated.stdout.splitlines()
+    assert (updated.exit_code, lines[0]) == (0, "3 models on 1 target: 3 passed")
+    assert lines[-1] == "Baseline: 3 added, 0 changed, 0 removed"
     clean = run("check")
     assert (clean.exit_code, clean.stdout) == (0, "3 models on 1 target: 3 passed\n")
 
     make_worse(repository)
     failed = run("check")
     assert failed.exit_code == 1
-    assert failed.stdout.endswith("3 models on 1 target: 3 failed\n")
+    assert failed.stdout.startswith("3 models on 1 target: 3 failed\n")
 
     accept_again(repository)
     fixed = run("check")
@@ -311,7 +310,7 @@ def test_from_a_folder_below(gated, run, monkeypatch):
     monkeypatch.chdir(gated / "models")
     result = run("check", "classifier.tflite")
     assert result.exit_code == 1
-    assert result.stdout.startswith("classifier.tflite on nnapi: failed\n")
+    assert result.stdout.startswith("1 model on 1 target: 1 failed\nclassifier.tflite on nnapi: failed\n")
     assert run("check", "classifier.tflite", "--update").exit_code == 0
     assert run("check", "classifier.tflite").exit_code == 0
 
@@ -421,8 +420,8 @@ def test_several_releases_at_once(gated, run):
     assert run("check", "--update", "--prune").exit_code == 0
     assert run("check").stdout == "3 models on 2 targets: 6 passed\n"
     make_worse(gated)
-    assert run("check", "--target", "nnapi").stdout.endswith("3 models on 2 targets: 6 failed\n")
-    assert run("check", "--target", "nnapi@tf-2.15").stdout.endswith("3 models on 1 target: 3 failed\n")
+    assert run("check", "--target", "nnapi").stdout.startswith("3 models on 2 targets: 6 failed\n")
+    assert run("check", "--target", "nnapi@tf-2.15").stdout.startswith("3 models on 1 target: 3 failed\n")
 
 
 def test_a_model_that_does_not_load_fails_and_says_the_runtimes_line(gated, run):

@@ -13,6 +13,10 @@ from tests.support.models import MIXED, chain_model
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "compare.schema.json"
 
 TWO_MODELS = """\
+A: NNAPI on Android 13 runs all nodes (4) in 1 kernel
+B: NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds; 1
+   FULLY_CONNECTED stays on the CPU
+
 A: a.tflite
   nnapi on litert-2.3
 Replacing 4 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for subgraph 0 (main).
@@ -29,6 +33,7 @@ Side by side
   nodes                            4          4
   delegated                        4          3     -1
   share delegated              100 %       75 %
+  share of multiply-adds       100 %        0 %
   on the CPU                       0          1     +1
   partitions                       1          3     +2
   delegate kernels                 1          2     +1
@@ -44,6 +49,11 @@ Delegated in A, on the CPU in B: 1 node
 """
 
 TWO_RELEASES = """\
+A: NNAPI on Android 13 runs 50 % of nodes; 1 ROUND and 1 other node stay on the
+   CPU
+B: NNAPI on Android 13 runs 50 % of nodes; 1 ROUND and 1 other node stay on the
+   CPU
+
 A: mixed.tflite
   nnapi on litert-2.3
 Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions for subgraph 0 (main).
@@ -60,6 +70,7 @@ Side by side
   nodes                            4          4
   delegated                        2          2
   share delegated               50 %       50 %
+  share of multiply-adds           -          -
   on the CPU                       2          2
   partitions                       3          3
   delegate kernels                 2          2
@@ -94,8 +105,8 @@ On the CPU for different reasons: 2 nodes
 REFUSED = """\
 B: dynamic.tflite
   nnapi on litert-2.3
-  refused: dynamic-tensors: tensor 3 (flat) of subgraph 0 is dynamic-sized, made
-    so by node 1 (RESHAPE), because its input tensor 1 (shape) is not constant
+  dynamic-tensors: tensor 3 (flat) of subgraph 0 is dynamic-sized, made so by
+    node 1 (RESHAPE), because its input tensor 1 (shape) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
       converting it
 """
@@ -162,7 +173,7 @@ def test_two_releases(run):
 
 def test_warnings_of_a_side(run):
     found = text(run("compare", "mixed.tflite", "--delegate", "xnnpack", "--with", "runtime=tf-2.10"))
-    a, b = found.split("\n\n")[:2]
+    a, b = found.split("\n\n")[1:3]
     assert "warning" not in a
     assert b.startswith(f"B: mixed.tflite\n  xnnpack on tf-2.10\n{NOT_WELL_KNOWN}Replacing ")
 
@@ -188,7 +199,7 @@ def test_options_of_both_sides_and_of_one(run, run_json):
     assert [given["feature_level"] for given in options] == [29, 30]
     assert [given["allow_fp16"] for given in options] == [True, True]
     lines = text(run("compare", "a.tflite", "--with", "feature_level=30")).splitlines()
-    assert lines[1] == "  nnapi on litert-2.3: --feature-level=1000008"
+    assert "  nnapi on litert-2.3: --feature-level=1000008" in lines
     assert "  nnapi on litert-2.3: --feature-level=30" in lines
 
 
@@ -206,7 +217,7 @@ def test_other_defaults(run, run_json):
     assert [found[side]["defaults"] for side in "ab"] == ["benchmark", "api"]
     assert [len(found[side]["log_lines"]) for side in "ab"] == [2, 1]
     lines = text(run("compare", "a.tflite", "--with", "defaults=api")).splitlines()
-    assert lines[1].startswith("  nnapi on litert-2.3 with defaults benchmark: ")
+    assert lines[4].startswith("  nnapi on litert-2.3 with defaults benchmark: ")
 
 
 @pytest.mark.parametrize(
@@ -303,7 +314,7 @@ def test_several_subgraphs_are_named(run, tmp_path):
         assert f"    subgraph 0, LOGISTIC: 1 node [0], y, version {version}\n" in found
         assert f"    subgraph 1, LOGISTIC: 1 node [0], y, version {version}\n" in found
         is_loaded = version == 3
-        line = "\n  refused, not loaded: operator-not-loaded: litert-2.3 does not load LOGISTIC"
+        line = "\n  operator-not-loaded: litert-2.3 does not load LOGISTIC"
         assert (line in found) is not is_loaded
 
 

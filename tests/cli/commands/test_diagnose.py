@@ -51,9 +51,9 @@ Now
      borders 96 -> 64
    with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
      bytes across borders 96 -> 32
-   replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
-     0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
-     converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
+   replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
+     0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), of which the
+     converter makes GELU again; or, not quite the same, x * sigmoid(1.702 * x);
      taken by gpu, mldrift, vx, vx-nxp, xnnpack
    delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
      rounding)
@@ -203,10 +203,10 @@ simulations)
       convert with the converter of the release that the delegate was written
       for
   - operator:GELU: GELU is not mapped
-    replace-operator: GELU can be written as 0.5 x (1 + tanh(0.79788 (x +
-      0.044715 x x x))), with x * x * x in place of pow(x, 3), of which the
-      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 x);
-      taken by gpu, mldrift, vx, vx-nxp, xnnpack
+    replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
+      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), of which
+      the converter makes GELU again; or, not quite the same, x * sigmoid(1.702
+      * x); taken by gpu, mldrift, vx, vx-nxp, xnnpack
 """
 
 
