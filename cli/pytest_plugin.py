@@ -45,7 +45,7 @@ class DelegateSim:
         options: Mapping[str, Any] | None = None,
         *,
         runtime: str = DEFAULT_RELEASE,
-        defaults: str = "api",
+        defaults: str = "benchmark",
         **more_options: Any,
     ) -> Analysis:
         """Apply a delegate, and return an analysis with assertion methods. The arguments are those of ``delegate_sim.analyze``.

@@ -46,6 +46,21 @@ def model_of(model: Any) -> Model:
     return load(model)
 
 
+def defaults_of(defaults: Any) -> Any:
+    """Return the name of a set of defaults, ``benchmark`` if None is given.
+
+    A public function calls this function itself, so that the warning about the new default names the line of the user's code.
+    """
+    if defaults is not None:
+        return defaults
+    message = (
+        "options that are not given now have the values that benchmark_model passes, as on the command line: give "
+        "defaults='benchmark' to silence this warning, or defaults='api' for the former default"
+    )
+    warnings.warn(message, FutureWarning, stacklevel=4)
+    return "benchmark"
+
+
 def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delegate, OptionValues], str | None]:
     """Return a delegate with its options, and the runtime release if the options name a release. Raises OptionError."""
     from ..delegates.options import parse_options, without_release

@@ -14,6 +14,7 @@ from .arguments import (
     application_of,
     chain_of,
     changed_target,
+    defaults_of,
     delegate_of,
     model_of,
     names_of,
@@ -56,14 +57,14 @@ def analyze(
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
-    defaults: str = "api",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Report:
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
     ``options`` are options of the delegate, by the delegate's own names. ``defaults`` selects the values of all other options:
-    ``api`` for the defaults of the delegate's API, ``benchmark`` for the values that benchmark_model passes. ``runtime`` is the
-    release whose rules and log lines are used, by default the newest; it may also be given as the option ``release``.
+    ``benchmark``, the default, for the values that benchmark_model passes, ``api`` for the defaults of the delegate's API. The
+    default was ``api`` before; a FutureWarning says so if ``defaults`` is not given. ``runtime`` is the release whose rules and log lines are used, by default the newest; it may also be given as the option ``release``.
     A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
     application registers such operators itself.
     Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
@@ -73,7 +74,7 @@ def analyze(
     from ..runtime.interpreter import simulate
 
     loaded = model_of(model)
-    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
+    target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     return Report(loaded, (simulate(loaded, target),), viewer=PageViewer())
 
 
@@ -83,7 +84,7 @@ def simulate(
     delegates: Sequence[tuple[str, Mapping[str, Any]]],
     *,
     runtime: str | None = None,
-    defaults: str = "api",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Report:
     """Apply delegates one after another, and report where every node finally runs.
@@ -97,7 +98,7 @@ def simulate(
     from ..results.report.report import Report
     from ..runtime.interpreter import simulate_chain
 
-    targets = chain_of(delegates, runtime, defaults, assume_ops_registered)
+    targets = chain_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     return Report(loaded, simulate_chain(loaded, targets), is_chain=True, viewer=PageViewer())
 
@@ -149,7 +150,7 @@ def diagnose(
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
-    defaults: str = "api",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Diagnosis:
     """Find the causes that keep nodes of a model from a delegate, the cost of each cause, and the changes that fix it.
@@ -160,7 +161,7 @@ def diagnose(
     """
     from ..diagnosis.diagnose import diagnose
 
-    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
+    target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     return diagnose(model_of(model), target)
 
 
@@ -173,7 +174,7 @@ def compare(
     *,
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
-    defaults: str = "api",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Comparison:
     """Compare two models on one target, or one model on two targets, node by node.
@@ -186,7 +187,7 @@ def compare(
     from ..results.compare.compared_runs import simulated_side
     from ..results.compare.comparison import compare
 
-    before = target_of(delegate, options, runtime, defaults, assume_ops_registered)
+    before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     after = changed_target(before, options, changed)
     first = model_of(a)
     if (b is None or b is a) and after == before:
@@ -208,7 +209,7 @@ def whatif(
     conversion: str | None = None,
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
-    defaults: str = "api",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Comparison:
     """Simulate hypothetical changes of a model, the delegate or the runtime, and compare the result with the original.
@@ -225,7 +226,7 @@ def whatif(
     from ..results.compare.compared_runs import simulated_side, supposed_side
     from ..results.compare.comparison import compare
 
-    before = target_of(delegate, options, runtime, defaults, assume_ops_registered)
+    before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     after = changed_target(before, options, changed)
     supposition = supposition_of(accept, versions, batch, fix_shapes, conversion)
     if after == before and supposition == Supposition():
@@ -248,7 +249,7 @@ def fix(
     replace: bool = False,
     proves: bool = True,
     runtime: str | None = None,
-    defaults: str = "api",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Fixed:
     """Rewrite a model so that delegates take more of it, and show that it still computes the same results.
@@ -274,7 +275,7 @@ def fix(
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
-    targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
+    targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
     plan = search.search(loaded, targets, kinds[allow], given)
@@ -302,7 +303,7 @@ def sweep(
     memory_limit: int | None = None,
     cache: str | os.PathLike[str] | None = None,
     runtime: str | None = None,
-    defaults: str = "api",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Swept:
     """Convert a source model in many ways, and simulate every delegate on each converted model.
@@ -333,7 +334,7 @@ def sweep(
 
     require_truth("everything", everything)
     require_truth("replace", replace)
-    targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
+    targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError("best_for names the target whose best model is written to output: give both")
     labels = [target.label for target in with_labels(targets)]

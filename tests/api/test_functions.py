@@ -65,7 +65,7 @@ def test_the_package_alone_imports_nothing_that_takes_time():
 
 
 def test_diagnose_is_what_the_command_says(model, printed):
-    found = delegate_sim.diagnose(model)
+    found = delegate_sim.diagnose(model, defaults="api")
     entry = printed("diagnose", model)
     assert {**found.to_dict(), "model": entry["model"]} == entry
     assert [finding.cause.name for finding in found.findings] == [cause["name"] for cause in entry["causes"]]
@@ -84,7 +84,7 @@ def test_diagnose_takes_options_and_defaults(model):
 def test_compare_two_models(model, tmp_path, printed):
     other = tmp_path / "other.tflite"
     chain_model(["ADD", "ROUND", "ADD", "ADD"]).write(other)
-    found = delegate_sim.compare(model, other)
+    found = delegate_sim.compare(model, other, defaults="api")
     assert found.to_dict() == printed("compare", model, other)
     assert [node.op for node in found.to_delegate] == ["ADD"]
 
@@ -93,19 +93,21 @@ def test_compare_two_models(model, tmp_path, printed):
     "changed", [{"feature_level": 27}, {"delegate": "gpu"}, {"runtime": "tf-2.12"}, {"defaults": "benchmark"}], ids=str
 )
 def test_compare_two_targets(model, printed, changed):
-    found = delegate_sim.compare(model, changed=changed)
+    found = delegate_sim.compare(model, changed=changed, defaults="api")
     pairs = [f"--with={key}={value}" for key, value in changed.items()]
     assert found.to_dict() == printed("compare", model, *pairs)
 
 
 def test_options_go_to_the_other_delegate_only_if_it_has_them(model):
-    found = delegate_sim.compare(model, delegate="nnapi", options={"feature_level": 30}, changed={"delegate": "xnnpack"})
+    found = delegate_sim.compare(
+        model, delegate="nnapi", options={"feature_level": 30}, changed={"delegate": "xnnpack"}, defaults="api"
+    )
     assert found.a.run.options["feature_level"] == 30
     assert "feature_level" not in found.b.run.options
 
 
 def test_whatif_is_what_the_command_says(model, printed):
-    found = delegate_sim.whatif(model, accept=["round"], versions={2: 1})
+    found = delegate_sim.whatif(model, accept=["round"], versions={2: 1}, defaults="api")
     assert found.to_dict() == printed("whatif", model, "--accept", "ROUND", "--set-version", "node:2=1")
     assert found.b.measures.delegated_nodes == 4
 
@@ -119,7 +121,7 @@ def test_whatif_is_what_the_command_says(model, printed):
     ],
 )  # fmt: skip
 def test_each_thing_that_can_be_supposed(model, supposed, delegated):
-    found = delegate_sim.whatif(model, **supposed)
+    found = delegate_sim.whatif(model, **supposed, defaults="api")
     assert (found.a.measures.delegated_nodes, found.b.measures.delegated_nodes) == (2, delegated)
 
 
@@ -213,10 +215,10 @@ def test_what_is_given_overrides_the_log(model, log):
 @pytest.mark.parametrize("kind", [str, bytes, Model])
 def test_every_function_takes_a_path_bytes_or_a_model(model, kind):
     given = {str: str(model), bytes: model.read_bytes(), Model: delegate_sim.load(model)}[kind]
-    assert delegate_sim.analyze(given).runs[0].outcome == "delegated"
-    assert delegate_sim.diagnose(given).findings
-    assert delegate_sim.whatif(given, accept=["ROUND"]).to_delegate
-    assert not delegate_sim.compare(given, given, changed={"feature_level": 30}).to_cpu
+    assert delegate_sim.analyze(given, defaults="api").runs[0].outcome == "delegated"
+    assert delegate_sim.diagnose(given, defaults="api").findings
+    assert delegate_sim.whatif(given, accept=["ROUND"], defaults="api").to_delegate
+    assert not delegate_sim.compare(given, given, changed={"feature_level": 30}, defaults="api").to_cpu
 
 
 WRONG = 17.5
@@ -297,7 +299,7 @@ def test_hints_can_be_resolved():
     ("call", "told"),
     [
         (
-            lambda: delegate_sim.analyze(b"", foo=1),
+            lambda: delegate_sim.analyze(b"", foo=1, defaults="api"),
             "analyze: got an unexpected keyword argument 'foo'; its arguments are model, ",
         ),
         (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),

@@ -22,14 +22,14 @@ def source(tmp_path):
 
 
 def test_a_plan(source, tmp_path):
-    found = delegate_sim.fix(source, None, [("nnapi", OPTIONS)])
+    found = delegate_sim.fix(source, None, [("nnapi", OPTIONS)], defaults="api")
     assert ([step.name for step in found.plan.steps], found.path, found.difference) == (["neg-as-mul"], None, None)
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
 
 
 @needs_runtime
 def test_a_rewritten_model(source, tmp_path):
-    found = delegate_sim.fix(source, tmp_path / "fixed.tflite", [("nnapi", OPTIONS)], allow="exact")
+    found = delegate_sim.fix(source, tmp_path / "fixed.tflite", [("nnapi", OPTIONS)], allow="exact", defaults="api")
     assert found.path == str(tmp_path / "fixed.tflite")
     assert found.difference is not None
     assert found.difference.is_same
@@ -46,4 +46,4 @@ def test_a_rewritten_model(source, tmp_path):
 )
 def test_arguments_that_are_refused(source, arguments, words):
     with pytest.raises(delegate_sim.OptionError, match=words):
-        delegate_sim.fix(source, None, **{"delegates": "nnapi", **arguments})
+        delegate_sim.fix(source, None, **{"delegates": "nnapi", **arguments}, defaults="api")

@@ -29,9 +29,9 @@ def results(path, folder):
     log = folder / "device.txt"
     log.write_text(write_log(delegate_sim.load(path), Device(HiddenDriver(HiddenRule("ADD")), {}, "tf-2.15")), encoding="utf-8")
     return {
-        "Report": delegate_sim.analyze(path),
-        "Diagnosis": delegate_sim.diagnose(path),
-        "Comparison": delegate_sim.whatif(path, batch=2),
+        "Report": delegate_sim.analyze(path, defaults="api"),
+        "Diagnosis": delegate_sim.diagnose(path, defaults="api"),
+        "Comparison": delegate_sim.whatif(path, batch=2, defaults="api"),
         "Checked": delegate_sim.check(folder / "delegate-sim.toml"),
         "Reconciliation": delegate_sim.reconcile(path, log, "nnapi"),
     }
@@ -67,7 +67,7 @@ def test_what_the_lines_say(model, tmp_path):
 
 
 def test_models_and_runs_have_one_line_too(hostile):
-    report = delegate_sim.analyze(hostile)
+    report = delegate_sim.analyze(hostile, defaults="api")
     assert repr(report.model).startswith("<Model ")
     assert repr(report.runs[0]) == "<Run nnapi on litert-2.3: none>"
     assert repr(report.model).isprintable()
@@ -97,7 +97,7 @@ def test_a_notebook_shows_the_table(model, tmp_path, kind):
 
 
 def test_the_tables_hold_what_was_found(model):
-    text = _Tags(delegate_sim.analyze(model)._repr_html_()).text
+    text = _Tags(delegate_sim.analyze(model, defaults="api")._repr_html_()).text
     assert "nnapi-operator-version" in text
     assert "ROUND" in text
 
@@ -114,14 +114,14 @@ def test_hostile_names_are_escaped_in_a_notebook(hostile, tmp_path, kind):
 def test_long_tables_are_cut_in_a_notebook(tmp_path):
     path = tmp_path / "long.tflite"
     chain_model(["ROUND"] * 100).write(path)
-    page = _Tags(delegate_sim.whatif(path, accept=["ROUND"])._repr_html_())
+    page = _Tags(delegate_sim.whatif(path, accept=["ROUND"], defaults="api")._repr_html_())
     assert page.tags.count("tr") < 70
     assert "... and 40 more: to_pandas('nodes') has all" in page.text
 
 
 def test_data_frames_per_node_and_per_partition(model):
     pytest.importorskip("pandas")
-    report = delegate_sim.analyze(model)
+    report = delegate_sim.analyze(model, defaults="api")
     nodes = report.to_pandas()
     run = report.to_dict()["runs"][0]["subgraphs"][0]
     assert list(nodes["op"]) == [node["op"] for node in run["nodes"]]
@@ -143,7 +143,7 @@ def test_every_table_becomes_a_data_frame(model, tmp_path, kind):
 
 def test_a_diagnosis_has_a_row_for_each_cause(model):
     pytest.importorskip("pandas")
-    found = delegate_sim.diagnose(model)
+    found = delegate_sim.diagnose(model, defaults="api")
     frame = found.to_pandas()
     assert list(frame["cause"]) == [finding.cause.name for finding in found.findings]
     assert list(frame["rank"]) == [1, 2]
@@ -152,7 +152,7 @@ def test_a_diagnosis_has_a_row_for_each_cause(model):
 
 def test_a_chain_has_a_table_of_where_nodes_run(model):
     pytest.importorskip("pandas")
-    frame = delegate_sim.simulate(model, [("nnapi", {}), ("xnnpack", {})]).to_pandas("placement")
+    frame = delegate_sim.simulate(model, [("nnapi", {}), ("xnnpack", {})], defaults="api").to_pandas("placement")
     assert list(frame["runs_on"]) == ["nnapi", "xnnpack", "xnnpack", "nnapi"]
 
 
@@ -164,14 +164,14 @@ def test_without_pandas_there_is_a_clear_error(model, monkeypatch):
             raise ImportError(name)
         return original(name, *arguments)
 
-    report = delegate_sim.analyze(model)
+    report = delegate_sim.analyze(model, defaults="api")
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingPackageError, match=r"needs the package pandas, which is not installed: pip install pandas"):
         report.to_pandas()
 
 
 def test_nodes_of_the_report_have_the_names_of_their_tensors(model):
-    nodes = delegate_sim.analyze(model).to_dict()["runs"][0]["subgraphs"][0]["nodes"]
+    nodes = delegate_sim.analyze(model, defaults="api").to_dict()["runs"][0]["subgraphs"][0]["nodes"]
     assert [(node["inputs"], node["outputs"]) for node in nodes] == [
         (["x", "w"], ["t0"]), (["t0"], ["t1"]), (["t1", "w"], ["t2"]), (["t2", "w"], ["t3"]),
     ]  # fmt: skip
@@ -189,5 +189,5 @@ def test_an_operand_that_is_left_out_is_null_and_names_stand_as_they_are(tmp_pat
     graph.outputs(last)
     path = tmp_path / "model.tflite"
     builder.write(path)
-    (node,) = json.loads(json.dumps(delegate_sim.analyze(path).to_dict()))["runs"][0]["subgraphs"][0]["nodes"]
+    (node,) = json.loads(json.dumps(delegate_sim.analyze(path, defaults="api").to_dict()))["runs"][0]["subgraphs"][0]["nodes"]
     assert (node["inputs"], node["outputs"]) == ([HOSTILE, "w", None], ["out"])

@@ -23,7 +23,7 @@ def source(tmp_path, monkeypatch):
 
 
 def test_the_result_shows_itself(source, tmp_path):
-    found = delegate_sim.sweep(source, PHONE, settings="int8+fixed", cache=tmp_path / "cache")
+    found = delegate_sim.sweep(source, PHONE, settings="int8+fixed", cache=tmp_path / "cache", defaults="api")
     assert repr(found) == f"<Swept {source}: 4 conversions tried, 4 made, {sum(row.is_best for row in found.rows)} best>"
     assert found.best_for("nnapi").conversion.settings.name == "float+fixed"
     assert "float+fixed" in found._repr_html_()
@@ -31,7 +31,7 @@ def test_the_result_shows_itself(source, tmp_path):
 
 def test_tables_become_data_frames(source, tmp_path):
     pytest.importorskip("pandas")
-    found = delegate_sim.sweep(source, PHONE, cache=tmp_path / "cache")
+    found = delegate_sim.sweep(source, PHONE, cache=tmp_path / "cache", defaults="api")
     rows = found.to_pandas()
     assert list(rows["settings"]) == ["float", "float+fixed"]
     assert list(rows["nnapi_multiply_add_share"]) == [0, 1]
@@ -40,10 +40,10 @@ def test_tables_become_data_frames(source, tmp_path):
 
 def test_the_best_model_is_written(source, tmp_path):
     output = tmp_path / "best.tflite"
-    delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache")
-    assert delegate_sim.analyze(output, *PHONE[0]).to_dict()["runs"][0]["outcome"] == "delegated"
+    delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache", defaults="api")
+    assert delegate_sim.analyze(output, *PHONE[0], defaults="api").to_dict()["runs"][0]["outcome"] == "delegated"
     with pytest.raises(delegate_sim.FixError, match="exists already"):
-        delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache")
+        delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache", defaults="api")
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_the_best_model_is_written(source, tmp_path):
 )
 def test_wrong_arguments(source, arguments, words):
     with pytest.raises(delegate_sim.OptionError, match=words):
-        delegate_sim.sweep(source, **{"delegates": PHONE, **arguments})
+        delegate_sim.sweep(source, **{"delegates": PHONE, **arguments}, defaults="api")
 
 
 def test_a_source_of_no_known_form(tmp_path):
     with pytest.raises(delegate_sim.ModelError, match="none"):
-        delegate_sim.sweep(tmp_path / "none.keras", "nnapi")
+        delegate_sim.sweep(tmp_path / "none.keras", "nnapi", defaults="api")

@@ -51,9 +51,9 @@ def test_what_is_stored_as_it_is_is_read_in_part(store, name):
     store.pipe(f"/zoo/{name}", content)
     (address,) = files_for(f"memory://zoo/{name}")
     assert address == f"memory://zoo/{name}!/{member}"
-    report = delegate_sim.analyze(address, "nnapi")
+    report = delegate_sim.analyze(address, "nnapi", defaults="api")
     assert report.model.size == len(HEAVY)
-    assert report.to_dict()["runs"] == delegate_sim.analyze(HEAVY, "nnapi").to_dict()["runs"]
+    assert report.to_dict()["runs"] == delegate_sim.analyze(HEAVY, "nnapi", defaults="api").to_dict()["runs"]
     assert store.read < len(HEAVY) // 10
 
 

@@ -13,7 +13,7 @@ MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 
 
 def analysis_of(builder, delegate="nnapi", **options):
-    return Analysis(delegate_sim.analyze(builder.bytes(), delegate, options), "m.tflite")
+    return Analysis(delegate_sim.analyze(builder.bytes(), delegate, options, defaults="api"), "m.tflite")
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,9 @@ def test_a_model_of_which_nothing_is_delegated_fails():
 
 def test_a_model_that_will_not_run_fails():
     options = {"max_number_delegated_partitions": 1, "allow_dynamic_dimensions": True}
-    analysis = Analysis(delegate_sim.analyze(MODELS / "float16_weights_partial.tflite", "nnapi", options), "m.tflite")
+    analysis = Analysis(
+        delegate_sim.analyze(MODELS / "float16_weights_partial.tflite", "nnapi", options, defaults="api"), "m.tflite"
+    )
     assert analysis.measures.is_delegated
     lines = failure(analysis, "assert_delegated", 0.0)
     assert lines[0].startswith("m.tflite on nnapi: delegated, then fails, with ")

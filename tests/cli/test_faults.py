@@ -128,4 +128,4 @@ class TestUsedUp:
 
     def test_python(self, folder, limit):
         with pytest.raises(LimitError, match=re.escape(f"bad.tflite: not simulated: {limit}")):
-            delegate_sim.analyze("bad.tflite", "vx")
+            delegate_sim.analyze("bad.tflite", "vx", defaults="api")

@@ -182,7 +182,7 @@ def test_exported_graphs(run, model):
 
 
 def test_notebooks(model):
-    assert tags(analyze(load(model), "nnapi")._repr_html_()).isdisjoint(ACTIVE)
+    assert tags(analyze(load(model), "nnapi", defaults="api")._repr_html_()).isdisjoint(ACTIVE)
 
 
 def test_csv(run, model):

@@ -22,7 +22,7 @@ def profile(tmp_path):
 
 def test_a_simulation_goes_by_the_profile(profile):
     content = chain_model(["ADD", "RELU", "TANH", "ADD"]).bytes()
-    report = delegate_sim.analyze(content, options={"driver": profile, "driver_rejects": ["TANH"]}).to_dict()
+    report = delegate_sim.analyze(content, options={"driver": profile, "driver_rejects": ["TANH"]}, defaults="api").to_dict()
     (run,) = report["runs"]
     assert [node["delegated"] for node in run["subgraphs"][0]["nodes"]] == [True, False, False, True]
     assert {reason["found"] for node in run["subgraphs"][0]["nodes"] for reason in node["reasons"]} == {"RELU", "TANH"}
@@ -33,12 +33,14 @@ def test_a_simulation_goes_by_the_profile(profile):
 def test_the_profile_counts_only_where_the_driver_is_asked(profile):
     content = chain_model(["ADD", "RELU", "ADD"]).bytes()
     for options, delegated in (({"feature_level": 28}, 3), ({"disallow_nnapi_cpu": False}, 3), ({}, 2)):
-        (run,) = delegate_sim.analyze(content, options={"driver": profile, **options}).to_dict()["runs"]
+        (run,) = delegate_sim.analyze(content, options={"driver": profile, **options}, defaults="api").to_dict()["runs"]
         assert run["subgraphs"][0]["nodes_delegated"] == delegated
 
 
 def test_equal_files_are_equal_options(profile):
-    first, second = (delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": profile}) for _ in range(2))
+    first, second = (
+        delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": profile}, defaults="api") for _ in range(2)
+    )
     assert first.runs[0].options == second.runs[0].options
 
 
@@ -81,7 +83,7 @@ def test_what_is_wrong_with_a_file_is_said_in_one_line(tmp_path, text, message):
         read_profile(str(path))
     assert str(raised.value).isprintable()
     with pytest.raises(OptionError, match="option driver of nnapi: "):
-        delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": str(path)})
+        delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": str(path)}, defaults="api")
 
 
 def test_what_is_not_a_file(tmp_path):
@@ -91,10 +93,10 @@ def test_what_is_not_a_file(tmp_path):
         (5, "takes the path"),
     ):
         with pytest.raises(OptionError, match=message):
-            delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": value})
+            delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": value}, defaults="api")
 
 
 def test_nothing_is_no_profile():
     for value in (None, ""):
-        (run,) = delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": value}).to_dict()["runs"]
+        (run,) = delegate_sim.analyze(chain_model(["ADD"]).bytes(), options={"driver": value}, defaults="api").to_dict()["runs"]
         assert run["options"]["driver"] is None

@@ -28,7 +28,7 @@ def pydot():
 
 
 def run_of(model):
-    return delegate_sim.analyze(model, "nnapi").runs[0]
+    return delegate_sim.analyze(model, "nnapi", defaults="api").runs[0]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 
 
 def run_of(model, delegate="nnapi"):
-    return delegate_sim.analyze(model, delegate).runs[0]
+    return delegate_sim.analyze(model, delegate, defaults="api").runs[0]
 
 
 def test_each_operator_has_the_delegate_or_the_code_of_its_refusal():

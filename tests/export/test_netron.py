@@ -33,7 +33,7 @@ def served(tmp_path):
 
 
 def test_every_node_is_shown_by_its_operator_and_named_by_its_partition(served, chromium_page):
-    run = delegate_sim.analyze(MODELS / "mobilenet_block.tflite", "nnapi").runs[0]
+    run = delegate_sim.analyze(MODELS / "mobilenet_block.tflite", "nnapi", defaults="api").runs[0]
     # Netron asks other hosts, which a test does not.
     chromium_page.route("**/*", lambda route: route.continue_() if route.request.url.startswith(LOCAL) else route.abort())
     chromium_page.goto(served(as_dot(run)))

@@ -196,7 +196,7 @@ def test_shapes_that_do_not_fit_are_refused(text, words):
 
 
 def test_a_diagnosis_names_the_pass_that_does_what_it_advises():
-    found = diagnose(layers(9, 9), "nnapi", {"feature_level": 30})
+    found = diagnose(layers(9, 9), "nnapi", {"feature_level": 30}, defaults="api")
     named = {finding.cause.operators[0][0]: found.pass_for(finding) for finding in found.findings}
     assert {op: each and each.name for op, each in named.items()} == {
         "FULLY_CONNECTED": "own-versions",
@@ -212,5 +212,5 @@ def test_a_diagnosis_names_no_pass_where_none_helps():
     x, y = graph.input("x", "FLOAT32", [2, 8]), graph.tensor("y", "FLOAT32", [2, 8])
     graph.node("ROUND", [x], [y], 1)
     graph.outputs(y)
-    found = diagnose(builder.bytes(), "nnapi", {"feature_level": 30})
+    found = diagnose(builder.bytes(), "nnapi", {"feature_level": 30}, defaults="api")
     assert [found.pass_for(finding) for finding in found.findings] == [None]

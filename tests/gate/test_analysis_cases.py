@@ -21,5 +21,5 @@ def test_an_analysis_fails_where_the_delegate_is_not_applied(op, status):
     source, result = graph.input("x", "FLOAT32", (1, 4)), graph.tensor("y", "FLOAT32", (1, 4))
     graph.node(op, [source, source], [result], **({"custom": "Own"} if op == "CUSTOM" else {}))
     graph.outputs(result)
-    (case,) = analysis_cases(delegate_sim.analyze(load(builder.bytes()), "gpu"))
+    (case,) = analysis_cases(delegate_sim.analyze(load(builder.bytes()), "gpu", defaults="api"))
     assert case.status == status

@@ -68,12 +68,12 @@ def test_versions_are_tried_until_no_more_are_granted(simulated, monkeypatch):
         tensor = result
     graph.outputs(tensor)
     model = load(builder.bytes())
-    diagnose(model, "nnapi")
+    diagnose(model, "nnapi", defaults="api")
     many = len(simulated)
     simulated.clear()
     monkeypatch.setattr(finder, "_TRIED_AT_MOST", 1)
     monkeypatch.setattr(finder, "_TRIED_AT_LEAST", 1)
-    found = diagnose(model, "nnapi")
+    found = diagnose(model, "nnapi", defaults="api")
     assert len(simulated) < many
     assert sum(len(finding.cause.nodes) for finding in found.findings) >= 10
 
@@ -84,7 +84,7 @@ def test_a_diagnosis_of_a_large_model_simulates_hardly_more_often_than_one_of_a_
     counts = []
     for count in (20, 80):
         simulated.clear()
-        found = diagnose(many_operators(count), delegate)
+        found = diagnose(many_operators(count), delegate, defaults="api")
         assert len(found.findings) >= count
         assert len(found.to_dict()["causes"]) == len(found.findings)
         search(found, 1)
@@ -94,9 +94,9 @@ def test_a_diagnosis_of_a_large_model_simulates_hardly_more_often_than_one_of_a_
 
 def test_fewer_causes_are_simulated_and_all_are_listed(monkeypatch):
     model = many_operators(20)
-    whole = diagnose(model, "nnapi")
+    whole = diagnose(model, "nnapi", defaults="api")
     monkeypatch.setattr(effort, "_MOST_NODES_OF_A_QUESTION", 0)
-    part = diagnose(model, "nnapi")
+    part = diagnose(model, "nnapi", defaults="api")
     assert {finding.cause.identity for finding in part.findings} == {finding.cause.identity for finding in whole.findings}
     assert 0 < sum(finding.alone is not None for finding in part.findings) < sum(f.alone is not None for f in whole.findings)
     assert part.without_all == whole.without_all
@@ -106,9 +106,9 @@ def test_fewer_causes_are_simulated_and_all_are_listed(monkeypatch):
 def test_what_was_forgotten_is_simulated_anew(monkeypatch):
     monkeypatch.setattr(examiner, "_KEPT_AT_MOST", 1)
     model = many_operators(4)
-    found = diagnose(model, "nnapi")
+    found = diagnose(model, "nnapi", defaults="api")
     monkeypatch.undo()
-    assert found.to_dict() == diagnose(model, "nnapi").to_dict()
+    assert found.to_dict() == diagnose(model, "nnapi", defaults="api").to_dict()
 
 
 @pytest.fixture

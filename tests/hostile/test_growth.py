@@ -25,7 +25,7 @@ def calls(model, delegate):
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        analyze(load(model), delegate).to_dict()
+        analyze(load(model), delegate, defaults="api").to_dict()
     finally:
         sys.setprofile(before)
     return count

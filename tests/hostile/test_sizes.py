@@ -103,7 +103,7 @@ def test_a_shape_with_too_many_dimensions_is_not_simulated(tmp_path):
     path = tmp_path / "model.tflite"
     builder.write(path)
     with pytest.raises(LimitError, match=re.escape(f"{path}: not simulated: 257 dimensions of a tensor, and at most 256")):
-        delegate_sim.analyze(path, "nnapi")
+        delegate_sim.analyze(path, "nnapi", defaults="api")
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -124,4 +124,4 @@ def test_a_diagnosis_names_the_conversion_that_is_not_simulated(tmp_path, form):
     else:
         assert f"Not simulated: {reason}" in " ".join(done.stdout.split())
     with pytest.raises(LimitError, match=re.escape(f"{path}: not simulated: 1,073,741,824 scales of a tensor")):
-        delegate_sim.whatif(path, "hexagon", conversion="int8")
+        delegate_sim.whatif(path, "hexagon", conversion="int8", defaults="api")

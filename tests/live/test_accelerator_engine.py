@@ -29,7 +29,7 @@ live = pytest.mark.skipif(not ENGINE.is_ready, reason=f"LiteRT's GPU cannot be r
 def compared(model, options=OPTIONS):
     model = load(model)
     engine = find_engine(find_delegate("mldrift"))
-    return compare_live(engine, model, analyze(model, "mldrift", options, runtime="litert-2.3").runs[0])
+    return compare_live(engine, model, analyze(model, "mldrift", options, runtime="litert-2.3", defaults="api").runs[0])
 
 
 @live

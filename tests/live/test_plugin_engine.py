@@ -104,7 +104,7 @@ def test_the_real_plugin_decides_as_simulated(stand_ins, name, options, models):
     stand_ins(name)
     for number, builder in enumerate(itertools.islice(_models(), models)):
         model = delegate_sim.load(builder.bytes())
-        found = compare_live(engine, model, delegate_sim.analyze(model, name, options).runs[0])
+        found = compare_live(engine, model, delegate_sim.analyze(model, name, options, defaults="api").runs[0])
         if not found.is_run:
             pytest.skip(f"{name} needs {found.decision.lacks}")
         assert found.is_compared, number
@@ -137,7 +137,9 @@ def test_op_filters_reach_the_real_plugin(stand_ins):
     stand_ins("npu-google")
     model = delegate_sim.load(chain(["RELU", "TANH", "ABS"]).bytes())
     filters = 'filters { op_name_pattern: "t1" }'
-    found = compare_live(engine, model, delegate_sim.analyze(model, "npu-google", {"op_filters": filters}).runs[0])
+    found = compare_live(
+        engine, model, delegate_sim.analyze(model, "npu-google", {"op_filters": filters}, defaults="api").runs[0]
+    )
     if not found.is_run:
         pytest.skip(f"npu-google needs {found.decision.lacks}")
     assert found.is_equal, found.differences

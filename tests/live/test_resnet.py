@@ -45,7 +45,7 @@ def converted(tensorflow, network, **settings):
 
 
 def analyzed(model):
-    return delegate_sim.analyze(model, "nnapi").to_dict()["runs"][0]
+    return delegate_sim.analyze(model, "nnapi", defaults="api").to_dict()["runs"][0]
 
 
 def test_resnet50_is_refused_explained_and_taken_after_the_named_change(tensorflow, network):

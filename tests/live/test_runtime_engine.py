@@ -41,7 +41,7 @@ def prepares_without_delegate(model: bytes) -> bool:
 
 def expected(model: bytes) -> list[NodePlan] | None:
     """Return the predicted execution plans, None if the runtime should fail to make a kernel."""
-    (run,) = analyze(model, "xnnpack").runs
+    (run,) = analyze(model, "xnnpack", defaults="api").runs
     if any("AllocateTensors will fail" in warning for warning in run.warnings):
         return None
     made = []
@@ -67,7 +67,7 @@ def actual(model: bytes) -> list[NodePlan] | None:
 def test_the_runtime_decides_about_a_fixture_as_simulated(path):
     """In a process of its own, since the runtime may crash where it fails."""
     model = load(path)
-    found = compare_live(find_engine(find_delegate("xnnpack")), model, analyze(model, "xnnpack").runs[0])
+    found = compare_live(find_engine(find_delegate("xnnpack")), model, analyze(model, "xnnpack", defaults="api").runs[0])
     assert found.is_run
     assert not found.differences
 
@@ -75,7 +75,9 @@ def test_the_runtime_decides_about_a_fixture_as_simulated(path):
 def test_other_options_than_its_own_cannot_be_given_to_the_runtime():
     model = load(FIXTURES[0])
     with pytest.raises(OptionError, match="default options only"):
-        compare_live(find_engine(find_delegate("xnnpack")), model, analyze(model, "xnnpack", {"qs8": False}).runs[0])
+        compare_live(
+            find_engine(find_delegate("xnnpack")), model, analyze(model, "xnnpack", {"qs8": False}, defaults="api").runs[0]
+        )
 
 
 @given(model=models())
@@ -105,17 +107,17 @@ def test_cpu_kernel_that_partitioning_moves_in_front_of_a_dynamic_tensor(is_move
     """It fails when tensors are allocated; where it stays behind, the runtime does not prepare it before it runs."""
     model = behind_dynamic(moves=is_moved)
     if is_moved:
-        assert analyze(model, "xnnpack").runs[0].refusal.code == "cpu-kernel-not-prepared"
+        assert analyze(model, "xnnpack", defaults="api").runs[0].refusal.code == "cpu-kernel-not-prepared"
         with pytest.raises(RuntimeError, match="FLOOR_DIV"):
             plans(model)
     else:
-        assert analyze(model, "xnnpack").runs[0].refusal is None
+        assert analyze(model, "xnnpack", defaults="api").runs[0].refusal is None
         assert plans(model) == expected(model)
 
 
 def test_kernel_of_the_delegate_behind_a_dynamic_tensor():
     model = kernel_behind_dynamic()
-    refusal = analyze(model, "xnnpack").runs[0].refusal
+    refusal = analyze(model, "xnnpack", defaults="api").runs[0].refusal
     assert refusal.is_at_invoke
     assert refusal.message.startswith("Invoke will fail: ")
     assert plans(model) == expected(model)

@@ -35,7 +35,10 @@ def test_weights_are_not_read(memory, behind):
     found = remote_content(RemoteFile("memory://zoo/heavy.tflite"))
     assert len(found.content) == len(content) > 8 * MIB
     assert found.read < len(content) // 50
-    local, remote = delegate_sim.analyze(content, "nnapi"), delegate_sim.analyze("memory://zoo/heavy.tflite", "nnapi")
+    local, remote = (
+        delegate_sim.analyze(content, "nnapi", defaults="api"),
+        delegate_sim.analyze("memory://zoo/heavy.tflite", "nnapi", defaults="api"),
+    )
     same = [report.to_dict()["runs"] for report in (local, remote)]
     assert same[0] == same[1]
     assert remote.to_dict()["model"]["sha256"] == found.digest != local.to_dict()["model"]["sha256"]
@@ -140,7 +143,7 @@ def test_three_gibibytes_cost_less_than_five_mebibytes(server, tmp_path):
     path = tmp_path / "llm.tflite"
     heavy_model(units=3 << 16, behind=True).write_sparse(path, size)
     handler.path_of_file = str(path)
-    report = delegate_sim.analyze(f"{url}/llm.tflite", "nnapi")
+    report = delegate_sim.analyze(f"{url}/llm.tflite", "nnapi", defaults="api")
     assert report.model.size == size
     assert report.runs[0].outcome == "delegated"
     assert handler.sent <= 5 * MIB

@@ -59,7 +59,7 @@ def test_three_gibibytes_cost_less_than_five_mebibytes(s3, monkeypatch, tmp_path
     path = tmp_path / "llm.tflite"
     heavy_model(units=3 << 16, behind=True).write_sparse(path, SIZE)
     put_sparse(client, monkeypatch, path)
-    report = delegate_sim.analyze("s3://zoo/llm.tflite", "nnapi")
+    report = delegate_sim.analyze("s3://zoo/llm.tflite", "nnapi", defaults="api")
     assert report.model.size == SIZE
     assert report.runs[0].outcome == "delegated"
     assert 0 < traffic.bytes <= 5 * MIB
@@ -73,7 +73,10 @@ def test_a_bucket_is_a_folder(s3):
     assert files_for("s3://zoo") == ["s3://zoo/a.tflite", "s3://zoo/deep/b.tflite"]
     assert files_for("s3://zoo/*.tflite") == ["s3://zoo/a.tflite"]
     before = traffic.bytes
-    remote, local = delegate_sim.analyze("s3://zoo/deep/b.tflite", "gpu"), delegate_sim.analyze(content, "gpu")
+    remote, local = (
+        delegate_sim.analyze("s3://zoo/deep/b.tflite", "gpu", defaults="api"),
+        delegate_sim.analyze(content, "gpu", defaults="api"),
+    )
     assert remote.to_dict()["runs"] == local.to_dict()["runs"]
     assert traffic.bytes - before < len(content) // 20
 

@@ -19,7 +19,7 @@ MODELS = ("mobilenet_block", "transformer_block", "many_partitions", "pooling", 
 
 
 def runs(name):
-    return delegate_sim.analyze(f"fixtures/models/{name}.tflite", "nnapi").runs[0].subgraphs
+    return delegate_sim.analyze(f"fixtures/models/{name}.tflite", "nnapi", defaults="api").runs[0].subgraphs
 
 
 def overlap(a, b):
@@ -65,20 +65,20 @@ class TestDrawing:
             assert sorted(number for column in found.columns for number in column) == list(range(len(parts)))
 
     def test_a_chain_runs_from_top_to_bottom(self):
-        run = delegate_sim.analyze(chain_model(["ADD"] * 4).bytes(), "nnapi").runs[0].subgraphs[0]
+        run = delegate_sim.analyze(chain_model(["ADD"] * 4).bytes(), "nnapi", defaults="api").runs[0].subgraphs[0]
         assert node_edges(run.graph) == [(0, 1), (1, 2), (2, 3)]
         heights = [draw(run).nodes[node][1] for node in range(4)]
         assert heights == sorted(heights)
 
     def test_partitions_of_a_chain_are_drawn_in_running_order(self):
-        run = delegate_sim.analyze(chain_model(MIXED).bytes(), "nnapi").runs[0].subgraphs[0]
+        run = delegate_sim.analyze(chain_model(MIXED).bytes(), "nnapi", defaults="api").runs[0].subgraphs[0]
         found = draw(run)
         assert found.columns == ((0,), (1,), (2,))
         corners = [(box.y, box.x) for box in found.boxes]
         assert corners == sorted(corners)
 
     def test_a_path_of_thousands_of_nodes_does_not_end_the_process(self):
-        run = delegate_sim.analyze(chain_model(["ROUND"] * 20_000).bytes(), "nnapi").runs[0].subgraphs[0]
+        run = delegate_sim.analyze(chain_model(["ROUND"] * 20_000).bytes(), "nnapi", defaults="api").runs[0].subgraphs[0]
         found = with_deep_stack(lambda: draw(run))
         (box,) = found.boxes
         assert 1 < box.width / box.height < 4
@@ -100,7 +100,7 @@ class TestDrawing:
     def test_all_drawings_of_a_page_share_one_thread(self, monkeypatch):
         threads = set()
         monkeypatch.setattr(content, "draw", lambda run: threads.add(threading.get_ident()) or draw(run))
-        report = delegate_sim.analyze("fixtures/models/several_subgraphs.tflite", "nnapi")
+        report = delegate_sim.analyze("fixtures/models/several_subgraphs.tflite", "nnapi", defaults="api")
         content.page_content([PageView(report.model, report.runs[0])])
         assert len(threads) == 1
         assert threading.get_ident() not in threads

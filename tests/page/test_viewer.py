@@ -17,7 +17,7 @@ from tests.support.models import MIXED, chain_model
 
 
 def report(ops=MIXED):
-    return delegate_sim.analyze(chain_model(ops).bytes())
+    return delegate_sim.analyze(chain_model(ops).bytes(), defaults="api")
 
 
 def test_a_notebook_shows_the_strip_above_the_tables():
@@ -28,7 +28,7 @@ def test_a_notebook_shows_the_strip_above_the_tables():
 
 
 def test_the_strip_of_a_hostile_model_holds_nothing_of_it():
-    written = delegate_sim.analyze(hostile_model().bytes())._repr_html_()
+    written = delegate_sim.analyze(hostile_model().bytes(), defaults="api")._repr_html_()
     assert "<script" not in written
     assert "<img" not in written
 
@@ -46,7 +46,7 @@ def test_viewers_are_plain_data():
 @pytest.mark.usefixtures("_library")
 class TestPage:
     def test_a_chain_has_a_view_for_each_delegate(self):
-        written = delegate_sim.simulate(chain_model(MIXED).bytes(), [("nnapi", {}), ("xnnpack", {})]).to_html()
+        written = delegate_sim.simulate(chain_model(MIXED).bytes(), [("nnapi", {}), ("xnnpack", {})], defaults="api").to_html()
         assert '"delegate":"nnapi"' in written
         assert '"delegate":"xnnpack"' in written
 

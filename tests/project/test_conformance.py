@@ -63,7 +63,7 @@ def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
             model = delegate_sim.load(files.read(name))
             for record in scored:
                 options = {**record["options"], **DELEGATE_ALONE.get(delegate, {})}
-                run = delegate_sim.analyze(model, delegate=delegate, options=options).to_dict()["runs"][0]
+                run = delegate_sim.analyze(model, delegate=delegate, options=options, defaults="api").to_dict()["runs"][0]
                 for count, equal, what in tool.compare(record, run):
                     if count not in COUNTED or (count == "refusals" and only_validated(delegate, record)):
                         continue
@@ -103,14 +103,14 @@ def test_the_public_lines(model, options, runtime, line):
     corpus, name = model
     with zipfile.ZipFile(SHARED / "corpus" / f"{corpus}.zip") as files:
         path = next(path for path in files.namelist() if path.endswith(name))
-        report = delegate_sim.analyze(files.read(path), "nnapi", options, runtime=runtime)
+        report = delegate_sim.analyze(files.read(path), "nnapi", options, runtime=runtime, defaults="api")
     assert report.to_dict()["runs"][0]["log_lines"] == [line]
 
 
 def test_the_public_story_refuses_fully_connected_for_its_version():
     with zipfile.ZipFile(SHARED / "corpus" / "keras.zip") as files:
         content = files.read("distilbert_batch8.dyn_unfold.tf215.tflite")
-    report = delegate_sim.analyze(content, "nnapi", {"feature_level": 30, "max_number_delegated_partitions": 0})
+    report = delegate_sim.analyze(content, "nnapi", {"feature_level": 30, "max_number_delegated_partitions": 0}, defaults="api")
     nodes = report.to_dict()["runs"][0]["subgraphs"][0]["nodes"]
     assert len(nodes) == 3224
     refused = [node for node in nodes if node["op"] == "FULLY_CONNECTED" and not node["supported"]]

@@ -245,7 +245,7 @@ def test_the_default_delegate_is_known_without_loading_the_registry(module):
 
 def test_the_default_delegate_is_the_one_of_the_registry():
     model = chain_model(["RELU"]).bytes()
-    assert delegate_sim.analyze(model).runs[0].delegate is find_delegate(DEFAULT_DELEGATE)
+    assert delegate_sim.analyze(model, defaults="api").runs[0].delegate is find_delegate(DEFAULT_DELEGATE)
 
 
 def test_the_picture_shows_the_imports_as_they_are():

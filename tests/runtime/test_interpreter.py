@@ -17,7 +17,7 @@ NEWEST = {"feature_level": 31}
 
 
 def run(builder, options=NEWEST, **arguments):
-    return delegate_sim.analyze(builder.bytes(), "nnapi", options, **arguments).to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), "nnapi", options, **arguments, defaults="api").to_dict()["runs"][0]
 
 
 def chain(builder, ops, name="main", kind="FLOAT32"):
@@ -283,7 +283,7 @@ def test_a_crash_in_one_subgraph_ends_what_would_befall_the_next():
         other = graph.input("slopes", "FLOAT32", [1, 1, 2]) if op == "PRELU" else source
         graph.node(op, [source, other], [result])
         graph.outputs(result)
-    found = delegate_sim.analyze(builder.bytes(), "gpu").to_dict()["runs"][0]
+    found = delegate_sim.analyze(builder.bytes(), "gpu", defaults="api").to_dict()["runs"][0]
     assert (found["outcome"], found["refusal"]["subgraph"]) == ("delegated", 0)
     assert [subgraph["nodes_delegated"] for subgraph in found["subgraphs"]] == [1, 0]
     assert len(found["log_lines"]) == 1
@@ -304,7 +304,7 @@ def test_subgraphs_that_are_not_reached_are_judged_unless_they_are_dynamic():
     dynamic.node("RESHAPE", (source, shape), (result,), options={})
     dynamic.outputs(result)
     chain(builder, ["RELU"], name="last")
-    runs = delegate_sim.analyze(builder.bytes(), "nnapi", NEWEST).runs
+    runs = delegate_sim.analyze(builder.bytes(), "nnapi", NEWEST, defaults="api").runs
     assert runs[0].outcome == "restored"
     assert [subgraph.decision is not None for subgraph in runs[0].subgraphs] == [False, False, True]
 

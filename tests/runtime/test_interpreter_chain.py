@@ -27,7 +27,7 @@ def places(report):
 
 def test_the_second_delegate_sees_the_kernels_of_the_first_as_nodes():
     model = chain_of(["RELU", "CEIL", "TANH", "SIGN"])
-    report = delegate_sim.simulate(model, [("nnapi", {"feature_level": 31}), ("xnnpack", {})]).to_dict()
+    report = delegate_sim.simulate(model, [("nnapi", {"feature_level": 31}), ("xnnpack", {})], defaults="api").to_dict()
     first, second = report["runs"]
     assert first["log_lines"] == [
         "Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 4 partitions for subgraph 0 (main)."
@@ -46,8 +46,8 @@ def test_the_second_delegate_sees_the_kernels_of_the_first_as_nodes():
 
 def test_kernels_of_the_first_split_the_partitions_of_the_second():
     model = chain_of(["CEIL", "RELU", "CEIL"])
-    both = delegate_sim.simulate(model, [("nnapi", {"feature_level": 31}), ("xnnpack", {})]).to_dict()
-    alone = delegate_sim.analyze(model, "xnnpack").to_dict()
+    both = delegate_sim.simulate(model, [("nnapi", {"feature_level": 31}), ("xnnpack", {})], defaults="api").to_dict()
+    alone = delegate_sim.analyze(model, "xnnpack", defaults="api").to_dict()
     assert both["runs"][1]["subgraphs"][0]["delegate_kernels"] == 2
     assert alone["runs"][0]["subgraphs"][0]["delegate_kernels"] == 1
 
@@ -61,7 +61,7 @@ def test_a_delegate_that_is_refused_leaves_all_to_the_next():
     graph.node("RELU", (source,), (middle,))
     graph.node("RESHAPE", (middle, shape), (result,), options={})
     graph.outputs(result)
-    report = delegate_sim.simulate(builder.bytes(), [("nnapi", {}), ("xnnpack", {})]).to_dict()
+    report = delegate_sim.simulate(builder.bytes(), [("nnapi", {}), ("xnnpack", {})], defaults="api").to_dict()
     assert [run["outcome"] for run in report["runs"]] == ["refused", "delegated"]
     assert places(report) == ["xnnpack", "cpu"]
 
@@ -76,7 +76,7 @@ def test_a_delegate_that_fails_takes_back_those_before_it():
     graph.node("GELU", (source,), (middle,), options={})
     graph.node("TRANSPOSE", (wide, order), (turned,))
     graph.outputs(middle, turned)
-    report = delegate_sim.simulate(builder.bytes(), [("gpu", {}), ("nnapi", {})]).to_dict()
+    report = delegate_sim.simulate(builder.bytes(), [("gpu", {}), ("nnapi", {})], defaults="api").to_dict()
     assert [run["outcome"] for run in report["runs"]] == ["restored", "restored"]
     assert places(report) == ["cpu", "cpu"]
 
@@ -89,7 +89,7 @@ def test_each_delegate_keeps_its_own_lines_where_the_rest_cannot_be_prepared():
     graph.node("CEIL", tensors[1:2], tensors[2:3])
     graph.node("CUSTOM", tensors[2:3], tensors[3:], custom="MyOp")
     graph.outputs(tensors[-1])
-    runs = delegate_sim.simulate(builder.bytes(), [("vx", {}), ("xnnpack", {})]).to_dict()["runs"]
+    runs = delegate_sim.simulate(builder.bytes(), [("vx", {}), ("xnnpack", {})], defaults="api").to_dict()["runs"]
     assert [sum("Replacing" in line for line in run["log_lines"]) for run in runs] == [1, 1]
     assert "XNNPack" in runs[1]["log_lines"][0]
     assert "XNNPack" not in runs[0]["log_lines"][0]
@@ -98,11 +98,11 @@ def test_each_delegate_keeps_its_own_lines_where_the_rest_cannot_be_prepared():
 
 def test_one_delegate_alone_is_the_same_in_a_chain():
     model = chain_of(["RELU", "CEIL"])
-    report = delegate_sim.simulate(model, [("nnapi", {})]).to_dict()
+    report = delegate_sim.simulate(model, [("nnapi", {})], defaults="api").to_dict()
     assert report.pop("placement")
-    assert report == delegate_sim.analyze(model, "nnapi").to_dict()
+    assert report == delegate_sim.analyze(model, "nnapi", defaults="api").to_dict()
 
 
 def test_a_chain_needs_a_delegate():
     with pytest.raises(delegate_sim.OptionError, match="no delegate"):
-        delegate_sim.simulate(chain_of(["RELU"]), [])
+        delegate_sim.simulate(chain_of(["RELU"]), [], defaults="api")

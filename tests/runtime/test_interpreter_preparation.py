@@ -15,7 +15,7 @@ REASON = "ai-edge-litert is not installed"
 
 
 def run(builder, delegate, options=None, **arguments):
-    return delegate_sim.analyze(builder.bytes(), delegate, options, **arguments).to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), delegate, options, **arguments, defaults="api").to_dict()["runs"][0]
 
 
 @pytest.mark.parametrize("delegate", ["nnapi", "gpu", "hexagon", "coreml"])
@@ -51,9 +51,13 @@ def test_a_node_that_the_delegate_takes_is_not_asked_of_the_cpu():
 
 
 def test_a_chain_is_prepared_once_all_are_applied():
-    runs = delegate_sim.simulate(unprepared_model(broken="ABS").bytes(), [("xnnpack", {}), ("vx", {})]).to_dict()["runs"]
+    runs = delegate_sim.simulate(unprepared_model(broken="ABS").bytes(), [("xnnpack", {}), ("vx", {})], defaults="api").to_dict()[
+        "runs"
+    ]
     assert [one["outcome"] for one in runs] == ["delegated", "delegated"]
-    runs = delegate_sim.simulate(unprepared_model(broken="ABS").bytes(), [("xnnpack", {}), ("xnnpack", {})]).to_dict()["runs"]
+    runs = delegate_sim.simulate(
+        unprepared_model(broken="ABS").bytes(), [("xnnpack", {}), ("xnnpack", {})], defaults="api"
+    ).to_dict()["runs"]
     assert [one["refusal"]["code"] for one in runs] == ["cpu-kernel-not-prepared"] * 2
 
 
@@ -73,11 +77,11 @@ def test_what_partitioning_moves_in_front_of_a_dynamic_tensor_is_prepared():
     found = delegate_sim.analyze(behind_dynamic(moves=True), "xnnpack", defaults="benchmark").to_dict()["runs"][0]
     assert (found["refusal"]["code"], found["refusal"]["node"]) == ("cpu-kernel-not-prepared", 3)
     assert found["log_lines"][-2:] == ["Node number 3 (FLOOR_DIV) failed to prepare.", "Failed to allocate tensors!"]
-    assert delegate_sim.analyze(behind_dynamic(moves=False), "xnnpack").runs[0].refusal is None
+    assert delegate_sim.analyze(behind_dynamic(moves=False), "xnnpack", defaults="api").runs[0].refusal is None
 
 
 def test_a_delegate_s_kernel_behind_a_dynamic_tensor_fails_when_the_model_runs():
-    found = delegate_sim.analyze(kernel_behind_dynamic(), "xnnpack").to_dict()["runs"][0]
+    found = delegate_sim.analyze(kernel_behind_dynamic(), "xnnpack", defaults="api").to_dict()["runs"][0]
     assert found["refusal"]["is_at_invoke"]
     assert found["refusal"]["message"].startswith("Invoke will fail: node 1 (SLICE): ")
     assert not any("failed to prepare" in line for line in found["log_lines"])

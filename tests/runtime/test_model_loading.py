@@ -28,7 +28,7 @@ REFUSED = (
 
 
 def run(builder, release=DEFAULT_RELEASE, delegate="nnapi", **arguments):
-    return delegate_sim.analyze(builder.bytes(), delegate, runtime=release, **arguments).to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), delegate, runtime=release, **arguments, defaults="api").to_dict()["runs"][0]
 
 
 def typed(kind):
@@ -73,7 +73,7 @@ def test_an_operator_that_no_node_uses_is_refused_too():
     model = load(chain_model(["RELU"]).bytes())
     unused = OperatorCode("ADD", 0, None, 77)
     model = replace(model, operator_codes=(*model.operator_codes, unused))
-    found = delegate_sim.analyze(model, "nnapi").to_dict()["runs"][0]
+    found = delegate_sim.analyze(model, "nnapi", defaults="api").to_dict()["runs"][0]
     assert found["outcome"] == "refused"
     assert (found["refusal"]["subgraph"], found["refusal"]["node"]) == (0, None)
     assert "no node uses it" in found["refusal"]["message"]
@@ -192,7 +192,7 @@ def test_types_of_tensors_that_a_release_does_not_load(kind, loads, refuses):
     loading = load_on(model, parse_release(refuses))
     assert loading.loads is Loads.NO
     assert loading.refused_types == (kind,)
-    found = delegate_sim.analyze(model, "nnapi", runtime=refuses).to_dict()["runs"][0]
+    found = delegate_sim.analyze(model, "nnapi", runtime=refuses, defaults="api").to_dict()["runs"][0]
     assert (found["outcome"], found["refusal"]["code"], found["refusal"]["tensor"]) == ("refused", "tensor-type-not-loaded", 0)
 
 
@@ -215,7 +215,9 @@ def test_the_first_tensor_of_the_first_subgraph_with_such_a_type_is_the_place():
         graph = builder.subgraph(name)
         for number, kind in enumerate(kinds):
             graph.tensor(f"{name}{number}", kind, [1])
-    found = delegate_sim.analyze(load(builder.bytes()), "nnapi", runtime="tf-2.10").to_dict()["runs"][0]["refusal"]
+    found = delegate_sim.analyze(load(builder.bytes()), "nnapi", runtime="tf-2.10", defaults="api").to_dict()["runs"][0][
+        "refusal"
+    ]
     assert (found["code"], found["subgraph"], found["node"], found["tensor"]) == ("tensor-type-not-loaded", 1, None, 1)
 
 
@@ -305,11 +307,14 @@ def test_a_tensor_that_is_not_loaded_is_the_cause():
     builder = typed("FLOAT32")
     graph = builder.subgraph("more")
     graph.tensor("odd", "FLOAT32", [-1])
-    diagnosis = delegate_sim.diagnose(load(builder.bytes()), "nnapi")
+    diagnosis = delegate_sim.diagnose(load(builder.bytes()), "nnapi", defaults="api")
     first = diagnosis.findings[0].cause
     assert first.name == "model:tensor-not-loaded"
     assert "its shape is [-1]" in first.title
-    assert delegate_sim.compare(load(builder.bytes()), load(typed("FLOAT32").bytes()), "nnapi").b.measures.outcome != "refused"
+    assert (
+        delegate_sim.compare(load(builder.bytes()), load(typed("FLOAT32").bytes()), "nnapi", defaults="api").b.measures.outcome
+        != "refused"
+    )
 
 
 COMPOSITE = {"name": "odml.x", "composite_attributes": b"", "decomposition_subgraph_index": 1}
@@ -361,7 +366,7 @@ def with_parameters(op, options, *, has_bad_tensor=False):
 )
 def test_parameters_that_the_runtime_does_not_load(op, options, lines):
     """As ai-edge-litert 2.3.0 does with these models."""
-    found = delegate_sim.analyze(with_parameters(op, options).bytes(), "xnnpack").to_dict()["runs"][0]
+    found = delegate_sim.analyze(with_parameters(op, options).bytes(), "xnnpack", defaults="api").to_dict()["runs"][0]
     code = found["refusal"] and found["refusal"]["code"]
     assert (code == "node-not-loaded") == (lines is not None)
     if lines is not None:
@@ -386,7 +391,7 @@ def test_subgraphs_are_loaded_one_after_the_other():
 
 def test_the_tensors_of_a_subgraph_are_loaded_before_its_nodes():
     model = with_parameters("STABLEHLO_COMPOSITE", {}, has_bad_tensor=True)
-    found = delegate_sim.analyze(model.bytes(), "xnnpack").to_dict()["runs"][0]
+    found = delegate_sim.analyze(model.bytes(), "xnnpack", defaults="api").to_dict()["runs"][0]
     assert found["refusal"]["code"] == "tensor-not-loaded"
     assert found["log_lines"][-1] == "Tensor 2 is invalidly specified in schema."
 

@@ -49,7 +49,7 @@ def nested(outer=3):
 
 
 def lines(builder, delegate="nnapi", options=None, **arguments):
-    run = delegate_sim.analyze(builder.bytes(), delegate, options, **arguments).to_dict()["runs"][0]
+    run = delegate_sim.analyze(builder.bytes(), delegate, options, **arguments, defaults="api").to_dict()["runs"][0]
     assert run["outcome"] == "delegated"
     return [line if line.startswith("Redoing") else line.partition("for subgraph ")[2] for line in run["log_lines"]]
 
@@ -96,7 +96,7 @@ def test_a_node_that_the_delegate_took_prepares_nothing():
 
 
 def test_older_releases_are_not_known_to_announce_it():
-    found = delegate_sim.analyze(nested().bytes(), "nnapi", runtime="tf-2.15").to_dict()["runs"][0]["log_lines"]
+    found = delegate_sim.analyze(nested().bytes(), "nnapi", runtime="tf-2.15", defaults="api").to_dict()["runs"][0]["log_lines"]
     assert len(found) == 7
     assert all(line.startswith("Replacing 1 out of") for line in found)
 
@@ -125,7 +125,7 @@ def test_each_level_doubles_the_lines_up_to_a_limit(monkeypatch):
     branch(builder, "leaf", "RELU")
     for level in (1, 2, 3):
         caller(builder, f"level {level}", level, level)
-    run = delegate_sim.analyze(builder.bytes(), "nnapi").to_dict()["runs"][0]
+    run = delegate_sim.analyze(builder.bytes(), "nnapi", defaults="api").to_dict()["runs"][0]
     assert run["log_lines"].count("Redoing 1 delegates.") == 6
     assert "subgraphs call each other so often that not every line is shown" in run["warnings"]
 

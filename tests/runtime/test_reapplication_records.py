@@ -33,7 +33,9 @@ def test_applications_follow_each_other_as_recorded(delegate, oracle, are_all):
         for record in map(json.loads, filter(lambda line: '"ctl_nested.' in line[:60], lines)):
             if record["outcome"] != "partitioned":
                 continue
-            run = delegate_sim.analyze(models.read(record["model"]), delegate, options=record["options"]).to_dict()["runs"][0]
+            run = delegate_sim.analyze(
+                models.read(record["model"]), delegate, options=record["options"], defaults="api"
+            ).to_dict()["runs"][0]
             told = [tuple(map(int, found.groups())) for line in run["log_lines"] if (found := LINE.match(line))]
             recorded = [
                 (len(applied["replaced"]), applied["nodes_total"], applied["partitions"])

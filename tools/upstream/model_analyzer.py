@@ -57,7 +57,7 @@ def environment(version: str) -> Path:
 
 def ours(path: Path) -> Ours:
     """Apply the GPU delegate with the defaults of its own options."""
-    run = delegate_sim.analyze(path, "gpu").to_dict()["runs"][0]
+    run = delegate_sim.analyze(path, "gpu", defaults="api").to_dict()["runs"][0]
     totals = [sum(graph[key] for graph in run["subgraphs"]) for key in ("nodes_total", "nodes_supported", "nodes_delegated")]
     return Ours(totals[0], totals[1], totals[2], run["outcome"])
 

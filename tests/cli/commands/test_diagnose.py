@@ -293,7 +293,7 @@ def test_comma_separated_values_have_a_row_for_each_model_and_delegate(run, chai
         (str(chain), "gpu"),
         (str(broken), ""),
     ]
-    diagnosis = delegate_sim.diagnose(chain, "nnapi")
+    diagnosis = delegate_sim.diagnose(chain, "nnapi", defaults="api")
     first = diagnosis.findings[0]
     assert rows[0]["cause"] == first.cause.name
     assert rows[0]["causes"] == str(len(diagnosis.findings))

@@ -50,17 +50,17 @@ def test_whatif(run_json, model):
 
 def test_the_former_name_of_the_argument_is_accepted_with_a_warning(model):
     with pytest.warns(DeprecationWarning, match="own_resolver is called assume_ops_registered now"):
-        assert delegate_sim.diagnose(model, own_resolver=True).now.measures.outcome == "delegated"
+        assert delegate_sim.diagnose(model, own_resolver=True, defaults="api").now.measures.outcome == "delegated"
     with pytest.raises(delegate_sim.OptionError, match="give only one of them"):
-        delegate_sim.diagnose(model, own_resolver=True, assume_ops_registered=True)
+        delegate_sim.diagnose(model, own_resolver=True, assume_ops_registered=True, defaults="api")
 
 
 def test_python(model):
-    assert delegate_sim.diagnose(model).now.measures.outcome == "refused, not loaded"
-    assert delegate_sim.diagnose(model, assume_ops_registered=True).now.measures.outcome == "delegated"
-    found = delegate_sim.whatif(model, accept="LOGISTIC", assume_ops_registered=True)
+    assert delegate_sim.diagnose(model, defaults="api").now.measures.outcome == "refused, not loaded"
+    assert delegate_sim.diagnose(model, assume_ops_registered=True, defaults="api").now.measures.outcome == "delegated"
+    found = delegate_sim.whatif(model, accept="LOGISTIC", assume_ops_registered=True, defaults="api")
     assert {side.run.outcome for side in (found.a, found.b)} == {"delegated"}
-    found = delegate_sim.compare(model, changed={"feature_level": 30}, assume_ops_registered=True)
+    found = delegate_sim.compare(model, changed={"feature_level": 30}, assume_ops_registered=True, defaults="api")
     assert {side.run.outcome for side in (found.a, found.b)} == {"delegated"}
 
 

@@ -97,7 +97,10 @@ def test_opengl_runs_no_split(backend, taken, op):
     graph.node(op, [axis, x] if op == "SPLIT" else [x, sizes, axis], results, options={"num_splits": 2})
     graph.outputs(*results)
     model = delegate_sim.load(builder.bytes())
-    assert nodes(delegate_sim.analyze(model, delegate="gpu", options={"backend": backend}).to_dict()["runs"][0]) == taken
+    assert (
+        nodes(delegate_sim.analyze(model, delegate="gpu", options={"backend": backend}, defaults="api").to_dict()["runs"][0])
+        == taken
+    )
 
 
 def test_range_of_nodes(sketch):
@@ -165,7 +168,7 @@ def test_float16_weights_go_along_with_everything_else_whatever_the_limit():
     graph.node("FULLY_CONNECTED", [flat[0], full, -1], [flat[1]], options={"weights_format": 0})
     graph.node("ABS", [flat[1]], [flat[2]])
     graph.outputs(flat[2])
-    run = delegate_sim.analyze(delegate_sim.load(builder.bytes()), delegate="gpu").to_dict()["runs"][0]
+    run = delegate_sim.analyze(delegate_sim.load(builder.bytes()), delegate="gpu", defaults="api").to_dict()["runs"][0]
     assert run["outcome"] == "delegated"
     assert nodes(run) == [0, 1, 2]
     assert codes(run)[0] == ["float16-dequantize"]

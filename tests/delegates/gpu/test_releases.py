@@ -197,7 +197,9 @@ def test_release_of_the_options_decides():
     graph.node("RELU_0_TO_1", (source,), (result,))
     graph.outputs(result)
     outcomes = {
-        release: delegate_sim.analyze(builder.bytes(), "gpu", {"release": release}).to_dict()["runs"][0]["outcome"]
+        release: delegate_sim.analyze(builder.bytes(), "gpu", {"release": release}, defaults="api").to_dict()["runs"][0][
+            "outcome"
+        ]
         for release in ("litert-2.0.3", "litert-2.1.0")
     }
     assert outcomes == {"litert-2.0.3": "none", "litert-2.1.0": "delegated"}

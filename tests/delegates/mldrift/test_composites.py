@@ -203,7 +203,7 @@ def composite_model(decomposition_op: str) -> bytes:
 )
 def test_the_decomposition_of_a_composite_that_is_taken_is_not_looked_at(op, hint, outcome):
     options = {"hint_fully_delegated": hint}
-    (run,) = delegate_sim.analyze(composite_model(op), "mldrift", options).to_dict()["runs"]
+    (run,) = delegate_sim.analyze(composite_model(op), "mldrift", options, defaults="api").to_dict()["runs"]
     assert run["outcome"] == outcome
     if not hint:
         assert [subgraph["partitions"] for subgraph in run["subgraphs"]] == [1, 0]

@@ -31,7 +31,7 @@ class Sketch:
 
     def run(self, runtime=DEFAULT_RELEASE, **options):
         self.graph.outputs(self.last)
-        report = delegate_sim.analyze(self.builder.bytes(), "mldrift", options, runtime=runtime)
+        report = delegate_sim.analyze(self.builder.bytes(), "mldrift", options, runtime=runtime, defaults="api")
         return report.to_dict()["runs"][0]
 
 
@@ -190,7 +190,7 @@ def test_variables_are_refused_by_the_loader():
     graph.node("ABS", [source], [result])
     graph.outputs(result)
     assert state >= 0
-    (run,) = delegate_sim.analyze(builder.bytes(), "mldrift").to_dict()["runs"]
+    (run,) = delegate_sim.analyze(builder.bytes(), "mldrift", defaults="api").to_dict()["runs"]
     assert (run["outcome"], run["refusal"]["code"], run["refusal"]["tensor"]) == ("refused", "litert-loader", state)
     assert run["log_lines"] == ["Variable tensors not yet supported."]
     assert nodes(run, "supported") == [0]

@@ -10,6 +10,8 @@ from tests.support.delegates.mldrift_build_cases import CASES, model_of
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.code}-{case.backend}")
 def test_a_build(case):
-    (run,) = delegate_sim.analyze(model_of(case), "mldrift", {"backend": case.backend}, runtime="litert-2.3").to_dict()["runs"]
+    (run,) = delegate_sim.analyze(
+        model_of(case), "mldrift", {"backend": case.backend}, runtime="litert-2.3", defaults="api"
+    ).to_dict()["runs"]
     assert run["outcome"] == "delegated"
     assert (run["refusal"] and run["refusal"]["code"]) == case.code

@@ -20,7 +20,7 @@ DYNAMIC = "dynamic-tensors"
 
 
 def run(model, options=None):
-    return delegate_sim.analyze(model.bytes(), "nnapi", options or {}).to_dict()["runs"][0]
+    return delegate_sim.analyze(model.bytes(), "nnapi", options or {}, defaults="api").to_dict()["runs"][0]
 
 
 def nodes(result):
@@ -397,7 +397,7 @@ def test_division_by_zero_crashes_the_process(asked):
                options={"keep_num_dims": True})  # fmt: skip
     graph.outputs(unknown)
     options = {"feature_level": 31, "nnapi_runtime": "none", **asked}
-    assert delegate_sim.analyze(builder.bytes(), "nnapi", options).runs[0].refusal is None
-    run = delegate_sim.analyze(builder.bytes(), "nnapi", options | {"allow_dynamic_dimensions": True}).runs[0]
+    assert delegate_sim.analyze(builder.bytes(), "nnapi", options, defaults="api").runs[0].refusal is None
+    run = delegate_sim.analyze(builder.bytes(), "nnapi", options | {"allow_dynamic_dimensions": True}, defaults="api").runs[0]
     assert (run.refusal.code, run.outcome == "restored") == ("nnapi-division-by-zero", False)
     assert run.refusal.message.startswith("making a kernel will crash the process: node 0 (FULLY_CONNECTED): ")

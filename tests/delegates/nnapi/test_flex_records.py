@@ -41,7 +41,9 @@ def test_verdicts_of_each_operator_are_those_recorded(corpus):
     with zipfile.ZipFile(SHARED / "corpus" / f"{corpus}.zip") as files:
         for record in records(corpus):
             model = delegate_sim.load(files.read(record["model"]))
-            found = delegate_sim.analyze(model, "nnapi", {**record["options"], "nnapi_runtime": "none"}).to_dict()["runs"][0]
+            found = delegate_sim.analyze(
+                model, "nnapi", {**record["options"], "nnapi_runtime": "none"}, defaults="api"
+            ).to_dict()["runs"][0]
             subgraphs = {subgraph["index"]: subgraph for subgraph in found["subgraphs"]}
             for expected in record["subgraphs"]:
                 ops = [op.partition(":")[0] for op in expected["ops"]]

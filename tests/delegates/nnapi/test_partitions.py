@@ -49,7 +49,7 @@ def test_a_partition_that_shrank_initializes(name):
         pytest.skip("the models of ../shared are not here")
     options = {"driver_rejects": REJECTED, "accelerator_name": "accelerator", "max_number_delegated_partitions": 0}
     options["nnapi_runtime"] = "none"
-    assert delegate_sim.analyze(path, "nnapi", options).to_dict()["runs"][0]["outcome"] == "delegated"
+    assert delegate_sim.analyze(path, "nnapi", options, defaults="api").to_dict()["runs"][0]["outcome"] == "delegated"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_releases_differ_in_whether_transpose_conv_takes_float16_weights_left_on
     if not path.exists():
         pytest.skip("the models of ../shared are not here")
     options = {"max_number_delegated_partitions": 1, "feature_level": 29, "nnapi_runtime": "none"}
-    refusal = delegate_sim.analyze(path, "nnapi", options, runtime=release).runs[0].refusal
+    refusal = delegate_sim.analyze(path, "nnapi", options, runtime=release, defaults="api").runs[0].refusal
     assert (None if refusal is None else refusal.node) == node
 
 
@@ -72,5 +72,5 @@ def test_a_partition_of_a_subgraph_in_which_the_driver_rejects_nothing_is_built_
         pytest.skip("the models of ../shared are not here")
     options = {"driver_rejects": REJECTED, "accelerator_name": "accelerator", "max_number_delegated_partitions": 0}
     options |= {"nnapi_runtime": "none", "feature_level": 29}
-    refusal = delegate_sim.analyze(path, "nnapi", options, runtime=release).runs[0].refusal
+    refusal = delegate_sim.analyze(path, "nnapi", options, runtime=release, defaults="api").runs[0].refusal
     assert (refusal.code, refusal.subgraph) == ("nnapi-empty-pool", 2)

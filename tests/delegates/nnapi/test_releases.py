@@ -64,7 +64,11 @@ def test_a_pool_of_no_bytes(release, outcome):
     graph.node("RELU", [source], [result])
     graph.outputs(result)
     found = delegate_sim.analyze(
-        builder.bytes(), "nnapi", {"feature_level": 31, "nnapi_runtime": "none"}, runtime=release
+        builder.bytes(),
+        "nnapi",
+        {"feature_level": 31, "nnapi_runtime": "none"},
+        runtime=release,
+        defaults="api",
     ).to_dict()["runs"][0]
     assert found["outcome"] == outcome
 

@@ -56,21 +56,21 @@ def test_an_empty_subgraph():
 
 
 def test_what_keeps_the_whole_model_off_the_npu_is_one_cause():
-    diagnosis = delegate_sim.diagnose(chain(["RELU", "SHAPE"], variable=True).bytes(), "npu-google")
+    diagnosis = delegate_sim.diagnose(chain(["RELU", "SHAPE"], variable=True).bytes(), "npu-google", defaults="api")
     assert [finding.cause.name for finding in diagnosis.findings] == ["model:litert-variable-tensor", "operator:SHAPE"]
     assert diagnosis.without_all.measures.delegated_nodes == 2
 
 
 def test_options_that_end_a_refusal_are_tried():
     options = {"soc": "mt1", "max_partitions": 1}
-    diagnosis = delegate_sim.diagnose(chain(["RELU", "SHAPE", "RELU"]).bytes(), "npu-mediatek", options)
+    diagnosis = delegate_sim.diagnose(chain(["RELU", "SHAPE", "RELU"]).bytes(), "npu-mediatek", options, defaults="api")
     names = {finding.cause.name for finding in diagnosis.findings}
     assert names == {"limit:max_partitions=0", "target-level:soc=mt6991", "operator:SHAPE"}
     assert diagnosis.without_all.measures.delegated_nodes == 3
 
 
 def test_what_if_a_node_were_selected():
-    comparison = delegate_sim.whatif(chain(["RELU", "SHAPE", "RELU"]).bytes(), "npu-google", accept=["SHAPE"])
+    comparison = delegate_sim.whatif(chain(["RELU", "SHAPE", "RELU"]).bytes(), "npu-google", accept=["SHAPE"], defaults="api")
     assert comparison.b.run.subgraphs[0].delegated == {0, 1, 2}
 
 

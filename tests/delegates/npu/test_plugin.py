@@ -242,7 +242,7 @@ def test_mediatek_says_which_branch_it_is():
 
 @pytest.mark.parametrize("name", PLUGINS)
 def test_releases_without_the_plugin_are_told(name):
-    report = delegate_sim.analyze(chain(["ADD"]).bytes(), name, runtime="tf-2.15")
+    report = delegate_sim.analyze(chain(["ADD"]).bytes(), name, runtime="tf-2.15", defaults="api")
     assert any("no compiler plugin" in warning for warning in report.runs[0].warnings)
 
 
@@ -252,4 +252,4 @@ def test_releases_without_the_plugin_are_told(name):
 )
 def test_values_that_options_do_not_take(option, value):
     with pytest.raises(delegate_sim.OptionError, match=option):
-        delegate_sim.analyze(chain(["ADD"]).bytes(), "npu-google", {option: value})
+        delegate_sim.analyze(chain(["ADD"]).bytes(), "npu-google", {option: value}, defaults="api")

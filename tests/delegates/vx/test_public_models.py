@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not CORPUS.exists(), reason="the public models (
 def test_mobilenet_is_taken_whole(delegate):
     with zipfile.ZipFile(CORPUS) as files:
         path = next(path for path in files.namelist() if path.endswith("mobilenet_v1_0.25_224_quant.tflite"))
-        run = delegate_sim.analyze(files.read(path), delegate, runtime="tf-2.15").to_dict()["runs"][0]
+        run = delegate_sim.analyze(files.read(path), delegate, runtime="tf-2.15", defaults="api").to_dict()["runs"][0]
     assert run["log_lines"] == [
         "Replacing 31 out of 31 node(s) with delegate (Vx Delegate) node, yielding 1 partitions for the whole graph."
     ]

@@ -135,9 +135,9 @@ def test_with_dynamic_tensors_allowed_the_failure_comes_when_tensors_are_allocat
 @pytest.mark.parametrize("name", [*shape_cases.CASES, *shape_cases.CRASHES])
 def test_shapes(name):
     code, failing, twin = (shape_cases.CASES | shape_cases.CRASHES)[name]
-    assert analyze(twin, "xnnpack").runs[0].refusal is None
+    assert analyze(twin, "xnnpack", defaults="api").runs[0].refusal is None
     if failing is not None:
-        run = analyze(failing, "xnnpack").runs[0]
+        run = analyze(failing, "xnnpack", defaults="api").runs[0]
         begin = "making a kernel will crash the process: " if name in shape_cases.CRASHES else "AllocateTensors will fail: "
         assert (run.outcome, run.refusal.code) == ("delegated", f"xnnpack-kernel-{code}")
         assert run.refusal.message.startswith(begin)

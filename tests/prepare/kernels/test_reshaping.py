@@ -176,7 +176,7 @@ class TestReshape:
         result = graph.tensor("y", "FLOAT32", [3, 4])
         graph.node("RESHAPE", [source, shape], [result])
         graph.outputs(result, *([graph.tensor("text", "STRING", [1])] if has_text else []))
-        run = analyze(builder.bytes(), "hexagon", runtime=release).to_dict()["runs"][0]
+        run = analyze(builder.bytes(), "hexagon", runtime=release, defaults="api").to_dict()["runs"][0]
         assert f"(tensor#{named} is a dynamic-sized tensor)" in run["log_lines"][0]
         refusal = run["refusal"]
         assert (refusal["tensor"], refusal["node"], refusal["cause"]) == (2, 0, 1)

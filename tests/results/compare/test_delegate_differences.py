@@ -17,7 +17,7 @@ def runs():
         tensor = result
     graph.outputs(tensor)
     model = delegate_sim.load(builder.bytes())
-    return [delegate_sim.analyze(model, name).runs[0] for name in ("nnapi", "vx")]
+    return [delegate_sim.analyze(model, name, defaults="api").runs[0] for name in ("nnapi", "vx")]
 
 
 def test_operators_are_counted_for_each_delegate():

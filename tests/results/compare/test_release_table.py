@@ -49,7 +49,7 @@ def test_the_order(older, newer):
 @pytest.mark.parametrize(("name", "counts_as"), [("litert-2.1.9", "litert-2.1.6"), ("litert-1.7", "litert-1.4.1")])
 def test_a_release_between_known_ones_counts_as_the_one_before(name, counts_as):
     assert release_note(parse_release(name)) == f"{name} is not known: the rules of {counts_as} are used"
-    report = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "gpu", runtime=name).to_dict()
+    report = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "gpu", runtime=name, defaults="api").to_dict()
     assert any(name in warning for warning in report["runs"][0]["warnings"])
 
 
@@ -62,15 +62,17 @@ def test_an_unknown_release_names_the_known_ones(name):
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
 def test_the_release_may_stand_among_the_options(delegate):
     model = chain_model(["ADD", "RELU"]).bytes()
-    named = delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}).to_dict()
-    assert named == delegate_sim.analyze(model, delegate, runtime="litert-2.1.3").to_dict()
+    named = delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}, defaults="api").to_dict()
+    assert named == delegate_sim.analyze(model, delegate, runtime="litert-2.1.3", defaults="api").to_dict()
     assert named["runs"][0]["runtime"] == "litert-2.1.3"
     with pytest.raises(OptionError, match=r"two releases are named: litert-2\.2 and litert-2\.1\.3"):
-        delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}, runtime="litert-2.2")
+        delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}, runtime="litert-2.2", defaults="api")
 
 
 def test_the_release_of_nxps_support_package_is_another_matter():
-    run = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "vx-nxp", {"release": "lf-5.15.71"}).to_dict()["runs"][0]
+    run = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "vx-nxp", {"release": "lf-5.15.71"}, defaults="api").to_dict()[
+        "runs"
+    ][0]
     assert (run["options"]["release"], run["runtime"]) == ("lf-5.15.71", "litert-2.3")
 
 
@@ -160,9 +162,9 @@ def test_a_model_that_no_release_takes():
 
 def test_a_build_of_an_older_release_is_predicted_and_marked():
     model = Path(__file__).resolve().parents[3] / "fixtures" / "models" / "reshaping.tflite"
-    newest = delegate_sim.analyze(model, "gpu").to_dict()["runs"][0]
+    newest = delegate_sim.analyze(model, "gpu", defaults="api").to_dict()["runs"][0]
     assert (newest["outcome"], newest["refusal"]["is_predicted"]) == ("restored", False)
-    older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3").to_dict()["runs"][0]
+    older = delegate_sim.analyze(model, "gpu", runtime="litert-2.1.3", defaults="api").to_dict()["runs"][0]
     assert (older["outcome"], older["refusal"]["is_predicted"]) == ("delegated", True)
     assert older["refusal"]["code"] == newest["refusal"]["code"]
     assert any("litert-2.1.3 can create the delegate's kernels is predicted" in warning for warning in older["warnings"])

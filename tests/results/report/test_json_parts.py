@@ -32,13 +32,17 @@ def test_parts_are_what_is_written_at_once(items, fields):
 @pytest.mark.parametrize("is_chain", [False, True])
 def test_a_report_is_the_same_as_objects_and_as_text(is_chain):
     path = str(next(iter(sorted(MODELS.glob("*.tflite")))))
-    report = delegate_sim.simulate(path, [("nnapi", {}), ("gpu", {})]) if is_chain else delegate_sim.analyze(path, "nnapi")
+    report = (
+        delegate_sim.simulate(path, [("nnapi", {}), ("gpu", {})], defaults="api")
+        if is_chain
+        else delegate_sim.analyze(path, "nnapi", defaults="api")
+    )
     assert report.is_chain is is_chain
     assert report.to_json() == json.dumps(report.to_dict(), indent=2)
 
 
 def test_a_report_is_made_run_by_run():
-    report = delegate_sim.simulate(str(next(iter(sorted(MODELS.glob("*.tflite"))))), [("nnapi", {}), ("gpu", {})])
+    report = delegate_sim.simulate(str(next(iter(sorted(MODELS.glob("*.tflite"))))), [("nnapi", {}), ("gpu", {})], defaults="api")
     amended = []
     parts = report.json_parts(lambda run, entry: amended.append((run.delegate.name, entry["delegate"])))
     assert amended == []

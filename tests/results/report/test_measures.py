@@ -12,7 +12,7 @@ from tests.support.models import chain_model, unprepared_model
 
 
 def simulated(builder, delegate, options=None):
-    return delegate_sim.analyze(builder.bytes(), delegate, options).runs[0]
+    return delegate_sim.analyze(builder.bytes(), delegate, options, defaults="api").runs[0]
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,7 @@ def two_layers():
 
 
 def test_compute_of_a_run():
-    [run] = delegate_sim.analyze(two_layers(), "nnapi").runs
+    [run] = delegate_sim.analyze(two_layers(), "nnapi", defaults="api").runs
     assert run.subgraphs[0].delegated == {0}
     compute = compute_of(run)
     assert compute.by_node == ({0: 32, 2: 8},)
@@ -286,7 +286,7 @@ def test_compute_of_a_run():
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.tflite")), ids=lambda path: path.stem)
 @pytest.mark.parametrize("delegate", ["nnapi", "xnnpack"])
 def test_delegated_partitions_make_what_is_delegated(path, delegate):
-    [run] = delegate_sim.analyze(path, delegate).runs
+    [run] = delegate_sim.analyze(path, delegate, defaults="api").runs
     compute = compute_of(run)
     by_partition = sum(
         compute.of(number, subset.nodes)
@@ -298,6 +298,6 @@ def test_delegated_partitions_make_what_is_delegated(path, delegate):
 
 
 def test_a_chain_counts_what_is_left():
-    report = delegate_sim.simulate(two_layers(), [("nnapi", {}), ("xnnpack", {})])
+    report = delegate_sim.simulate(two_layers(), [("nnapi", {}), ("xnnpack", {})], defaults="api")
     first, second = (compute_of(run) for run in report.runs)
     assert second.multiply_adds == first.multiply_adds - first.delegated_multiply_adds

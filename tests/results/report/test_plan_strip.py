@@ -24,7 +24,7 @@ from tests.support.models import chain_model
 
 
 def run_of(ops, delegate="nnapi", **options):
-    return delegate_sim.analyze(chain_model(ops).bytes(), delegate, options).runs[0]
+    return delegate_sim.analyze(chain_model(ops).bytes(), delegate, options, defaults="api").runs[0]
 
 
 def test_spans_are_the_partitions_in_running_order():
@@ -43,7 +43,7 @@ def test_a_plan_that_is_not_split_is_one_span():
 
 
 def test_a_model_without_partitions_of_several_subgraphs_is_one_after_another():
-    report = delegate_sim.analyze("fixtures/models/several_subgraphs.tflite", "nnapi")
+    report = delegate_sim.analyze("fixtures/models/several_subgraphs.tflite", "nnapi", defaults="api")
     spans = run_strip(report.runs[0])
     assert sum(len(span.nodes) for span in spans) == sum(len(each.graph.execution_plan) for each in report.runs[0].subgraphs)
 

@@ -78,7 +78,7 @@ def compiled(manufacturer="Google", soc="Tensor_G5"):
 
 def run(builder, name, **options):
     """The one run of the report."""
-    return delegate_sim.analyze(builder.bytes(), name, options).to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), name, options, defaults="api").to_dict()["runs"][0]
 
 
 def selected(entry, subgraph=0):

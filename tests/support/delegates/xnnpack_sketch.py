@@ -32,7 +32,7 @@ class Sketch:
 
     def run(self, *outputs, **options):
         self.graph.outputs(*outputs)
-        return analyze(load(self.builder.bytes()), delegate="xnnpack", options=options).to_dict()["runs"][0]
+        return analyze(load(self.builder.bytes()), delegate="xnnpack", options=options, defaults="api").to_dict()["runs"][0]
 
 
 def codes(run):

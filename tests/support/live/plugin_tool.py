@@ -51,4 +51,4 @@ def find_engine(name):
 
 def compared(name="npu-intel", **options):
     model = delegate_sim.load(chain(["RELU", "NEG"]).bytes())
-    return compare_live(find_engine(name), model, delegate_sim.analyze(model, name, options).runs[0])
+    return compare_live(find_engine(name), model, delegate_sim.analyze(model, name, options, defaults="api").runs[0])

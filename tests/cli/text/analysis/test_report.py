@@ -14,7 +14,7 @@ from fixtures.builder import ModelBuilder
 
 
 def reasons_of(builder, delegate="gpu"):
-    report = delegate_sim.analyze(load(builder.bytes()), delegate).to_dict()
+    report = delegate_sim.analyze(load(builder.bytes()), delegate, defaults="api").to_dict()
     return report["runs"][0], [reason for node in report["runs"][0]["subgraphs"][0]["nodes"] for reason in node["reasons"]]
 
 
@@ -44,7 +44,7 @@ def test_a_model_with_much_that_is_not_loaded(not_loaded):
 
 
 def test_only_the_verdict_and_the_cause_say_what_is_not_loaded(not_loaded):
-    report = delegate_sim.analyze(load(not_loaded.bytes()), "gpu")
+    report = delegate_sim.analyze(load(not_loaded.bytes()), "gpu", defaults="api")
     text = " ".join(plain(report_lines(report, View(200, verbose=True))).split())
     assert text.count("tensor 1 of subgraph 0 is not loaded") == 2
 
@@ -62,7 +62,7 @@ def test_a_diagnosis_counts_what_is_not_loaded():
         graph.node(op, [tensor], [result], 99)
         tensor = result
     graph.outputs(tensor)
-    first = delegate_sim.diagnose(load(builder.bytes()), "nnapi").to_dict()["causes"][0]
+    first = delegate_sim.diagnose(load(builder.bytes()), "nnapi", defaults="api").to_dict()["causes"][0]
     assert first["title"].endswith(", and 24 more")
 
 

@@ -29,7 +29,9 @@ def apply(tmp_path):
     def run(builder, *devices, **options):
         path = tmp_path / "phone.toml"
         path.write_text(HEAD + "".join(devices), encoding="utf-8")
-        return delegate_sim.analyze(builder.bytes(), "nnapi", {"devices": str(path), **options}).to_dict()["runs"][0]
+        return delegate_sim.analyze(builder.bytes(), "nnapi", {"devices": str(path), **options}, defaults="api").to_dict()[
+            "runs"
+        ][0]
 
     return run
 
@@ -130,7 +132,7 @@ def test_a_driver_can_fail_at_an_operation(apply):
 
 
 def test_without_a_profile_there_is_no_split():
-    run = delegate_sim.analyze(chain("RELU").bytes(), "nnapi").to_dict()["runs"][0]
+    run = delegate_sim.analyze(chain("RELU").bytes(), "nnapi", defaults="api").to_dict()["runs"][0]
     assert "split" not in run["subgraphs"][0]
 
 
@@ -161,18 +163,18 @@ def test_a_profile_with_an_error_names_the_place(tmp_path, content, message):
     path = tmp_path / "phone.toml"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(delegate_sim.OptionError, match=message):
-        delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": str(path)})
+        delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": str(path)}, defaults="api")
 
 
 @pytest.mark.parametrize("value", [3, ["a"], True])
 def test_a_profile_is_given_by_its_path(value):
     with pytest.raises(delegate_sim.OptionError, match="takes the path of a profile of devices"):
-        delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": value})
+        delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": value}, defaults="api")
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(delegate_sim.OptionError, match="No such file"):
-        delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": str(tmp_path / "none.toml")})
+        delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": str(tmp_path / "none.toml")}, defaults="api")
 
 
 def test_a_profile_needs_a_runtime_that_splits(apply):

@@ -15,7 +15,7 @@ RANK = PREFIX + "operation-rank"
 
 
 def run(builder, **options):
-    return delegate_sim.analyze(builder.bytes(), "nnapi", options).to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), "nnapi", options, defaults="api").to_dict()["runs"][0]
 
 
 def deep(*ops, rank=5):

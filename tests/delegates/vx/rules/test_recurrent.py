@@ -55,5 +55,5 @@ def test_a_node_of_which_upstream_would_read_past_the_operands_is_refused():
     source, result = main.input("x", "FLOAT32", [1, 2, 4]), main.tensor("y", "FLOAT32", [1, 2, 4])
     main.node("BIDIRECTIONAL_SEQUENCE_RNN", [source] * 9, [result])
     main.outputs(result)
-    (node,) = analyze(graph.bytes(), "vx").to_dict()["runs"][0]["subgraphs"][0]["nodes"]
+    (node,) = analyze(graph.bytes(), "vx", defaults="api").to_dict()["runs"][0]["subgraphs"][0]["nodes"]
     assert [reason["code"] for reason in node["reasons"]] == ["malformed-operands"]
