@@ -42,7 +42,7 @@ for name in names:
 start = time.process_time()
 model = delegate_sim.load(path)
 for name in names:
-    delegate_sim.analyze(model, name)
+    delegate_sim.analyze(model, name, defaults="api")
 print(json.dumps(time.process_time() - start))
 """
 

@@ -46,10 +46,11 @@ def model_of(model: Any) -> Model:
     return load(model)
 
 
-def defaults_of(defaults: Any) -> Any:
+def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     """Return the name of a set of defaults, ``benchmark`` if None is given.
 
-    A public function calls this function itself, so that the warning about the new default names the line of the user's code.
+    A public function calls this function itself, so that the warning about the new default names the line of the user's code;
+    ``stacklevel`` is that of ``warnings.warn``.
     """
     if defaults is not None:
         return defaults
@@ -57,7 +58,7 @@ def defaults_of(defaults: Any) -> Any:
         "options that are not given now have the values that benchmark_model passes, as on the command line: give "
         "defaults='benchmark' to silence this warning, or defaults='api' for the former default"
     )
-    warnings.warn(message, FutureWarning, stacklevel=4)
+    warnings.warn(message, FutureWarning, stacklevel=stacklevel)
     return "benchmark"
 
 

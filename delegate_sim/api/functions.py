@@ -64,7 +64,8 @@ def analyze(
 
     ``options`` are options of the delegate, by the delegate's own names. ``defaults`` selects the values of all other options:
     ``benchmark``, the default, for the values that benchmark_model passes, ``api`` for the defaults of the delegate's API. The
-    default was ``api`` before; a FutureWarning says so if ``defaults`` is not given. ``runtime`` is the release whose rules and log lines are used, by default the newest; it may also be given as the option ``release``.
+    default was ``api`` before, so a FutureWarning is given if ``defaults`` is left out. ``runtime`` is the release whose rules
+    and log lines are used, by default the newest; it may also be given as the option ``release``.
     A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
     application registers such operators itself.
     Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.

@@ -53,6 +53,16 @@ def test_each_function_is_public_typed_and_documented(name):
     assert inspect.signature(function).return_annotation is not inspect.Signature.empty
 
 
+@pytest.mark.parametrize("function", ["analyze", "diagnose"])
+def test_the_defaults_are_those_of_the_command_line_with_a_warning_if_none_are_given(model, function):
+    with pytest.warns(FutureWarning, match="defaults='benchmark'") as warned:
+        result = getattr(delegate_sim, function)(model, "nnapi")
+    assert [warning.filename for warning in warned] == [__file__]
+    run = result.runs[0] if function == "analyze" else result.run
+    assert run.target.defaults == "benchmark"
+    assert run.options["max_number_delegated_partitions"] == 0
+
+
 def test_the_package_alone_imports_nothing_that_takes_time():
     code = "import delegate_sim, sys; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -225,6 +235,7 @@ WRONG = 17.5
 """Of a type that no argument takes."""
 
 
+@pytest.mark.filterwarnings("ignore:options that are not given:FutureWarning")
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

@@ -17,7 +17,7 @@ NEWEST = {"feature_level": 31}
 
 
 def run(builder, options=NEWEST, **arguments):
-    return delegate_sim.analyze(builder.bytes(), "nnapi", options, **arguments, defaults="api").to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), "nnapi", options, **{"defaults": "api", **arguments}).to_dict()["runs"][0]
 
 
 def chain(builder, ops, name="main", kind="FLOAT32"):

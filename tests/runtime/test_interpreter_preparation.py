@@ -15,7 +15,7 @@ REASON = "ai-edge-litert is not installed"
 
 
 def run(builder, delegate, options=None, **arguments):
-    return delegate_sim.analyze(builder.bytes(), delegate, options, **arguments, defaults="api").to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), delegate, options, **{"defaults": "api", **arguments}).to_dict()["runs"][0]
 
 
 @pytest.mark.parametrize("delegate", ["nnapi", "gpu", "hexagon", "coreml"])

@@ -28,7 +28,9 @@ REFUSED = (
 
 
 def run(builder, release=DEFAULT_RELEASE, delegate="nnapi", **arguments):
-    return delegate_sim.analyze(builder.bytes(), delegate, runtime=release, **arguments, defaults="api").to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), delegate, runtime=release, **{"defaults": "api", **arguments}).to_dict()["runs"][
+        0
+    ]
 
 
 def typed(kind):

@@ -49,7 +49,7 @@ def nested(outer=3):
 
 
 def lines(builder, delegate="nnapi", options=None, **arguments):
-    run = delegate_sim.analyze(builder.bytes(), delegate, options, **arguments, defaults="api").to_dict()["runs"][0]
+    run = delegate_sim.analyze(builder.bytes(), delegate, options, **{"defaults": "api", **arguments}).to_dict()["runs"][0]
     assert run["outcome"] == "delegated"
     return [line if line.startswith("Redoing") else line.partition("for subgraph ")[2] for line in run["log_lines"]]
 

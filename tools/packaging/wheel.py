@@ -20,7 +20,7 @@ def test_model(delegate_sim):
 _PACKAGE = """\
 import delegate_sim
 assert delegate_sim.__file__.startswith({folder!r}), delegate_sim.__file__
-print(delegate_sim.diagnose({model!r}))
+print(delegate_sim.diagnose({model!r}, defaults="benchmark"))
 """
 
 

@@ -21,18 +21,18 @@ class AnalysisJob:
     """The targets, a function that analyzes a model, and a function that returns the text of a report."""
 
     targets: Sequence[Target]
-    report: Callable[[Model], Report]
+    report: Callable[[Model, AnalysisCache], Report]
     lines: Callable[[Report, View], Iterable[Line]]
     names_fixes: bool = True
     """Whether the JSON output includes the suggested changes; false if all delegates are analyzed."""
 
 
-def each_alone(targets: Sequence[Target], model: Model) -> Report:
+def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) -> Report:
     """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model.
 
     The last targets have no run if they exceed the effort of a command.
     """
-    cache, effort = AnalysisCache(), Effort(model)
+    effort = Effort(model)
     runs: list[Run] = []
     for target in targets:
         if runs and not effort.allows_target:

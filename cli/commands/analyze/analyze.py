@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,7 @@ def _analyze(
 
         refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
         return analyze_live(models, targets, live, outputs, View(width(), verbose))
-    view = View(width(), verbose, _diagnose_arguments(arguments, targets), _advise)
+    view = View(width(), verbose, _diagnose_arguments(arguments, targets), _advise, _api_targets(arguments, targets, is_chain))
     return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs)
 
 
@@ -160,6 +161,17 @@ def _advise(model: Model, run: Run) -> Advice:
     from delegate_sim.diagnosis.advice.node_advice import advise
 
     return advise(model, run.target)
+
+
+def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool) -> dict[str, Target]:
+    """Return, by delegate, the targets whose options have other values with the defaults of the delegate's API.
+
+    There is none for a chain of several delegates, since each result depends on the delegates before.
+    """
+    if is_chain and len(targets) > 1:
+        return {}
+    others = replace(arguments, defaults="api").targets(unnamed=())
+    return {api.delegate.name: api for target, api in zip(targets, others, strict=True) if api.options != target.options}
 
 
 def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:

@@ -8,6 +8,7 @@ from functools import partial
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate_chain
@@ -21,9 +22,9 @@ def chain(targets: Sequence[Target], *, applies_default: bool, names_fixes: bool
     return AnalysisJob(targets, partial(_report, targets, applies_default), report_lines, names_fixes)
 
 
-def _report(targets: Sequence[Target], applies_default: bool, model: Model) -> Report:
+def _report(targets: Sequence[Target], applies_default: bool, model: Model, cache: AnalysisCache) -> Report:
     by_default = partial(_default_target, targets[0]) if applies_default else None
-    return Report(model, simulate_chain(model, targets, by_default), is_chain=True)
+    return Report(model, simulate_chain(model, targets, by_default, cache=cache), is_chain=True)
 
 
 def _default_target(target: Target) -> Target:

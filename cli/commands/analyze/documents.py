@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from delegate_sim.foundation.printable import printable
+from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.graph.effort import Effort
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import option_values
@@ -42,9 +44,10 @@ def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: O
 
     def parts_of(path: str) -> dict[str, Any]:
         model = read_model(path)
-        report = analysis.report(model)
+        cache = AnalysisCache()
+        report = analysis.report(model, cache)
         models.leave_out(path, analysis.targets[len(report.runs) :], Effort(model))
-        return documents.parts(report, forms)
+        return documents.parts(report, forms, cache)
 
     for number, parts in enumerate(models.each(parts_of)):
         if streams:
@@ -74,13 +77,13 @@ class _Documents:
         """Whether any model could be analyzed. If none could, standard error has all that text output would say."""
         return bool(self._parts)
 
-    def parts(self, report: Report, forms: Iterable[str]) -> dict[str, Any]:
+    def parts(self, report: Report, forms: Iterable[str], cache: AnalysisCache) -> dict[str, Any]:
         """Store and return the parts of a report that the given formats need."""
         parts: dict[str, Any] = {}
         for form in forms:
             kind = form if form in ("text", "json") else "cases"
             if kind not in parts:
-                parts[kind] = self._part(report, kind)
+                parts[kind] = self._part(report, kind, cache)
         self._parts.append(parts)
         return parts
 
@@ -107,9 +110,9 @@ class _Documents:
         unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
         return Results("analyze", (*[case for parts in self._parts for case in parts["cases"]], *unreadable))
 
-    def _part(self, report: Report, kind: str) -> Any:
+    def _part(self, report: Report, kind: str, cache: AnalysisCache) -> Any:
         if kind == "text":
-            return self._rows(report) if self.is_table else self._lines(report)
+            return self._rows(report) if self.is_table else self._lines(report, cache)
         if kind == "json":
             return self._json(report)
         from delegate_sim.gate.analysis_cases import analysis_cases
@@ -128,8 +131,8 @@ class _Documents:
 
         return model_rows(report)
 
-    def _lines(self, report: Report) -> list[Line]:
-        lines = list(self.analysis.lines(report, self.view))
+    def _lines(self, report: Report, cache: AnalysisCache) -> list[Line]:
+        lines = list(self.analysis.lines(report, replace(self.view, cache=cache)))
         if self.models.is_single:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]

@@ -21,4 +21,4 @@ def overview(targets: Sequence[Target]) -> AnalysisJob:
 def _lines(report: Report, view: View) -> Iterable[Line]:
     from ...text.analysis.overview import overview_lines
 
-    return overview_lines(report, view.width)
+    return overview_lines(report, view)

@@ -14,7 +14,10 @@ from ...console.layout import counted, name, share
 from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from ..elements.tables import table
+from ..elements.target import DEFAULTS_TEXT
 from ..many import common_folder, many_hint, shortened, unanswered_lines
+from .api_defaults import api_lines
+from .view import View
 
 _HEADING = "bold"
 _HINT = "cyan"
@@ -26,18 +29,20 @@ _SELECTED = (
 )
 
 
-def overview_lines(report: Report, width: int) -> Iterator[Line]:
+def overview_lines(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model, and a hint on how to see a run in detail."""
-    yield from runs_table(report, width)
+    yield from runs_table(report, view)
     yield Line("")
     yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
 
 
-def runs_table(report: Report, width: int) -> Iterator[Line]:
+def runs_table(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model. If the last columns do not fit, they form a second table."""
-    runs = report.runs
+    runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
-    yield Line(f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}", _HEADING)
+    defaults = DEFAULTS_TEXT[runs[0].target.defaults]
+    title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}, {defaults}"
+    yield from paragraph(title, width, "", "", style=_HEADING)
     taken = taken_by([run.delegate.name for run in runs])
     titles = ("delegate", "outcome", taken, "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
@@ -45,6 +50,8 @@ def runs_table(report: Report, width: int) -> Iterator[Line]:
     if any(run.delegate.is_plugin for run in runs):
         yield Line("")
         yield from paragraph(_SELECTED, width, "", "")
+    for run in runs:
+        yield from api_lines(report, run, view, is_named=True)
 
 
 @dataclass(frozen=True, slots=True)

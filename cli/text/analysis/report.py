@@ -27,6 +27,7 @@ from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
 from .advised import advice_on
+from .api_defaults import api_lines
 from .placement import placement_lines
 from .splits import split_lines
 from .view import HEADING, View
@@ -70,7 +71,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         from .comparison import comparison_lines
         from .overview import runs_table
 
-        yield from runs_table(report, view.width)
+        yield from runs_table(report, view)
         yield Line("")
         yield from comparison_lines(report.runs, view.width, view.verbose)
         if not view.verbose:
@@ -81,6 +82,8 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
             yield Line("")
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from verdict_lines(run, view.width)
+        if is_single:
+            yield from api_lines(report, run, view)
         yield Line("")
         yield from _log_lines([run])
         yield from _details(run, view, advice_on(report, run, view))
@@ -105,6 +108,8 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from chain_verdict_lines(runs, view.width)
+    for run in explicit:
+        yield from api_lines(report, run, view)
     yield Line("")
     yield from _log_lines(runs)
     for number, run in enumerate(explicit):

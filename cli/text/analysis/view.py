@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from delegate_sim.diagnosis.advice.node_advice import Advice
+    from delegate_sim.graph.analysis_cache import AnalysisCache
     from delegate_sim.model.model import Model
     from delegate_sim.runtime.interpreter import Run
+    from delegate_sim.runtime.target import Target
 
 HEADING = "bold"
 
@@ -29,3 +31,7 @@ class View:
     verbose: bool
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     advise: Callable[[Model, Run], Advice] | None = None
+    api_targets: Mapping[str, Target] = field(default_factory=dict)
+    """By delegate, the target with the defaults of the delegate's API, if options then have other values."""
+    cache: AnalysisCache | None = None
+    """The cache of the model's simulations."""

@@ -10,6 +10,9 @@ from ...console.layout import message, options_text
 from ...console.terminal import Line
 from .paragraphs import paragraph
 
+DEFAULTS_TEXT = {"api": "the API's defaults", "benchmark": "benchmark_model's defaults"}
+"""The sets of defaults in words."""
+
 
 def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the target with its options: levels, options that differ from their defaults, and the limit on partitions.
@@ -27,4 +30,5 @@ def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
         if verbose or option.name in always or value != option.default_in(target.defaults):
             values[option.name] = value
     options = options_text(delegate.options, values)
-    yield from paragraph(message(f"Target: {delegate.name} on {target.release} {options}".rstrip()), width, "", "  ")
+    text = f"Target: {delegate.name} on {target.release} with {DEFAULTS_TEXT[target.defaults]} {options}"
+    yield from paragraph(message(text.rstrip()), width, "", "  ")

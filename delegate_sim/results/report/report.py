@@ -136,6 +136,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "delegate": run.delegate.name,
         "kernel_name": run.delegate.kernel_name,
         "runtime": str(run.release),
+        "defaults": run.target.defaults,
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,

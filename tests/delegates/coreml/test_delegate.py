@@ -12,7 +12,7 @@ from fixtures.builder import ModelBuilder
 
 
 def analyze(builder, options=None, **arguments):
-    return delegate_sim.analyze(builder.bytes(), "coreml", options or {}, **arguments, defaults="api").to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), "coreml", options or {}, **{"defaults": "api", **arguments}).to_dict()["runs"][0]
 
 
 def chain(*ops, shape=(1, 4), subgraphs=1):

@@ -23,7 +23,9 @@ def run(runs_of_nodes, options=None, subgraphs=1, **arguments):
             graph.node(op, (tensor,), (result,))
             tensor = result
         graph.outputs(tensor)
-    return delegate_sim.analyze(builder.bytes(), "hexagon", options or {}, **arguments, defaults="api").to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), "hexagon", options or {}, **{"defaults": "api", **arguments}).to_dict()["runs"][
+        0
+    ]
 
 
 def kept(result):

@@ -12,7 +12,7 @@ VARIANTS = ("vx", "vx-nxp")
 
 
 def run(builder, delegate="vx", options=None, **arguments):
-    return delegate_sim.analyze(builder.bytes(), delegate, options, **arguments, defaults="api").to_dict()["runs"][0]
+    return delegate_sim.analyze(builder.bytes(), delegate, options, **{"defaults": "api", **arguments}).to_dict()["runs"][0]
 
 
 def chain(builder, *ops):

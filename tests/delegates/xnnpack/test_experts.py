@@ -12,7 +12,7 @@ LINE = "Replacing {} out of {} node(s) with delegate (TfLiteXNNPackDelegate) nod
 
 
 def run(model, **arguments):
-    return analyze(model, "xnnpack", assume_ops_registered=True, **arguments, defaults="api").to_dict()["runs"][0]
+    return analyze(model, "xnnpack", assume_ops_registered=True, **{"defaults": "api", **arguments}).to_dict()["runs"][0]
 
 
 @pytest.mark.parametrize("name", ACCEPTED)

@@ -118,7 +118,7 @@ def dynamic_model(tmp_path):
 def pointer(path, *arguments, options=""):
     """The last lines of a report: the command that examines the nodes on the CPU, and the target."""
     command = " ".join(["delegate-sim diagnose", str(path), "--delegate nnapi", *arguments])
-    target = f"Target: nnapi on litert-2.3 --feature-level=1000008 --android=13{options}"
+    target = f"Target: nnapi on litert-2.3 with benchmark_model's defaults\n  --feature-level=1000008 --android=13{options}"
     return f"\nWhat each cause costs, and what to change:\n  {command}\n\n{target}\n"
 
 
@@ -149,7 +149,7 @@ def test_text_of_a_delegate_that_is_taken_back(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     path = written(builder, tmp_path / "constant.tflite")
-    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false", options="\n  --disable_nnapi_cpu=false")
+    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false", options=" --disable_nnapi_cpu=false")
     assert run("analyze", *NNAPI, path, "--disable-nnapi-cpu=false").stdout == expected
 
 
@@ -220,7 +220,7 @@ def long_model() -> ModelBuilder:
 def test_long_lists_are_cut(run, tmp_path):
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
     assert "      [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, ... and 25 more]" in lines
-    assert lines[-6] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
+    assert lines[-7] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
 
 
 def test_verbose_leaves_nothing_out(run, tmp_path):
@@ -488,6 +488,24 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert told.endswith("; yielding counts those on the CPU as well, the delegate's own line only what it could take")
     without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
     assert "yielding counts" not in without
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--delegate", "nnapi"), "An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+        (("--delegate", "gpu"), ""),
+        (("--delegate", "nnapi", "--defaults", "api"), ""),
+        (("--delegate", "nnapi", "--max_delegated_partitions=0"), ""),
+        ((), "nnapi: An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+    ],
+)
+def test_another_result_with_the_defaults_of_the_api_is_named(run, tmp_path, arguments, sentence):
+    path = tmp_path / "model.tflite"
+    chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
+    text = run("analyze", path, *arguments, COLUMNS="120").stdout
+    assert ([line for line in text.splitlines() if "An app with the API's defaults" in line] or [""])[0] == sentence
+    assert "--defaults" not in arguments or "Target: nnapi on litert-2.3 with the API's defaults" in text
 
 
 def test_reasons_that_differ_only_in_a_number_are_one_group_with_a_range(run, tmp_path):

@@ -6,7 +6,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-4 nodes, each delegate on its own, on litert-2.3
+4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate      outcome        taken  multiply-adds  partitions  kernels
   nnapi         delegated   2 (50 %)              -           3        2
   gpu           delegated   1 (25 %)              -           2        1
@@ -42,7 +42,7 @@ One in detail: --delegate NAME (all of them: --delegate all)
 """
 
 DYNAMIC = """\
-1 node, each delegate on its own, on litert-2.3
+1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate      outcome       taken  multiply-adds  partitions  kernels
   nnapi         refused     0 (0 %)              -           0        0
   gpu           refused     0 (0 %)              -           0        0

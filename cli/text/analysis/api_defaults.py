@@ -1,0 +1,48 @@
+"""The result of a delegate with the defaults of its API, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from delegate_sim.delegates.options import as_typed
+from delegate_sim.results.report.measures import TAKEN, measure
+from delegate_sim.results.report.report import Report
+from delegate_sim.runtime.interpreter import Run, simulate
+from delegate_sim.runtime.target import Target
+
+from ...console.layout import counted, default_text
+from ...console.terminal import Line
+from ..elements.paragraphs import paragraph
+from .view import View
+
+
+def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -> Iterator[Line]:
+    """Yield one sentence if an application that uses the API's defaults gets another result than ``run``.
+
+    ``is_named`` adds the delegate's name.
+    """
+    target = view.api_targets.get(run.delegate.name)
+    if target is None:
+        return
+    measures = measure(simulate(report.model, target, cache=view.cache))
+    if measures == measure(run):
+        return
+    of_all = f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}"
+    kernels = f" in {counted(measures.delegate_kernels, 'kernel')}"
+    result = f"{of_all}{kernels}" if measures.outcome in TAKEN else f"{measures.outcome}, {of_all}"
+    name = f"{run.delegate.name}: " if is_named else ""
+    text = f"{name}An app with the API's defaults ({_changed(run, target)}): {result}; --defaults api"
+    yield from paragraph(text, view.width, "", "  ")
+
+
+def _changed(run: Run, target: Target) -> str:
+    """Return the options that have another value with the defaults of the API."""
+    changed = {name: value for name, value in target.options.items() if value != run.options[name]}
+    return ", ".join(
+        [
+            counted(value, "partition")
+            if name == target.delegate.limits.option
+            else as_typed(target.delegate.options, name, default_text(value))
+            for name, value in changed.items()
+        ]
+    )
