@@ -75,8 +75,9 @@ def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> It
         first = members[0]
         text = f"{first.level}: {first.code}: {findings_text.finding_text(members)}"
         yield from indented(message(text), width, "  ", _STYLES[first.level])
-        if first.hint:
-            yield from indented(message(f"hint: {findings_text.finding_hint(members)}"), width, "    ", _HINT)
+        hint = findings_text.finding_hint(members)
+        if hint:
+            yield from indented(message(f"hint: {hint}"), width, "    ", _HINT)
     if len(shown) < len(groups):
         hidden = sum([len(members) for members in groups[len(shown) :]])
         yield Line(f"  ... and {counted(hidden, 'more finding')} (--verbose lists all)")

@@ -7,9 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.compare.platform_table import PlatformRow
+from delegate_sim.results.report.outcome_words import DELEGATED
 
-from ..console.layout import message, share
+from ..console.layout import message
 from ..console.terminal import Line
+from .elements.measures import measures_text
 from .elements.paragraphs import paragraph
 
 _HEADING = "bold"
@@ -29,8 +31,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     told: list[str] = []
     for row in rows:
         measures = row.measures
-        delegated = f"{measures.delegated_nodes:,} delegated ({share(measures.delegated_nodes, measures.nodes)})"
-        text = f"{row.release}: {measures.outcome}, {delegated}"
+        text = f"{row.release}: {measures_text(measures, DELEGATED, has_share=True)}"
         if row.refusal is not None and row.refusal.behind is not None:
             text += f", {row.refusal.code}"
         yield from paragraph(text, width, "  ", "    ")

@@ -22,9 +22,7 @@ def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         place = finding.location
-        node = (
-            (place.subgraph, place.op, *map(without_numbers, (finding.statement, finding.hint))) if finding.node_name else number
-        )
+        node = (place.subgraph, place.op, without_numbers(finding.statement)) if finding.node_name else number
         groups.setdefault((finding.level, finding.code, node), []).append(finding)
     return sorted(
         groups.values(), key=lambda members: (LEVELS.index(members[0].level), bool(members[0].node_name), -len(members))
@@ -43,5 +41,9 @@ def finding_text(members: Sequence[Finding]) -> str:
 
 
 def finding_hint(members: Sequence[Finding]) -> str:
-    """Return the hint for a group of findings."""
-    return with_ranges([member.hint for member in members])
+    """Return the hint for a group of findings. Hints that differ in more than numbers are joined."""
+    hints: dict[str, list[str]] = {}
+    for member in members:
+        if member.hint:
+            hints.setdefault(without_numbers(member.hint), []).append(member.hint)
+    return "; for some of the nodes: ".join([with_ranges(texts) for texts in hints.values()])

@@ -129,7 +129,8 @@ def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
     graph.outputs(result)
     builder.write(tmp_path / "deep.tflite")
     text = run("releases", tmp_path / "deep.tflite").stdout
-    assert "By release of android, behind the delegate\n  10: delegated, 1 delegated (100 %)\n  11: restored" in text
+    assert "By release of android, behind the delegate\n  10: 1 of 1 node delegated (100 %)" in text
+    assert "\n  11: the delegate rejects the model; everything runs on the CPU" in text
     found = run_json("releases", tmp_path / "deep.tflite")
     validate("releases", found)
     assert found["platform"]["name"] == "android"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from delegate_sim.results.report.findings import WARNING, Finding, Location
 from delegate_sim_cli.text.elements.findings import alike, finding_hint, finding_text
 
@@ -15,3 +17,9 @@ def test_findings_that_differ_only_in_a_number_are_one_group():
     (members,) = alike([finding(1, 64), finding(2, 8), finding(5, 32)])
     assert finding_text(members) == "CONV_2D (3 nodes: 1-2, 5) has 8 to 64 channels of INT8"
     assert finding_hint(members) == "use 7 to 63"
+
+
+def test_nodes_with_the_same_reason_and_other_hints_are_one_group():
+    other = replace(finding(7, 16), hint="leave it on the CPU")
+    (members,) = alike([finding(1, 64), other])
+    assert finding_hint(members) == "use 63; for some of the nodes: leave it on the CPU"
