@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..foundation.files import open_input, write_by, write_chunks
+from ..foundation.late_numpy import np
 from .journal import ScanError, ScanRows, ScanTables
 from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
 
@@ -199,6 +200,9 @@ def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _arrow(path: str) -> tuple[Any, Any]:
+    # Arrow's own allocator reserves 1 GiB of address space, and Arrow crashes if a limit does not allow this.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    np.bool_  # noqa: B018  # Arrow imports NumPy, which is to start no threads
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:
