@@ -59,7 +59,7 @@ def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
     subject, outcome = _subject(run), measures.outcome
-    reason = "" if run.refusal is None else cut(message(run.refusal.text), _LONGEST_REASON)
+    reason = "" if run.refusal is None else cut(message(run.refusal.text).rstrip("."), _LONGEST_REASON)
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(subject, measures)}: {reason}"
     if outcome == PREDICTED:
@@ -95,6 +95,7 @@ def _subject(run: Run) -> str:
 
 
 def _before_failure(subject: str, measures: Measures) -> str:
+    subject = subject.replace("The ", "the ", 1)
     if measures.outcome == FAILS_LATER:
         return f", although {subject} takes {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}"
     return f", and {subject} takes no node" if measures.outcome == NONE_FAILS else ""

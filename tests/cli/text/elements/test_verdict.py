@@ -1,0 +1,28 @@
+"""The verdict on a run in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim_cli.text.elements.verdict import verdict
+
+MODELS = Path(__file__).resolve().parents[4] / "fixtures" / "models"
+
+
+@pytest.mark.parametrize(
+    ("model", "delegate", "sentence"),
+    [
+        ("transformer_block", "npu-google", "The plugin npu-google selects all nodes (63) in 1 partition"),
+        ("several_subgraphs", "xnnpack", "XNNPACK runs 66.6 % of nodes; 1 ADD and 1 other node stay with TFLite's own kernels"),
+        ("variables", "hexagon", "Hexagon runs none of 9 nodes; everything runs on the CPU, mainly because of 2 VAR_HANDLE"),
+        ("five_dimensions", "nnapi", "NNAPI on Android 13 rejects the model; everything runs on the CPU, because node 0: "),
+        ("dynamic_reshape", "gpu", "GPU is not applied; everything runs on the CPU, because tensor 5 (reshape_5) of subgraph 0 "),
+        ("cannot_prepare", "vx", "The model does not run, although the VX delegate takes 9 of 17 nodes: the CPU runtime cannot "),
+    ],
+)
+def test_verdicts(model, delegate, sentence):
+    report = delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark")
+    assert verdict(report.runs[0]).startswith(sentence)
