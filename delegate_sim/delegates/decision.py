@@ -101,7 +101,7 @@ class Decision:
     """The original node of each node that the delegate added to the end of ``graph``, keyed by the added node.
 
     A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
-    Reports show the result of an added node at its original node.
+    Reports show the verdict on an added node at its original node.
     """
     skipped: frozenset[int] = frozenset()
     """Subgraphs that no delegate is asked about, because this delegate runs the nodes that call these subgraphs."""

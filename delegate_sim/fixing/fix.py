@@ -50,7 +50,7 @@ class Fixed:
 
     @property
     def unread_bytes(self) -> int:
-        """Number of bytes of constants that stay in the file although only nodes of the original model read them."""
+        """Number of bytes of constants that stay in the rewritten file although none of its nodes reads them."""
         before, after = (_read_data(model) for model in (self.plan.model, self.plan.rewritten.model))
         return sum(size for _, size in before - after)
 

@@ -41,7 +41,7 @@ class LiveDecision:
     lacks: str = ""
     """Requirements that were found to be missing on this host when the code ran; empty if nothing is missing."""
     is_closed: bool = False
-    """True if closed-source code made the decision, which is then not compared."""
+    """True if closed-source code made the decision. Such a decision is not compared with the simulated one."""
     has_further: bool = False
     """True if ``partitions`` may include nodes that the delegate did not select, such as nodes that are always compiled."""
     is_decided: bool = False

@@ -153,7 +153,7 @@ SAME_TYPES = same_type(
 
 
 def quantized_8_bits() -> TensorDemand:
-    """Require that 8-bit operands have quantization parameters (``kTfLiteNoQuantization``)."""
+    """Require that 8-bit operands have quantization parameters (any type but ``kTfLiteNoQuantization``)."""
 
     def find(tensor: Tensor) -> str | None:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS

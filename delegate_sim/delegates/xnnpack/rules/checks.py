@@ -104,7 +104,7 @@ def vector(which: Operand) -> Check[object]:
 
 
 def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
-    """Require that an operand has one of these types; it holds a shape or axes (``CheckTensorType`` and similar methods)."""
+    """Require that an operand that holds a shape or axes has one of these types (``CheckTensorType`` and similar methods)."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
 
