@@ -22,7 +22,7 @@ from .placement import border_bytes, crossing, dropped_partitions, node_reasons,
 from .rule_set import rule_set_version
 from .tables import report_line, report_tables
 
-SCHEMA = "delegate-sim/report/2"
+SCHEMA = "delegate-sim/report/1"
 
 
 class Viewer(Protocol):
@@ -47,7 +47,7 @@ class Report(Shown):
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data (schema ``delegate-sim/report/2``)."""
+        """Return the report as plain data (schema ``delegate-sim/report/1``)."""
         return {**self._head(), "runs": [_run_entry(run) for run in self.runs], **self._placement()}
 
     def to_json(self) -> str:
@@ -141,7 +141,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
         **({"state": SELECTED} if run.delegate.is_plugin else {}),
-        "outcome": SELECTED if run.delegate.is_plugin and run.outcome == "delegated" else run.outcome,
+        "outcome": run.outcome,
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
         "warnings": list(run.warnings),

@@ -13,8 +13,8 @@ def test_more_partitions_than_allowed_are_an_error():
     assert (entry["outcome"], entry["refusal"]["stage"]) == ("refused", "partition")
     assert lines(entry)[-1] == "Partitioning yielded 2 NPU islands, which exceeds the maximum allowed (1)."
     assert not selected(entry)
-    assert run(builder, "npu-google", max_partitions=2)["outcome"] == "selected"
-    assert run(builder, "npu-google", max_partitions=1, release="litert-2.1.5")["outcome"] == "selected"
+    assert run(builder, "npu-google", max_partitions=2)["outcome"] == "delegated"
+    assert run(builder, "npu-google", max_partitions=1, release="litert-2.1.5")["outcome"] == "delegated"
 
 
 def several():

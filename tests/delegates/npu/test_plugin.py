@@ -208,8 +208,8 @@ def test_unknown_socs(name, soc, line):
 
 def test_socs_that_are_taken_all_the_same():
     assert run(chain(["RELU"]), "npu-google", soc="g4")["log_lines"][0].startswith("g3/g4/g5 is deprecated")
-    assert run(chain(["RELU"]), "npu-google", soc="")["outcome"] == "selected"
-    assert run(chain(["RELU"]), "npu-samsung", soc="E1")["outcome"] == "selected"
+    assert run(chain(["RELU"]), "npu-google", soc="")["outcome"] == "delegated"
+    assert run(chain(["RELU"]), "npu-samsung", soc="E1")["outcome"] == "delegated"
 
 
 def test_intel_fails_for_an_input_of_six_dimensions():
@@ -223,7 +223,7 @@ def test_intel_fails_for_an_input_of_six_dimensions():
     assert entry["log_lines"] == [
         "Model not supported: subgraph input 0 has 6 dimensions (>= 6), skipping partitioning.",
     ]
-    assert run(builder, "npu-google")["outcome"] == "selected"
+    assert run(builder, "npu-google")["outcome"] == "delegated"
 
 
 def test_intel_names_operators_by_number():
