@@ -144,7 +144,7 @@ class Models:
         """Report targets of a model that are not simulated, if there are any."""
         if targets:
             names = ", ".join([target.delegate.name for target in targets])
-            self._fail(path, f"{path}: not simulated: {names}: {effort.reason}")
+            self._fail(path, f"{path}: not simulated: {names}: {effort.reason_for_targets}")
 
     def _fail(self, path: str, message: str, *, is_fault: bool = False) -> None:
         print_error(message)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import click
 
-Command = Callable[..., Any]
+from ..gathering import Command
+
 _REPLACES = "delegate_sim.replaces"
 
 

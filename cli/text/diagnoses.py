@@ -43,8 +43,12 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
     ]
     best = sorted(causes, key=lambda pair: _gain(*pair), reverse=True)[:_BEST]
+    left_out = dict.fromkeys([reason for diagnosis in diagnoses for reason in diagnosis.not_simulated])
+    for reason in left_out:
+        yield from paragraph(message(f"Not simulated: {reason}"), width)
     if not best:
-        yield from paragraph("No change brings anything on its own.", width)
+        if not left_out:
+            yield from paragraph("No change brings anything on its own.", width)
         return
     yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
     for number, (diagnosis, finding) in enumerate(best, 1):

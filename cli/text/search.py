@@ -36,6 +36,9 @@ def search_lines(search: Search, delegate: str, width: int, verbose: bool) -> It
     if len(shown) < len(search.ways):
         yield Line("")
         yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} of as many causes (--verbose lists all)")
+    for reason in search.not_simulated:
+        yield Line("")
+        yield from paragraph(message(f"Not simulated: {reason}"), width)
 
 
 def _heading(search: Search, words: OutcomeWords) -> str:
@@ -98,4 +101,5 @@ def search_entry(search: Search) -> dict[str, Any]:
         ],
         "causes": search.causes,
         "without_all": asdict(search.without_all.measures),
+        **({"not_simulated": list(search.not_simulated)} if search.not_simulated else {}),
     }

@@ -90,6 +90,8 @@ class Search:
     simulations: int
     causes: int
     without_all: Cost
+    not_simulated: tuple[str, ...] = ()
+    """The hypothetical changes that were left out because of a limit, each with the limit."""
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
@@ -109,7 +111,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
         return examiner.simulate(*diagnosis.blockers.without(chosen)).cost()
 
     def result(ways: Sequence[Way], is_exact: bool, at_least: int) -> Search:
-        return Search(aim, tuple(ways), is_exact, at_least, tried, len(causes), diagnosis.without_all)
+        return Search(aim, tuple(ways), is_exact, at_least, tried, len(causes), diagnosis.without_all, diagnosis.not_simulated)
 
     for size in range(len(causes) + 1):
         if size and tried + comb(len(causes), size) > allowed:
@@ -159,7 +161,7 @@ def _put_back(
     number = (len(left) + 1) // 2
     while number:
         for end in range(len(left), 0, -number):
-            if tried == most:
+            if tried >= most:
                 return Way(tuple(left), cost), tried
             fewer = left[: max(end - number, 0)] + left[end:]
             then = attempt(fewer)

@@ -61,8 +61,12 @@ class Effort:
     @property
     def reason(self) -> str:
         """The reason to give for a simulation that was left out."""
-        most = f"{raised(_MOST_NODES):,} nodes"
-        return f"the simulations of a command are limited to {most}{how_to_raise()}"
+        return _reason(_MOST_NODES)
+
+    @property
+    def reason_for_targets(self) -> str:
+        """The reason to give for a target that was left out."""
+        return _reason(_MOST_NODES_OF_TARGETS)
 
     def limit(self, items: Iterable[_Item]) -> Iterator[_Item]:
         """Yield items to simulate, as long as simulations are left."""
@@ -76,7 +80,7 @@ class Effort:
     def check_target(self) -> None:
         """Raise LimitError if there is no room for a further target."""
         if not self.allows_target:
-            raise LimitError(self.reason)
+            raise LimitError(self.reason_for_targets)
 
     def simulations(self, at_least: int, at_most: int) -> int:
         """Return the number of simulations for one question: ``at_least`` for large models, ``at_most`` for small models."""
@@ -93,6 +97,10 @@ class Effort:
     @functools.cached_property
     def _forms(self) -> int:
         return sum(map(_count_forms, file_graphs(self._model)))
+
+
+def _reason(limit: int) -> str:
+    return f"the simulations of a command are limited to {raised(limit):,} nodes{how_to_raise()}"
 
 
 def _size(node: Node) -> int:

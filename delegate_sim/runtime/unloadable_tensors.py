@@ -4,9 +4,9 @@ Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/i
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
 Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. Such a release loads some tensors with
-negative sizes (and then runs out of memory), and rejects other such tensors because they need too many bytes. This module
-does not simulate that. It also omits two of the runtime's checks: of the storage of sparse constants, and of the dimensions of multi-axis
-quantization.
+negative sizes (and then runs out of memory), and rejects other such tensors because they need too many bytes. This module does
+not simulate that. It also omits two of the runtime's checks: of the storage of sparse constants, and of the dimensions of
+multi-axis quantization.
 """
 
 from __future__ import annotations

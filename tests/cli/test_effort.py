@@ -54,7 +54,12 @@ def test_a_command_leaves_out_targets_and_says_so(run, simulations, little, tmp_
 
 @pytest.mark.parametrize(
     "arguments",
-    [["diagnose", "--delegate", "nnapi"], ["releases", "--delegate", "xnnpack"], ["fix", "--for", "nnapi", "--plan"]],
+    [
+        ["diagnose", "--delegate", "nnapi"],
+        ["whatif", "--delegate", "nnapi", "--search", "1"],
+        ["releases", "--delegate", "xnnpack"],
+        ["fix", "--for", "nnapi", "--plan"],
+    ],
     ids=lambda arguments: arguments[0],
 )
 def test_a_command_leaves_out_questions_and_says_so(run, little, tmp_path, monkeypatch, arguments):

@@ -41,8 +41,6 @@ def test_unknown_defaults_are_refused():
         (6, 1000006),
         ("7", 1000007),
         ("1000008", 1000008),
-        (33, 31),
-        ("34", 31),
     ],
 )
 def test_feature_levels_by_number_name_and_android_release(given, level):
@@ -54,6 +52,7 @@ def test_feature_levels_by_number_name_and_android_release(given, level):
     [
         ("feature_level", 26),
         ("feature_level", "x"),
+        ("feature_level", 99),
         ("feature_level", True),
         ("feature_level", None),
         ("device_feature_level", 12),
@@ -89,3 +88,9 @@ def test_an_unknown_option_names_the_known_ones():
 )
 def test_text_from_the_command_line_is_understood(name, text, value):
     assert parsed(**{name: text})[name] == value
+
+
+@pytest.mark.parametrize("level", [33, "34"])
+def test_an_api_level_is_no_feature_level(level):
+    with pytest.raises(OptionError, match="API level of Android 1[34], not a feature level: give --android 1[34]"):
+        parsed(feature_level=level)

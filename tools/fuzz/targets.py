@@ -52,7 +52,7 @@ _THEN = "then"
 _DAMAGE = "damage"
 """Changes some bytes of a file, in the place of a command."""
 _EXPORTS = ("json", "dot", "graphml", "model-explorer")
-OUT_OF_MEMORY = "MemoryError|bad_alloc|out of memory|not enough memory"
+OUT_OF_MEMORY = "MemoryError|bad_alloc|out of memory|not enough memory|more memory than this process|nested deeper than"
 _SCAN = ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output")
 _COMMANDS: Sequence[Sequence[str]] = (
     ("inspect", "{}"),
