@@ -13,7 +13,6 @@ from delegate_sim.runtime.target import Target
 
 from ..console.output_file import output_option
 from ..console.terminal import write, write_file
-from ..exits import DONE, USAGE
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import all_targets_options
@@ -62,7 +61,7 @@ def command(
         text = page(views)
         write_file(output, text)
         write(f"{output}: {len(views):,} {'view' if len(views) == 1 else 'views'}, {len(text.encode('utf-8')):,} bytes\n")
-    return USAGE if models.unreadable else DONE
+    return models.exit_code
 
 
 def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool) -> list[PageView]:

@@ -52,6 +52,14 @@ def test_a_command_leaves_out_targets_and_says_so(run, simulations, little, tmp_
     assert 0 < len(simulations) < 40
 
 
+def test_releases_of_the_platform_are_left_out(run, little, tmp_path):
+    path = tmp_path / "m.tflite"
+    path.write_bytes(bytes(little.content))
+    table = json.loads(run("releases", path, "--delegate", "nnapi", "--format", "json").stdout)
+    assert table["not_simulated"][-1].startswith("android ")
+    assert "DELEGATE_SIM_LIMITS=10" in table["not_simulated"][-1]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -28,14 +28,16 @@ class PlatformRow:
     notes: tuple[str, ...]
 
 
-def platform_rows(model: Model, target: Target, cache: AnalysisCache, effort: Effort) -> tuple[PlatformRow, ...]:
+def platform_rows(
+    model: Model, target: Target, cache: AnalysisCache, effort: Effort
+) -> tuple[tuple[PlatformRow, ...], tuple[str, ...]]:
     """Simulate the runtime's default release on each release of the platform. A delegate without a platform has no rows.
 
-    If the simulations of the command run out, the newest releases are left out.
+    Return the rows, and a text about the platform's releases that are left out because the simulations of the command ran out.
     """
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:
-        return ()
+        return (), ()
     rows = []
     release = parse_release(DEFAULT_RELEASE)
     for name in effort.limit(platform.releases):
@@ -44,4 +46,5 @@ def platform_rows(model: Model, target: Target, cache: AnalysisCache, effort: Ef
         run = simulate(model, replace(target, options=own, release=release), cache=cache)
         notes = tuple(delegate.behind.notes(own))
         rows.append(PlatformRow(platform.key, name, measure(run), run.refusal, notes))
-    return tuple(rows)
+    left_out = platform.releases[len(rows) :]
+    return tuple(rows), (f"{platform.key} {', '.join(left_out)}: {effort.reason}",) if left_out else ()

@@ -101,7 +101,7 @@ class ReleaseTable:
     platforms: tuple[PlatformRow, ...] = ()
     """The results on the releases of the platform behind the delegate, if it has a platform."""
     not_simulated: tuple[str, ...] = ()
-    """The releases that were left out because of a limit, with the limit."""
+    """The releases of the runtime and of the platform that were left out because of a limit, with the limit."""
 
     @property
     def full(self) -> tuple[Release, ...]:
@@ -169,8 +169,8 @@ def release_table(
             )
         )
     not_simulated = (f"{left_out[0]} to {left_out[-1]}: {effort.reason}",) if left_out else ()
-    platforms = platform_rows(model, target, cache, effort)
-    return ReleaseTable(model, delegate, target.options, tuple(rows), platforms, not_simulated)
+    platforms, left_out_platforms = platform_rows(model, target, cache, effort)
+    return ReleaseTable(model, delegate, target.options, tuple(rows), platforms, (*not_simulated, *left_out_platforms))
 
 
 def _known(delegate: Delegate) -> Sequence[str]:
