@@ -268,7 +268,7 @@ def test_a_killed_worker_loses_and_duplicates_nothing(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="uses ps as Linux has it")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_scan_goes_on_where_it_was(tmp_path, how):
-    many(tmp_path, 120)
+    many(tmp_path, 500)
     process = started(tmp_path, "--processes", "2")
     process.send_signal(how)
     process.communicate()
@@ -277,8 +277,8 @@ def test_a_killed_scan_goes_on_where_it_was(tmp_path, how):
     argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "--delegate", "nnapi", "-o", "z.jsonl"]
     again = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True)
     judged_now = int(again.stdout.split(": ")[1].split(" ")[0])
-    assert judged_now <= 112
-    assert_complete(tmp_path, 120)
+    assert judged_now <= 492
+    assert_complete(tmp_path, 500)
 
 
 def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
