@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
-from ..graph.graph import Graph, file_graphs
 from ..model.model import Model, Node, Tensor
+from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
 
