@@ -41,8 +41,9 @@ COMMANDS = [
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
 def test_a_command_leaves_out_targets_and_says_so(run, simulations, little, tmp_path, monkeypatch, arguments):
-    if arguments[0] == "report":
-        pytest.importorskip("fast_sugiyama", reason="places the nodes of the page")
+    package = {"report": "fast_sugiyama", "export": "networkx"}.get(arguments[0])
+    if package:
+        pytest.importorskip(package, reason=f"{arguments[0]} needs it")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.tflite").write_bytes(bytes(little.content))
     form = [arguments.pop(1)] if arguments[0] == "export" else []
