@@ -142,8 +142,10 @@ class Fuzzer:
 
         def goes_wrong(content: bytes) -> bool:
             other = finding_of(finding.seed, content)
+            if other is None or other.what != finding.what:
+                return False
             # Where a command is stopped differs from run to run.
-            return other is not None and (other.what == "timeout" == finding.what or place(other) == place(finding))
+            return finding.what in ("timeout", "time", "memory") or place(other) == place(finding)
 
         return minimized(finding.content, original, goes_wrong, _MINIMIZING_SECONDS)
 

@@ -1,4 +1,8 @@
-"""Run whole commands, each in a process of its own with little memory and time."""
+"""Run whole commands, each in a process of its own with little memory and time.
+
+A command that fails, that takes more than 10 s of processor time ("time") or more than 1 GiB of memory ("memory"), or that is
+stopped at the higher limits of its process ("timeout", "crash") is a finding.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,13 @@ from tools.fuzz.children import Ended, in_child
 from tools.fuzz.findings import Finding
 from tools.fuzz.targets import OUT_OF_MEMORY, Step, command_steps
 
+_MOST_CPU_SECONDS = 10
+_MOST_BYTES = 1 << 30
+"""What SECURITY.md promises of a command. One that ends as it should is a finding as well if it takes more."""
 _ADDRESS_SPACE = 3 << 29
-"""Bytes; the imports of the program take a third of them."""
+"""Bytes beyond which a command gets no more memory. The imports of the program take a third of them, mostly without using it."""
 _CPU_SECONDS = 15
+"""Time after which a command is stopped."""
 _SECONDS = 120
 """Time after which a command hangs, although it takes no time of the processor."""
 
@@ -70,6 +78,8 @@ def _what_went_wrong(ended: Ended[bool], printed: str) -> str:
     if ended.result is None:
         is_slow = os.WIFSIGNALED(ended.status) and os.WTERMSIG(ended.status) in (signal.SIGXCPU, signal.SIGKILL, signal.SIGALRM)
         return "timeout" if is_slow else "crash"
-    if ended.result:
-        return ""
-    return "memory" if re.search(OUT_OF_MEMORY, printed) else "error"
+    if not ended.result:
+        return "memory" if re.search(OUT_OF_MEMORY, printed) else "error"
+    if ended.peak > _MOST_BYTES:
+        return "memory"
+    return "time" if ended.seconds > _MOST_CPU_SECONDS else ""

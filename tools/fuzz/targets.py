@@ -52,7 +52,11 @@ _THEN = "then"
 _DAMAGE = "damage"
 """Changes some bytes of a file, in the place of a command."""
 _EXPORTS = ("json", "dot", "graphml", "model-explorer")
-OUT_OF_MEMORY = "MemoryError|bad_alloc|out of memory|not enough memory|more memory than this process|nested deeper than"
+OUT_OF_MEMORY = (
+    "MemoryError|RecursionError|bad_alloc|out of memory|not enough memory|Cannot allocate memory"
+    "|more memory than this process may use|nested deeper than"
+)
+"""What a command prints that used up the memory or the stack of its process."""
 _SCAN = ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output")
 _COMMANDS: Sequence[Sequence[str]] = (
     ("inspect", "{}"),
@@ -208,7 +212,8 @@ def command_steps(content: bytes, generator: random.Random, folder: str) -> list
 def run_program(arguments: Sequence[str]) -> None:
     """Run one command; raises CommandFailed if the program itself fails, or if memory is not enough for it."""
     code, printed = _captured(lambda: program.main(list(arguments), standalone_mode=True))
-    if code == INTERNAL_ERROR or _FAULT.search(printed + _written(arguments)):
+    everything = " ".join(f"{printed} {_written(arguments)}".split())  # a message may be broken into lines
+    if code == INTERNAL_ERROR or _FAULT.search(everything):
         raise CommandFailed(f"{' '.join(arguments)}\n{printed[-_MOST_PRINTED:]}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.fuzz.targets import command_steps
+from delegate_sim.runtime import interpreter
+from tools.fuzz.targets import command_steps, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands run in forked processes whose memory is limited")
 resource = pytest.importorskip("resource")
@@ -26,9 +28,11 @@ class OneStep:
         self.run = run
 
 
-def outcome(monkeypatch, run):
+def outcome(monkeypatch, run, most_seconds=10, most_bytes=1 << 62):
     from tools.fuzz import commands
 
+    monkeypatch.setattr(commands, "_MOST_CPU_SECONDS", most_seconds)
+    monkeypatch.setattr(commands, "_MOST_BYTES", most_bytes)
     monkeypatch.setattr(commands, "command_steps", lambda content, generator, folder: [OneStep(run)])
     monkeypatch.setattr(commands, "_CPU_SECONDS", 1)
     # What the tests before have mapped counts as well.
@@ -59,6 +63,38 @@ def test_a_command_that_goes_wrong_is_found(monkeypatch, run, what, detail):
     finding = outcome(monkeypatch, run).finding
     assert (finding.seed, finding.what, finding.content) == ("1:2", what, MODEL)
     assert detail in finding.detail
+
+
+def test_a_command_that_ends_too_late_or_takes_too_much_memory_is_found(monkeypatch):
+    def large():
+        return b"x" * (200 << 20)
+
+    assert outcome(monkeypatch, large).finding is None
+    assert outcome(monkeypatch, large, most_bytes=200 << 20).finding.what == "memory"
+    assert outcome(monkeypatch, large, most_seconds=0).finding.what == "time"
+
+
+def nested(*arguments):
+    return nested(*arguments)
+
+
+def larger_than_the_address_space(*arguments):
+    return bytearray(1 << 40)
+
+
+def refused_by_the_system(*arguments):
+    return mmap.mmap(-1, 1 << 40)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("exhaust", [larger_than_the_address_space, refused_by_the_system, nested])
+def test_a_command_that_survives_a_lack_of_memory_is_found(monkeypatch, tmp_path, exhaust, form):
+    """Such a command prints one line and exits as with any model that it does not simulate."""
+    path = tmp_path / "model.tflite"
+    path.write_bytes(MODEL)
+    monkeypatch.setattr(interpreter, "_simulate_chain", exhaust)
+    arguments = ["analyze", str(path), "--delegate", "gpu", "--format", form]
+    assert outcome(monkeypatch, lambda: run_program(arguments)).finding.what == "memory"
 
 
 def test_time_and_memory_of_a_command_are_measured(monkeypatch):
