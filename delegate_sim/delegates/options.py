@@ -1,6 +1,6 @@
 """Options of delegates, declared once for Python, the command line and the documentation.
 
-Options parse their values themselves: click's types would serve only the command line.
+Options parse their own values, because click's types would work only on the command line.
 """
 
 from __future__ import annotations
@@ -87,7 +87,10 @@ def option_names(declared: Sequence[Option]) -> list[str]:
 
 
 def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return given values by the options' own names instead of aliases. Raises OptionError for an option given twice."""
+    """Return the given values, keyed by the options' own names instead of aliases.
+
+    Raises OptionError for an option given twice.
+    """
     own_names = {alias: option.name for option in declared for alias in option.aliases}
     values: dict[str, Any] = {}
     for name, value in given.items():
@@ -116,7 +119,10 @@ RELEASE = "release"
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the options without the runtime's release, and the release: one name, a list of names, or None."""
+    """Return the options without the runtime's release, and the release: one name, a list of names, or None.
+
+    A value that is not the name of a runtime release belongs to the delegate's own option, and stays.
+    """
     own = dict(given)
     names = own.get(RELEASE, ())
     is_runtime = all(map(is_release_name, map(str, names if isinstance(names, list) else [names])))

@@ -20,8 +20,8 @@ Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
     """Return the ``limit`` largest partitions, largest first, leaving out partitions with fewer than ``minimum`` nodes.
 
-    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``). ``sort`` orders partitions of equal size as a C++ library
-    would.
+    ``sort`` must order partitions of equal size in the same way as the C++ library of the runtime. Source:
+    ``GetFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
     largest = sort(subsets, lambda subset: -len(subset.nodes))[:limit]
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
@@ -40,14 +40,14 @@ def minimum_option(default: int) -> Option:
 
 
 def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
-    """Return the minimum number of nodes in a partition. An option value of 0 or less stands for the default."""
+    """Return the minimum number of nodes in a partition. An option value of 0 or less means the default."""
     declared = next(option for option in delegate.options if option.name == delegate.limits.minimum_option)
     given: int = options[declared.name]
     return given if given > 0 else int(declared.default)
 
 
 def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int, sort: Sort = gnu_sorted) -> Decision:
-    """Return a decision that keeps only the nodes of the largest partitions, with reasons for the other nodes.
+    """Return a copy of a decision that keeps only the nodes of the largest partitions, and gives a reason for each dropped node.
 
     Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
     """

@@ -52,7 +52,10 @@ DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs the parts that a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that lets the CPU run nodes if a single delegate is requested. A list of accelerators names the CPU instead."""
+"""The option that lets the CPU run the remaining nodes if a single delegate is requested.
+
+In a list of accelerators, the user names the CPU instead.
+"""
 
 DEFAULT_DELEGATE = "nnapi"
 """The delegate that is used if none is named."""

@@ -33,7 +33,7 @@ class PartitionLimits:
     minimum_option: str = ""
     """The option for the minimum number of nodes in a partition."""
     fallback: int = 0
-    """The limit that a value of 0 or less stands for; 0 if such a value removes the limit."""
+    """The limit that applies if the option's value is 0 or less; 0 if such a value removes the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class Levels:
 class Platform:
     """The platform of the stage behind the delegate: its key in configurations, and the option for its release.
 
-    ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are releases that a user can name
-    although their stage is not simulated, or is assumed to be that of another release.
+    ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are further releases that a user can
+    name. Their stage is not simulated, or is assumed to be the same as in another release.
     """
 
     key: str

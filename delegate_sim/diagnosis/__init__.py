@@ -1,1 +1,1 @@
-"""Group refusals into causes: the reasons that keep nodes on the CPU, the cost of each, and the changes that fix them."""
+"""Find the causes that keep nodes on the CPU, the cost of each cause, and the change that fixes it."""

@@ -22,7 +22,7 @@ from .ranking import Ranking, rank
 def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diagnosis:
     """Apply a delegate to a model and find the causes that keep nodes on the CPU.
 
-    ``effort`` is shared by all questions of a command about the model.
+    ``effort`` limits the number of simulations. All diagnoses and searches of one command share the same ``effort``.
     """
     effort = effort or Effort(model)
     examiner = Examiner(model, target, effort)

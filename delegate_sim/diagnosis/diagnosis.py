@@ -65,7 +65,7 @@ class Diagnosis(Shown):
     blockers: Blockers
     """The same causes, together with the causes of each node; ``search`` uses them."""
     effort: Effort
-    """The simulations that further questions of the same command may run."""
+    """The limit on simulations, which all diagnoses and searches of one command share."""
 
     @property
     def is_dynamic(self) -> bool:

@@ -1,1 +1,1 @@
-"""Rewrite models so that delegates take more nodes: passes, the search for useful passes, file writing, and the proof."""
+"""Rewrite models so that delegates take more nodes, and prove that the results stay the same."""

@@ -16,7 +16,7 @@ from .passes.base import Pass
 from .reachable_subgraphs import subgraphs_that_run
 
 _READ = slice(Node._fields.index("inputs"), None)
-"""The slice that selects all fields of a node except the operator and the version."""
+"""The slice that selects all fields of a node except the index, the operator and the version."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model as a ``Continuation``, which maps its inputs, outputs and tensors to those of the whole model."""
+    """Return the second model, with a mapping of the model's inputs, outputs and tensors to those of the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -151,7 +151,7 @@ def _read_data(model: Model) -> frozenset[tuple[int, int]]:
 def prove(
     plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES, then: Continuation | None = None
 ) -> Difference:
-    """Run a plan's original and rewritten model, and return how their results differ.
+    """Run the original model and the rewritten model of a plan, and return how the results differ.
 
     If the plan splits the model, ``then`` is the model of the trailing nodes, which runs after the rewritten model. Raise
     FixError unless the results agree as the passes promise.

@@ -48,7 +48,7 @@ class Work:
         return origin >= 0 and (self._chosen is None or origin in self._chosen)
 
     def tensor(self, index: int) -> Tensor:
-        """Return the tensor with an index; ``NO_TENSOR`` if the index stands for an omitted tensor."""
+        """Return the tensor with an index; ``NO_TENSOR`` if the index is negative, which means an omitted tensor."""
         return self.editor.tensors[index] if index >= 0 else NO_TENSOR
 
     def input(self, node: Node, position: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Names of SoCs as users give them: with or without the vendor, in any case, or as the name of a phone."""
+"""User-given names of SoCs. A name may omit the vendor, may be in upper or lower case, or may be the name of a phone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAMED = {
 def full_soc_name(text: str) -> str:
     """Return a SoC as ``vendor:model``.
 
-    A model that the vendor's plugin does not know is returned as given, since the plugin's answer to it can be simulated.
+    A model that the vendor's plugin does not know is returned as given, because the simulation covers unknown models.
     Raises OptionError for other unknown names, and for a SoC whose plugin cannot be simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
@@ -56,7 +56,10 @@ def full_soc_name(text: str) -> str:
 
 
 def simulated_socs() -> dict[str, str]:
-    """Return the SoCs whose plugins can be simulated as ``vendor:model``, by model and by the short names of phones."""
+    """Map names of SoCs to ``vendor:model``, for all SoCs whose plugins can be simulated.
+
+    The names are the models, and the folded names of phones.
+    """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
         for model in import_module(f".vendors.{vendor}", __package__).SOCS:
@@ -66,7 +69,7 @@ def simulated_socs() -> dict[str, str]:
 
 
 def _known_names(vendors: Iterable[str]) -> dict[str, str]:
-    """Return the SoCs as ``vendor:model`` by each of their names, folded."""
+    """Map the folded names of the vendors' SoCs to ``vendor:model``."""
     names: dict[str, str] = {}
     for vendor in vendors:
         for model in import_module(f".vendors.{vendor}", __package__).SOCS:

@@ -1,6 +1,6 @@
 """The TIM-VX delegate's handling of a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
-The delegate takes every supported node, sees graphs as they are in the file, and does not limit partitions. Its kernels
+The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. Its kernels
 never fail to initialize or prepare, because they build their network only when they are first invoked.
 """
 
@@ -43,7 +43,7 @@ class VxDelegate(Delegate):
     log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return True: the delegate sees graphs as they are in the file."""
+        """Return True: the delegate also accepts dynamic tensors."""
         return True
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

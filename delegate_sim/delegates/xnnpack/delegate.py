@@ -143,7 +143,10 @@ class XnnpackDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure to create the kernel of a partition; the kernel of a mixture of experts cannot fail."""
+        """Return the failure to create the kernel of a partition, or None.
+
+        The kernel of a mixture of experts can always be created.
+        """
         if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
             return None
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))

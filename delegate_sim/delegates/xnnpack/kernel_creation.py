@@ -1,8 +1,8 @@
 """Creation of the kernel of one partition.
 
 Source: ``Subgraph::Create`` and the part of the visits that defines XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``),
-and the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). The module ``shapes`` has the
-failures that XNNPACK finds only while it computes shapes. Failures that depend on the processor are not simulated.
+and the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). The module ``shapes`` simulates
+the failures that occur only while XNNPACK computes shapes. Failures that depend on the processor are not simulated.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure if an 8-bit value has another scale or zero point than the variable (``xnn_define_copy``)."""
+    """Return a failure if an 8-bit value and the variable differ in scale or zero point (``xnn_define_copy``)."""
     source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
     if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
         description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"

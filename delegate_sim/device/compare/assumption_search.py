@@ -61,7 +61,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
-    """Return the option that lifts the limit on partitions, if the log has more delegate kernels than the limit leaves.
+    """Return the option and value that lift the limit on partitions, if the log has more delegate kernels than the limit allows.
 
     Return an empty mapping if the limit dropped nothing in the simulation, or if the log agrees with the limit.
     """
@@ -134,7 +134,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    """Return, for each subgraph, the nodes that the delegate leaves to the CPU for the reason with this code."""
+    """Return the nodes that the delegate leaves to the CPU for the reason ``code``, keyed by subgraph."""
     return {
         subgraph.graph.index: nodes
         for subgraph in run.subgraphs
@@ -207,7 +207,7 @@ def _other_defaults(trials: Trials) -> Iterator[Match]:
 
 
 def _limits_at_levels(trials: Trials) -> Iterator[Match]:
-    """Yield a simulation that is limited to the log's number of delegate kernels, if it reproduces the log at any level."""
+    """Try each number of delegate kernels in the log as the limit on partitions; yield the simulations that reproduce the log."""
     option = trials.setting.delegate.limits.option
     if not option or option in trials.setting.known:
         return
@@ -220,7 +220,10 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
-    """Yield a simulation with the changed options that reproduces the log: at the assumed feature level, or the highest other."""
+    """Yield a simulation with the changed options, if one reproduces the log.
+
+    The assumed feature level is tried first, then the other levels. If several of these fit, the highest is used.
+    """
     setting = trials.setting
     text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"
     if (run := trials.fitting(changes)) is not None:
@@ -238,7 +241,7 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Yield the explanations by a driver if the limit on partitions, which the log disproves, is lifted."""
+    """Yield explanations by a driver's rejections, with the options ``changes``, which lift the disproved limit on partitions."""
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)
     text = ", ".join([f"with {name} = {value}" for name, value in changes.items()])

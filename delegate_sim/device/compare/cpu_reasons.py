@@ -12,8 +12,10 @@ from .observed_delegation import Facts
 from .trial_simulations import Account
 
 DRIVER, LIMIT, UNDECIDED, REFUSED = "driver", "limit", "undecided", "refused"
-"""Causes: the driver rejected the node, a limit dropped the node's partition, the log does not show whether the driver or a limit
-is the cause, or the delegate refused the node.
+"""Causes for a node on the CPU.
+
+``DRIVER``: the driver rejected the node. ``LIMIT``: a limit dropped the node's partition. ``UNDECIDED``: the log does not show
+whether the driver or a limit is the cause. ``REFUSED``: the delegate refused the node.
 """
 
 _LIMITS = (PARTITION_LIMIT.name, PARTITION_MINIMUM.name)
@@ -58,12 +60,12 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
 
 
 def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
-    """Return the nodes that a delegate's decision leaves to the CPU for the reason with this code."""
+    """Return the nodes that a decision leaves to the CPU for the reason ``code``."""
     return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
 
 
 def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
-    """Return the reason why the simulation leaves an accepted node on the CPU."""
+    """Return the cause for an accepted node that the simulation leaves on the CPU."""
     reason = decision.set_aside.get(node) if decision is not None else None
     if reason is None:
         return UNDECIDED

@@ -109,7 +109,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    """Yield a description for each subgraph for which the compiler plugin's line differs from the simulated line."""
+    """Yield a description for each subgraph whose line from the compiler plugin differs from the simulated line."""
     theirs = {plugin.subgraph: plugin.line for plugin in facts.plugins}
     ours = {plugin.subgraph: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):

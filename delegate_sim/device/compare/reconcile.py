@@ -150,7 +150,7 @@ def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[s
 
 
 def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
-    """Yield a note if the log probably belongs to another model, or if the delegate saw only a part of the model."""
+    """Yield a note if the log probably belongs to another model, or if a compiler plugin left only a part to the delegate."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
             "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "

@@ -112,7 +112,7 @@ def tally_entry(tally: Tally) -> dict[str, Any]:
 
 
 def listed_entry(listed: ListedRefusal) -> dict[str, Any]:
-    """Return, as plain data, one operator that the log lists as refused."""
+    """Return one entry of ``listed_refusals`` as plain data."""
     reasons = {"on_device": list(listed.on_device), "simulated": list(listed.simulated)}
     return {**asdict(listed), **reasons, "is_same": listed.is_same}
 

@@ -158,7 +158,7 @@ def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode
 
 
 def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open: bool) -> None:
-    """Record that all nodes of a group are accepted or, if ``is_open`` is true, that at least one of them is rejected."""
+    """Record a group of nodes: all are accepted (``is_accepted``), or at least one is rejected (``is_open``)."""
     if is_accepted:
         seen.accepted.update(operation for _, operations in entries for operation in operations)
     elif is_open:

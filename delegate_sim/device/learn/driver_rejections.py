@@ -61,7 +61,7 @@ class _Inquiry:
 
     trials: Trials
     option: str
-    """The delegate's option that takes a driver."""
+    """The delegate's option that sets the driver."""
     changes: Mapping[str, Any]
     """The options whose values differ from those of the setting."""
     text: str

@@ -225,7 +225,7 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that follow from a kernel's name, the chosen devices, or the graphics interface in the log."""
+    """Return the options implied by a kernel's name, by the chosen devices, or by the graphics interface in the log."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):
@@ -291,7 +291,7 @@ def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[R
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)
-    # Wordings are recorded for minor releases, each of which stands for its patch releases.
+    # Wordings are recorded for minor releases only, because patch releases print the same lines.
     known = [release for release in releases if release.family == since.family and release.version[:2] >= since.version[:2]]
     return tuple(known) or releases
 

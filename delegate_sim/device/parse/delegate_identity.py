@@ -79,8 +79,8 @@ def delegate_named(name: str) -> Delegate | None:
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
     """Return the delegate that uses this name for itself in log lines; None if that delegate is not simulated.
 
-    If two delegates use the same name, the delegate with a kernel in the log is returned, or else the delegate whose runtime
-    printed lines.
+    If two delegates use the same name, the delegate with a kernel in the log is returned. If the log has no kernel of either
+    delegate, the wording of other lines shows which of the two delegates printed the name.
     """
     delegate = delegate_named(name)
     plain = plain_name(name)

@@ -312,7 +312,7 @@ _PROGRESS = re.compile(
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
-"""Pattern of lines that benchmark_model prints only after the model has run."""
+"""Matches the lines that benchmark_model prints only after the model has run."""
 _RUNTIME_TAGS = frozenset(
     {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
      "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",

@@ -64,7 +64,7 @@ _PREFIXES = tuple(
     )
 )
 _HEADER = re.compile(rf"\[ {_DATE} {_TIME} +(?P<process>\d+): *\w+ (?P<severity>{_LETTER})/(?P<tag>[^\]]{{0,80}}?) *\]")
-"""Pattern of the line that ``logcat -v long`` prints above each message."""
+"""Matches the line that ``logcat -v long`` prints above each message."""
 _SEVERITY = re.compile(
     r"(?:(?P<word>VERBOSE|DEBUG|INFO|Info|WARN|WARNING|Warning|ERROR|Error|FATAL)(?: ?: |:$|: ?)|\[(?P<bracketed>[A-Z]{4,7})\] )"
 )

@@ -20,7 +20,7 @@ from .operator_tables import RunOrder
 from .profile_files import read_binary, read_json
 
 _LONGEST_LINE = 1 << 16
-"""Length above which a line is read in pieces."""
+"""Longer lines are read in pieces of this many characters."""
 _LARGEST_MESSAGE = 1 << 28
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
@@ -29,12 +29,15 @@ _START = 1024
 
 
 def read_log(text: str) -> DeviceLog:
-    """Parse the text of a log; if the text holds several runs, return the last run. Unknown lines are ignored."""
+    """Parse the text of a log, and return the last run in the text. Unknown lines are ignored."""
     return read_lines(io.StringIO(text, newline="\n"))
 
 
 def read_lines(lines: Iterable[str]) -> DeviceLog:
-    """Parse the lines of a log, like ``read_log``. A table row without a newline at its end is incomplete, and is ignored."""
+    """Parse the lines of a log, and return the last run.
+
+    A table row without a newline at its end is incomplete, and is ignored.
+    """
     return read_runs(lines)[-1]
 
 

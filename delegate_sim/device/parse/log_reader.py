@@ -88,7 +88,7 @@ _SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9
 
 
 class Reader:
-    """Single-pass parser of a log, which may hold several runs, one after another."""
+    """Single-pass parser of a log. The log may contain several runs, one after another."""
 
     def __init__(self) -> None:
         self.finished: list[DeviceLog] = []
@@ -382,7 +382,7 @@ class Reader:
 
 
 class Statements:
-    """Collection of distinct statements. For kinds that fill a log, only the first statement from each source is kept."""
+    """Collection of distinct statements. For kinds that are printed often, only the first statement of each source is kept."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}

@@ -286,7 +286,7 @@ def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
-    """Return the outcome that the most conclusive line with counts shows; empty if there is no such line."""
+    """Return the outcome shown by the most conclusive line with counts; empty if there is no such line."""
     by_source = {count.source: count for count in counts}
     if "application" in by_source:
         by_line = {application.line: application.outcome for application in log.applications}

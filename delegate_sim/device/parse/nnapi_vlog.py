@@ -133,7 +133,7 @@ class _Open:
 
 
 class RuntimeReader:
-    """Line-by-line parser of the NNAPI runtime's lines; all other lines are ignored."""
+    """Parses the lines of the NNAPI runtime one by one, and ignores all other lines."""
 
     def __init__(self) -> None:
         self.devices: dict[str, str] = {}

@@ -177,7 +177,10 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.RELEASE: "other-release",
     }
 )
-"""The code of the change for each kind of problem (``change-converter-setting`` for a version that a feature raised)."""
+"""The code of the change for each kind of problem.
+
+If a feature raised an operator's version, the code ``change-converter-setting`` is used instead.
+"""
 
 OF_RUNTIME = "runtime"
 """The ``kind`` of a reason that applies to the whole graph rather than to one node."""

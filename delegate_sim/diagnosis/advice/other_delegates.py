@@ -1,4 +1,4 @@
-"""Find other delegates that take the nodes of a cause, each delegate with its default options."""
+"""Find other delegates that take the nodes of a cause. All delegates have their default options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..examiner import Examined
 
 
 class Others:
-    """Judges the nodes of a run by the rules of other delegates, once per delegate."""
+    """Applies the rules of other delegates to the nodes of a run, once per delegate."""
 
     def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
@@ -25,7 +25,7 @@ class Others:
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
         """Yield the names of delegates that accept all of these nodes of the file; ``operators`` are the nodes' operators.
 
-        Yield nothing if no simulation is left.
+        Stop once the limit on simulations is reached.
         """
         run, change = self._examined
         present = frozenset(change.present(nodes).values())

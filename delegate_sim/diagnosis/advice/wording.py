@@ -162,7 +162,7 @@ class Wording:
         return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Describe the values that the nodes actually have; ``demanding`` holds the nodes whose features raised a version."""
+        """Describe the values that the nodes actually have. ``demanding`` are the nodes whose features raised a version."""
         if self.identity.problem is Problem.RELEASE:
             return self._not_loaded()
         values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])

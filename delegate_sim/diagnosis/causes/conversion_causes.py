@@ -46,7 +46,10 @@ def is_dynamic(run: Run) -> bool:
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether a tensor of unknown size makes the runtime refuse the graph in the run ``now``, but not in ``then``."""
+    """Return whether the runtime refuses the graph because of a tensor of unknown size in ``now``, but not in ``then``.
+
+    If ``then`` is refused because of another tensor, the result is also True.
+    """
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 

@@ -77,7 +77,10 @@ class _Finder:
         self.without_kernels: set[NodeKey] = set()
         """Nodes whose kernels cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
-        """For each cause of a version, the nodes whose features raised the version. All nodes of one operator share a version."""
+        """For each cause with a refused version, the nodes whose features raised the version.
+
+        All nodes of one operator have the same version.
+        """
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
         """Causes that keep the whole graph on the CPU."""
@@ -99,7 +102,7 @@ class _Finder:
         return self.first.run.delegate
 
     def problem_of(self, code: str) -> Problem:
-        """Return the problem that a refusal's code stands for, as the delegate defines it."""
+        """Return the kind of problem that the delegate assigns to a refusal's code."""
         problem: Problem = self.delegate.kinds[code].problem
         return problem
 

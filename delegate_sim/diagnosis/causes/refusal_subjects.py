@@ -34,7 +34,7 @@ def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
     if problem is Problem.DRIVER:
         return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
     if problem is Problem.RANK:
-        # Nodes in a row share tensors of too many dimensions, and one reshape fixes all of these nodes.
+        # Consecutive nodes share tensors with too many dimensions, and one reshape fixes all of these nodes.
         return (case.reason.code,)
     return (case.op, case.reason.code, case.reason.needed)
 

@@ -75,7 +75,7 @@ def _nearest_versions(
 ) -> Iterator[FoundVersion]:
     """Yield the nearest accepted version of each node whose version no feature explains.
 
-    Each try changes all remaining nodes at once; lower versions are tried first.
+    Each try changes all remaining nodes at once. Lower versions are tried before higher versions.
     """
     ways = {key: versions_to_try(views[key].version) for key in left}
     for attempt in range(max(map(len, ways.values()), default=0)):  # bounded: the longest of the lists

@@ -251,7 +251,7 @@ def _fold_casts(work: Work) -> None:
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
-    """Return a function that computes a constant in another type; None if the result may differ from the kernel's result."""
+    """Return a function that casts a constant to another type; None if the result may differ from the kernel's result."""
     is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
     if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
         return None

@@ -37,7 +37,7 @@ class SharedAxis(NamedTuple):
     stretched: tuple[bool, ...]
 
     def joined(self, other: SharedAxis) -> SharedAxis | None:
-        """Return the join of two dimensions if the same operands are broadcast along both; None otherwise."""
+        """Return the join of two dimensions if the same operands are broadcast along both, or one has size 1; None otherwise."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         return SharedAxis(self.size * other.size, self.stretched) if self.stretched == other.stretched else None
@@ -104,7 +104,10 @@ class CutAxis(NamedTuple):
         return CutAxis(size, 0, size, 1) if self.is_whole and other.is_whole else None
 
     def joined_with_inner(self, inner: CutAxis) -> CutAxis | None:
-        """Return the join of a sliced dimension with the next dimension, ``inner``, if ``inner`` is whole; None otherwise."""
+        """Return the join of a sliced dimension with the next dimension, ``inner``.
+
+        Return None if the stride is not 1 or if the slice does not take all elements of ``inner``.
+        """
         if self.stride != 1 or not inner.is_whole:
             return None
         return CutAxis(self.size * inner.size, self.start * inner.size, self.taken * inner.size, 1)

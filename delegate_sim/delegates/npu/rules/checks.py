@@ -113,7 +113,7 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""The first release that requires zero points of 0 for INT32 tensors quantized per channel, and the release that stopped this."""
+"""INT32 tensors quantized per channel must have zero points of 0 since the first of these releases and before the second."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 
@@ -127,7 +127,7 @@ class TypeFault:
 
 
 def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
-    """Return the kind of quantization of a tensor, given a node of its graph and the tensor's index."""
+    """Return the kind of quantization of the tensor ``index``. ``node`` may be any node of the tensor's graph."""
     tensor = node.graph.tensors[index]
     others = {} if target.facts is None else target.facts.kinds
     if tensor.quantization is not None or not others:
@@ -139,7 +139,7 @@ def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
 
 
 def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]:
-    """Map the types of a node's operands and results, up to the first fault; yield warning lines, then the fault, if any."""
+    """Check the types of a node's operands and results. Yield warning lines, then the first type that is not mapped, if any."""
     inputs, outputs = present(node.node.inputs), present(node.node.outputs)
     for names, indices in (("input", inputs), ("output", outputs)):
         for position, index in enumerate(indices):

@@ -1,4 +1,4 @@
-"""Google Tensor's compiler plugin (``litert/vendors/google_tensor``), which accepts all but a few operators."""
+"""Google Tensor's compiler plugin (``litert/vendors/google_tensor``), which accepts nearly all operators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMPOSITE_LINE = "unsupported composite op: "
 _FILTERS_SINCE = parse_release("litert-2.1.5")
 _COMPOSITES_SINCE = parse_release("litert-2.1.5")
 _TWICE_SINCE = parse_release("litert-2.3.0")
-"""Since this release, the plugin logs the first unselected composite twice whenever it is asked about a subgraph."""
+"""Since this release, the plugin logs the first unselected composite of each subgraph twice."""
 
 _MESSAGE_SIGNS = frozenset("{:<#\n")
 
@@ -44,7 +44,7 @@ class FilterFile(str):
 
 
 def op_filters(value: Any) -> FilterFile:
-    """Parse op filters, given as text or as the path of a file. Faults of the file are reported when the plugin is asked."""
+    """Parse op filters, given as text or as the path of a file. Faults in the file are reported later, by the plugin."""
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):
@@ -118,7 +118,10 @@ class GooglePlugin(NpuPlugin):
         return NpuTarget(release, file_facts(graph.model), _filters_of(options))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
-        """Yield the log lines of all nodes; newer releases also log the line of the first unselected composite at the start."""
+        """Yield the log lines of all nodes.
+
+        Newer releases also begin with the line of the first unselected composite, so this line appears twice.
+        """
         lines = list(super().lines(graph, verdicts, target))
         if target.release.is_at_least(_TWICE_SINCE):
             yield from [line for line in lines if line.startswith(_COMPOSITE_LINE)][:1]

@@ -28,7 +28,7 @@ SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
 
 
 TensorFinder = Callable[[Tensor], str | None]
-"""A function that describes a tensor if it fails a check, and otherwise returns None."""
+"""A function that returns a description of a tensor that fails a check, and returns None for a tensor that passes."""
 
 EIGHT_BITS = ("INT8", "UINT8")
 MAX_RANK = 6
@@ -62,9 +62,9 @@ def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
 def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
     """Return a check that applies ``demand`` to all inputs, or to all outputs.
 
-    The check also passes if a tensor before the failing tensor fails any of ``demands``.
+    The delegate applies all of ``demands`` to one tensor before it checks the next tensor. If an earlier tensor fails any of
 
-    The delegate checks the tensors one after another, so the earlier tensor determines the reason.
+    ``demands``, this check therefore passes, and the check that the earlier tensor fails reports the reason.
     """
     finder, first = demand.finder, positions.start or 0
 

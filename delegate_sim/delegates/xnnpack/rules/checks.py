@@ -99,7 +99,7 @@ def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[object], ...]:
 
 
 def vector(which: Operand) -> Check[object]:
-    """Require that an operand is a vector; the operand holds a shape (``CheckShapeTensorShape`` without squeezing)."""
+    """Require that an operand that holds a shape is a vector (``CheckShapeTensorShape`` without squeezing)."""
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
@@ -149,7 +149,7 @@ def positive(function: str, *names: str) -> Check[object]:
 
 
 SMALLEST_CONVERSION, LARGEST_CONVERSION = 1.0 / 256.0, 128.0
-"""The smallest and the largest ratio of input scale to output scale with which XNNPACK can convert."""
+"""The smallest and the largest supported ratio of input scale to output scale in a conversion."""
 
 
 def elements_of(node: NodeView, position: int) -> Sequence[int]:

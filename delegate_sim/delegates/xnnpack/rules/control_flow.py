@@ -2,7 +2,7 @@
 
 Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``). Since litert-1.3.0 the flag variable_operators has no effect: the delegate accepts
-operators of variables without this flag.
+the operators even if the flag is not set.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 
 
 def _not_yet(kind: str) -> Check[object]:
-    """Refuse weights of a type that some releases do not support yet."""
+    """Refuse weights of type ``kind``. Only the releases that do not support the type yet apply this check."""
     return refused_if(
         TENSOR_TYPE, f"weights of another type than {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )

@@ -23,7 +23,7 @@ from .upstream import in_method
 FLOAT16_ACTIVATIONS = "litert-1.3.0"
 """Since this release, unary float operators accept FLOAT16."""
 FLOAT16_ARITHMETIC = "litert-2.1.3"
-"""Since this release, operators that only move values, and the arithmetic operators that still refused FLOAT16, accept it."""
+"""Since this release, the remaining arithmetic operators, and the operators that only move values, accept FLOAT16."""
 FLOAT16_LAYERS = "litert-2.2.0"
 """Since this release, convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing accept FLOAT16."""
 
@@ -34,7 +34,7 @@ class Types:
 
     The types in ``always`` are accepted with any flags. If ``signed``, INT8 is accepted with the flag qs8. If ``unsigned``, UINT8
     is accepted with the flag qu8. Before the release ``float16_from``, FLOAT16 is refused. ``function`` is the method of
-    ``Subgraph`` that checks the types; ``scales_function`` is the method that checks the scales, if it is a different one.
+    ``Subgraph`` that checks the types. ``scales_function`` is the method that checks the scales, if another method does this.
     """
 
     function: str

@@ -1,4 +1,4 @@
-"""Checks of weights and biases in the XNNPACK rules: their types, their scales, and how weights and bias fit together."""
+"""Checks of weights and biases in the XNNPACK rules: their types, their scales, and whether weights and bias fit together."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
     """Return the types of float weights and of their bias (``GetTensorType``); None for weights of other types.
 
-    A tensor that is replaced by its float16 constant counts as FLOAT16.
+    If the node reads a float16 constant instead of a tensor, the tensor counts as FLOAT16.
     """
     is_elided = visit.unpacking.is_elided
     of_weights, of_bias = ("FLOAT16" if is_elided(tensor) else tensor.type for tensor in (node.input(1), node.input(2)))
