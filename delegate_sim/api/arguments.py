@@ -49,8 +49,8 @@ def model_of(model: Any) -> Model:
 def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     """Return the name of a set of defaults, ``benchmark`` if None is given.
 
-    A public function calls this function itself, so that the warning about the new default names the line of the user's code;
-    ``stacklevel`` is that of ``warnings.warn``.
+    Public functions must call this function directly. The warning about the new default then names the line of the user's code.
+    ``stacklevel`` is passed to ``warnings.warn``.
     """
     if defaults is not None:
         return defaults
@@ -101,9 +101,9 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the only release in ``releases``, or the newest release if there is none.
+    """Return the release that ``releases`` names, or the newest release if all entries are None.
 
-    Raises OptionError for two different releases.
+    Raises OptionError if two different releases are named.
     """
     from ..releases.catalogue import DEFAULT_RELEASE
 
@@ -132,9 +132,9 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 
 
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
-    """Return the target with the delegate, runtime, defaults and options that ``changed`` sets.
+    """Return a target like ``before``, but with the delegate, runtime, defaults and options that are given in ``changed``.
 
-    ``options`` are the options given for the original target. The new target keeps those that its delegate also has.
+    ``options`` are the options that were given for ``before``. The new target keeps those that its delegate also has.
     Raises OptionError.
     """
     from ..delegates.options import canonical_names, option_names
@@ -213,7 +213,7 @@ def _rename(named: dict[str, Any]) -> None:
 
 
 def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
-    """Return why the arguments do not match a function's signature, or None if all arguments match."""
+    """Return an error message if the arguments do not match the signature of a function; otherwise None."""
     import inspect  # slow to import, and only needed for an error
 
     signature = inspect.signature(function)

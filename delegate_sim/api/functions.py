@@ -63,9 +63,9 @@ def analyze(
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
     ``options`` are options of the delegate, by the delegate's own names. ``defaults`` selects the values of all other options:
-    ``benchmark``, the default, for the values that benchmark_model passes, ``api`` for the defaults of the delegate's API. The
-    default was ``api`` before, so a FutureWarning is given if ``defaults`` is left out. ``runtime`` is the release whose rules
-    and log lines are used, by default the newest; it may also be given as the option ``release``.
+    ``benchmark`` (the default) selects the values that benchmark_model passes, and ``api`` selects the defaults of the
+    delegate's API. The default of ``defaults`` used to be ``api``, so a FutureWarning is given if it is left out. ``runtime``
+    is the release whose rules and log lines are used, by default the newest; it may also be given as the option ``release``.
     A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
     application registers such operators itself.
     Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
@@ -218,7 +218,7 @@ def whatif(
     Side A is the model as it is, on the target that the arguments describe, as for ``analyze``. On side B, the hypothetical
     changes apply: the delegate accepts the operators and nodes in ``accept`` (a node is an index or a pair of subgraph and
     index), operators or nodes have the given ``versions``, and ``batch`` is the first dimension of every input. With
-    ``fix_shapes``, every tensor has the shape that the file gives it. ``conversion`` is ``float`` for a model without
+    ``fix_shapes``, every tensor has the shape that is stored in the file. ``conversion`` is ``float`` for a model without
     quantization, or ``int8`` or ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target, as for
     ``compare``.
     Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
@@ -391,10 +391,11 @@ def check(
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
     nearest such file in the working directory or a folder above it. ``models`` and ``targets`` restrict the check to some models
-    and targets of the configuration; a folder stands for the models below it, a pattern for the models that it matches.
+    and targets of the configuration. A folder selects all models in it and in its subfolders; a pattern selects the models that
+    match it.
     ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries whose model or target no
-    longer exists. ``live`` also runs the real delegates that exist for this host; a real delegate that decides otherwise than
-    predicted, or that cannot be run, counts as a finding.
+    longer exists. ``live`` also runs the real delegates that exist for this host. It is a finding if the decision of a real
+    delegate differs from the prediction, or if a real delegate cannot be run.
     Raises ConfigurationError or BaselineError, which names the file and the problem. A model that cannot be read gets the status
     ``unreadable``.
     """
@@ -425,7 +426,7 @@ def reconcile(
     """Compare the delegation that a device log shows with the simulation of the model, and explain the differences.
 
     ``log`` is the path of a log (the output of benchmark_model, logcat or an application), a list of paths of logs of one run,
-    or a log that is already read. If a log holds several runs, ``run`` selects one, counted from 1; by default the last. The
+    or a log that is already read. If a log contains several runs, ``run`` selects one, counted from 1; by default the last. The
     delegate, its options, the runtime and the defaults are taken from the log if the log shows them; arguments override the log.
     Raises the same errors as ``analyze``, LogError for a log that cannot be read, and ReconcileError if the log belongs to
     another model or does not show that the delegate was applied.

@@ -45,9 +45,10 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def source_format(path: str, beginning: bytes) -> str | None:
-    """Return the name of the format of a source model, which has to be converted first; None for anything else.
+    """Return the name of a source model's format; None if the path is not a source model.
 
-    ``beginning`` are the first bytes of the file, which may be empty. A folder is a source model if it is a SavedModel.
+    A source model has to be converted to TFLite before it can be simulated. ``beginning`` contains the first bytes of the file
+    and may be empty. A folder is a source model if it is a SavedModel.
     """
     if os.path.isdir(path):
         return "a SavedModel" if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES) else None

@@ -147,7 +147,7 @@ def stands_for_many(path: str) -> bool:
 def files_for(path: str) -> list[str]:
     """Return the models in a folder or a bundle, or the models that match a pattern. Any other path is returned unchanged.
 
-    The path of a bundle that cannot be read or holds no model is also returned, so that the caller can report the fault.
+    The path of a bundle that cannot be read or contains no model is also returned, so that the caller can report the problem.
     """
     if is_url(path):
         if SEPARATOR in path:

@@ -21,9 +21,9 @@ _PIECE = 1 << 20
 class ConversionCache:
     """A folder of cached conversions. If no path is given, the cache is a temporary folder that exists during the ``with`` block.
 
-    An entry is a JSON file named by its key, and a model file named by its digest. Both files are written atomically, and
-    inconsistent entries count as missing, so several processes may use a folder at the same time. Raise OptionError if the folder
-    cannot be created.
+    An entry consists of a JSON file, whose name is the entry's key, and a model file, whose name is the digest of its content.
+    Several processes may use a folder at the same time, since both files are written atomically and inconsistent entries count
+    as missing. Raises OptionError if the folder cannot be created.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -51,7 +51,7 @@ class ConversionCache:
         return os.path.join(self.folder, f"{digest}.tflite")
 
     def find(self, key: str) -> Mapping[str, Any] | None:
-        """Return the entry of a key; None if there is none, or if the entry's model file has changed."""
+        """Return the entry of a key; None if there is no such entry, or if its model file is missing or has changed."""
         try:
             entry = json.loads(read_whole(self._path(key)))
             if entry["format"] != _FORMAT or entry["key"] != key:

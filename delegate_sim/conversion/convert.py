@@ -167,7 +167,7 @@ def _run_script(script: Script, folder: str, limits: Limits) -> Ended:
     os.mkdir(temporary)
     environment = {
         **os.environ,
-        # Some converters call programs of their environment, as if it were activated.
+        # Some converters run programs from their virtual environment, and find these programs only through PATH.
         "PATH": os.pathsep.join([os.path.dirname(script.converter.python), os.environ.get("PATH", os.defpath)]),
         "TMPDIR": temporary,
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -63,7 +63,7 @@ QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
             True,
             "int16",
         ),
-        # Weights of these two are converted back to float before each use.
+        # In the next two modes, weights are converted back to float before each use.
         "weights-int8": QuantizationMode((_QUANTIZER,)),
         "weights-int4": QuantizationMode((_QUANTIZER,)),
         # Weights in int4, data quantized at run time.
@@ -104,8 +104,8 @@ _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 class Settings:
     """Settings of a conversion: one of ``QUANTIZATIONS``, and options in the order of ``OPTIONS``.
 
-    ``shapes`` are the sizes of inputs by name, for the option ``fixed``; any other unknown size becomes 1. Raise OptionError for
-    unknown or incompatible settings.
+    For the option ``fixed``, ``shapes`` has the shapes of inputs by name. Unknown sizes of all other inputs become 1.
+    Raises OptionError for unknown or incompatible settings.
     """
 
     quantization: str = "float"
@@ -186,7 +186,7 @@ def parse_settings(text: str) -> Settings:
 
 
 def settings_for(route: Route) -> tuple[Settings, ...]:
-    """Return the settings to try with a route, simple settings first. No settings have more than one option.
+    """Return the settings to try with a route, simple settings first. Each of these settings has at most one option.
 
     Float settings are included only if the route has no quantizer. The options ``fixed``, ``unfolded`` and ``channels-last`` work
     with every quantization, but are combined only with float here; use ``with_option`` for other combinations.

@@ -26,7 +26,7 @@ class SourceKind(Enum):
     TORCH_EXPORT = "torch_export"
     FUNCTION = "function"
     TFLITE = "tflite"
-    """A float model in TFLite format, which a converter has written and a quantizer reads."""
+    """A float model in TFLite format, written by a converter as the input of a quantizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _file_source(path: str, text: str) -> SourceModel:
 
 
 def _external_weights(path: str) -> list[tuple[str, str]]:
-    """Return (name, path) of the separate files, next to an ONNX file, that hold the weights of the ONNX model."""
+    """Return (name, path) of each separate file that stores weights of an ONNX model."""
     names: set[str] = set()
     rest = b""
     with open_input(path) as file:

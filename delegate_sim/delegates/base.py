@@ -1,6 +1,6 @@
 """The interface that every delegate implements.
 
-A delegate is a stateless module-level object. Code outside a delegate's package knows neither the delegate's name nor its options
+A delegate is a stateless module-level object. Code outside a delegate's package does not depend on the delegate's name, options
 or problem codes.
 """
 
@@ -108,7 +108,7 @@ class Delegate:
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
-        If so, the runtime shows the delegate each graph as it is in the file.
+        If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as it is in the file.
         """
         return False
 

@@ -29,7 +29,7 @@ class ModelFailure:
 class ModelDecision:
     """A compiler plugin's decision about a model.
 
-    ``decisions`` has an item for each subgraph, which is None if the plugin is not asked about the subgraph.
+    ``decisions`` has one item for each subgraph. The item is None if the runtime does not ask the plugin about the subgraph.
     """
 
     decisions: tuple[Decision | None, ...]
@@ -37,7 +37,7 @@ class ModelDecision:
     warnings: tuple[str, ...] = ()
     failure: ModelFailure | None = None
     taken: tuple[frozenset[int], ...] = ()
-    """For each subgraph, the nodes that run as part of a node of another subgraph; empty if there are no such nodes."""
+    """The nodes of each subgraph that run as part of a node in another subgraph; empty if no subgraph has such nodes."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that the plugin removes from the model because it moved their nodes elsewhere."""
 

@@ -75,8 +75,8 @@ FileNode: TypeAlias = tuple[int, int]
 class Decision:
     """A delegate's decision about one subgraph.
 
-    ``graph`` is the subgraph as the delegate leaves it: the delegate may have replaced operands. ``nodes`` are the nodes to
-    replace, chosen from the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced.
+    ``graph`` is the subgraph after the delegate's own changes, such as replaced operands. ``nodes`` are the nodes to replace,
+    chosen from the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced.
     ``initialized`` are partitions whose kernels are known to be initialized without failure. If ``failure`` is set, the delegate
     fails before any node is replaced.
     """
@@ -112,8 +112,9 @@ class Decision:
     Unlike ``subsets``, groups contain the nodes of inlined bodies, but no nodes that are compiled outside a group.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """For each node that the delegate added to the end of ``graph`` and that is also in the file, the node's position in the
-    file.
+    """The position in the file of each node that the delegate added to the end of ``graph``, keyed by the added node.
+
+    Added nodes that are not in the file are left out.
     """
 
     @property

@@ -77,7 +77,7 @@ class DriverInterface:
     code: str
     """The problem code of nodes that the driver rejects."""
     questions: Callable[[Graph, Mapping[str, Any], Release], DriverQuestions | None]
-    """A function that returns the driver's questions about a subgraph.
+    """A function that returns the questions that the driver is asked about a subgraph.
 
     The function returns None if the driver is not asked, or if a partition cannot be built.
     """

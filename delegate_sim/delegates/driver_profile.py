@@ -17,7 +17,7 @@ SCHEMA = "delegate-sim/driver/1"
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A rule of a profile: the driver rejects operations that match every value that the rule gives."""
+    """A rule of a profile: the driver rejects every operation that matches all fields of the rule."""
 
     operation: str
     types: tuple[str, ...] | None = None

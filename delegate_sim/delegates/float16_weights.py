@@ -1,4 +1,4 @@
-"""Float16 weights that a DEQUANTIZE converts to float32. Delegates with ``FP16GraphPartitionHelper`` read these directly."""
+"""Float16 weights that a DEQUANTIZE converts to float32. Delegates with ``FP16GraphPartitionHelper`` read the float16 weights."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ FLOAT16_WIDENING = Verdict(
 
 
 class Float16Remapping:
-    """A replacement of the results of DEQUANTIZE nodes by the nodes' float16 constants.
+    """Replaces the results of DEQUANTIZE nodes with the float16 constants that the DEQUANTIZE nodes read.
 
-    The delegate judges and runs nodes with these constants as operands. A DEQUANTIZE affects only later nodes of the execution
-    plan.
+    The delegate checks and runs the other nodes with these constants as operands. A DEQUANTIZE affects only nodes that come
+    later in the execution plan.
     Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
     """
 
     def __init__(self) -> None:
         self.constants: dict[int, int] = {}
-        """The float16 constant that each recorded DEQUANTIZE widens, keyed by the tensor index of the DEQUANTIZE's output."""
+        """The float16 constant that each recorded DEQUANTIZE reads, keyed by the output tensor of the DEQUANTIZE."""
         self.nodes: dict[int, int] = {}
         """The node index of each recorded DEQUANTIZE, keyed by the tensor index of the DEQUANTIZE's output."""
 
@@ -52,7 +52,7 @@ class Float16Remapping:
         return True
 
     def verdicts(self, graph: Graph, rules: RuleBook[Any], target: Any) -> dict[int, Verdict]:
-        """Return the verdict on each node, judged with the constants as operands; the recorded DEQUANTIZE nodes are refused."""
+        """Return the verdict on each node with the constants as its operands. The recorded DEQUANTIZE nodes are refused."""
         plan, nodes = graph.execution_plan, graph.nodes
         candidates = [graph.view(nodes[index]) for index in plan if nodes[index].op == "DEQUANTIZE"]
         if not any(view.is_constant_float16_dequantize for view in candidates):
@@ -73,14 +73,14 @@ class Float16Remapping:
         return verdicts
 
     def remapped(self, node: Node) -> Node:
-        """Return the node with float16 constants in place of their widened values."""
+        """Return the node with float16 constants as operands instead of the results of recorded DEQUANTIZE nodes."""
         constants = self.constants
         if constants and any(index in constants for index in node.inputs):
             return node._replace(inputs=tuple(constants.get(index, index) for index in node.inputs))
         return node
 
     def apply(self, graph: Graph, nodes: Iterable[int]) -> Graph:
-        """Return the graph with these nodes remapped to the float16 constants."""
+        """Return the graph in which these nodes read the float16 constants."""
         chosen = set(nodes)
         inputs = {
             node.index: changed.inputs

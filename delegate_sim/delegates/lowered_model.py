@@ -13,8 +13,8 @@ from typing import Any
 class LoweredOperand:
     """One operand: its type, shape and quantization, the source of its value, and its tensor in the graph.
 
-    ``value`` is set for a number that the delegate itself passes to an operation. ``scales`` has one entry for each index along
-    ``channel_dimension``.
+    If the operand is a number that the delegate itself passes to an operation, ``value`` is this number. ``scales`` has one
+    entry for each index along ``channel_dimension``.
     """
 
     index: int

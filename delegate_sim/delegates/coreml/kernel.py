@@ -100,7 +100,7 @@ def layer_inputs(node: NodeView) -> Iterator[int]:
 
 
 def is_constant_number(node: NodeView, position: int) -> bool:
-    """Return whether an operand is a constant of one element, which becomes part of the layer."""
+    """Return whether an operand is a constant with a single element. Such a constant becomes part of the layer."""
     tensor = node.input(position)
     return tensor.is_constant and tensor.element_count == 1
 

@@ -209,7 +209,7 @@ KNOWN_ACTIVATION = (
     .from_source(COMPATIBILITY.with_symbol("IsActivationSupported"))
     .saying("TfLiteFusedActivation.kTfLiteActSignBit")
 )
-"""Require any fused activation except SIGN_BIT."""
+"""Accept every fused activation except SIGN_BIT."""
 
 
 def _axes(node: NodeView) -> Found | None:

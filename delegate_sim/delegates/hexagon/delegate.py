@@ -23,7 +23,7 @@ from .target import HexagonTarget
 DEFAULT_PARTITIONS = 4
 """The default limit on the number of partitions (``kMaxHexagonGraphs``)."""
 MOST_PARTITIONS = 16
-"""The highest number to which the option can set the limit on partitions (``kMaxMaxHexagonGraphs``)."""
+"""The largest number of partitions that the option can allow (``kMaxMaxHexagonGraphs``)."""
 DEFAULT_MINIMUM = 2
 """The default minimum number of nodes in a partition (``kMinNodesPerHexagonGraph``)."""
 

@@ -1,4 +1,4 @@
-"""Problems that stop ML Drift from building its model although the rules accepted all nodes of the model.
+"""Problems that stop ML Drift from building its own model of a partition, although the rules accepted all nodes.
 
 Each rules module may define ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, which are known to occur
 only on WebGPU. The WebGPU problems were found with the binary of LiteRT 2.3.

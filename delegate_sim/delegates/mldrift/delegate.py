@@ -197,7 +197,7 @@ class MlDriftDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the failure to build ML Drift's own model of one partition; None if no failure is known."""
         if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
-            return None  # The hint fails the model first.
+            return None  # The model already fails because the hint is not met.
         failure = build_failure(decision.graph, subset, options["backend"], release)
         if failure is None:
             return None
@@ -207,7 +207,7 @@ class MlDriftDelegate(Delegate):
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    """Return the message for each refused node; the message is empty for a DEQUANTIZE that widens a float16 constant."""
+    """Return the message for each refused node. The message for a DEQUANTIZE of a float16 constant is empty."""
     return {
         index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
         for index, verdict in verdicts.items()

@@ -82,7 +82,7 @@ class AndroidRuntime(StageBehind):
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
         """Yield the NNAPI models of the delegated partitions.
 
-        If one of them cannot be built, the models of all candidate partitions are used instead.
+        If no node is delegated, yield the models of all candidate partitions instead.
         """
         from .lowering.recorded_models import lowered_models  # only needed to show the NNAPI models
 
@@ -135,7 +135,7 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return why the NNAPI model of a partition cannot be built; None if it can.
+        """Return the reason why the NNAPI model of a partition cannot be built; None if it can be built.
 
         A model that was built earlier to ask the driver is reused.
         """
@@ -259,7 +259,7 @@ _LEVEL_CODES = frozenset(
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
     """Return the option that selects a runtime with feature level ``level``.
 
-    The result is empty if the simulated runtime already has this level.
+    The result is empty if the simulated runtime already has this level, or if no runtime is simulated.
     """
     android = android_of(options)
     if android is None or level <= highest_level(android):

@@ -44,7 +44,7 @@ def is_full_lstm(node: NodeView) -> bool:
 
 
 def is_runtime_float16_dequantize(node: NodeView) -> bool:
-    """``IsDequantizeNonConstFloat16``: return whether the node widens float16 values that are not constant."""
+    """``IsDequantizeNonConstFloat16``: return whether the node converts float16 values that are not constant to float32."""
     return node.op == "DEQUANTIZE" and node.input(0).type == "FLOAT16" and not node.input(0).is_constant
 
 

@@ -65,7 +65,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _above_runtime(values: OptionValues) -> str:
-    """If the feature level is not one that the simulated Android release had, return a description of the conflict."""
+    """Return an error message if the simulated Android release lacks the feature level; otherwise an empty string."""
     name, level = values["nnapi_runtime"], values["feature_level"]
     highest = highest_level_of(name)
     if highest is None or level <= highest or level == FEATURE_LEVEL_8:
@@ -74,14 +74,14 @@ def _above_runtime(values: OptionValues) -> str:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """If a profile of devices is given but no runtime is simulated, return why the profile has no effect."""
+    """Return an error message if a profile of devices is given but no runtime is simulated; otherwise an empty string."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
     return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android from 10 on"
 
 
 _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
-"""Android's API levels that are no feature levels of NNAPI, each with the Android release."""
+"""The Android release of each API level that is not a feature level of NNAPI."""
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
 
@@ -209,7 +209,7 @@ def device_level(options: OptionValues) -> int:
 
 
 def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
-    """Return the devices of the profile that the delegate targets: the named accelerator, or all of them.
+    """Return the devices of the profile that the delegate targets: the named accelerator, or all devices.
 
     Returns None if there is no profile.
     """
@@ -223,8 +223,8 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 def validation_level(options: OptionValues) -> int:
     """Return the feature level that the rules use to validate nodes.
 
-    If the options select no target devices, the delegate uses Android's API level. An API level stands for at most feature level
-    5 of NNAPI.
+    If the options select no target devices, the delegate uses Android's API level, which corresponds to NNAPI feature level 5 at
+    most.
     """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
@@ -239,8 +239,8 @@ def mapping_level(options: OptionValues) -> int:
 
 
 def asks_driver(options: OptionValues) -> bool:
-    """Return whether the delegate asks the driver which operations it supports.
+    """Return whether the delegate asks the driver which operations the driver supports.
 
-    It does if an accelerator is specified and NNAPI is 1.2 or newer.
+    The delegate asks if an accelerator is specified and NNAPI is 1.2 or newer.
     """
     return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Partitions:
-    """The partitions of a graph, as the delegate builds them with the given options."""
+    """The partitions of a graph under certain options. The NNAPI model of a partition is built when it is first needed."""
 
     def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
         self.graph = graph
@@ -45,7 +45,7 @@ class Partitions:
     def lowered(self, subset: Subset) -> LoweredPartition:
         """Return the NNAPI model of a partition; it is built at the first call.
 
-        A kept kernel is looked up by only the first node of the partition (``MaybeGetCachedDelegateKernel``).
+        A kernel that was kept is found by the first node of the partition alone (``MaybeGetCachedDelegateKernel``).
         """
         key = subset, self.graph.assumed.intersection(subset.nodes)
         lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)
@@ -69,7 +69,7 @@ class Partitions:
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be initialized; None if it can.
+        """Return the reason why the kernel of a partition cannot be initialized; None if the kernel can be initialized.
 
         ``every`` is a function that returns all partitions; the failure also lists the refusals in later partitions.
         """
@@ -81,8 +81,9 @@ class Partitions:
         return runtime_failure(self.graph, lowered, [self.lowered(other) for other in behind], self.options)
 
     def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
-        """Return why the kernel of the partition ``failed`` cannot be initialized, with the log lines of all partitions.
+        """Return the reason why the kernel of the partition ``failed`` cannot be initialized.
 
+        The result has the log lines of all partitions.
         TFLite initializes all kernels before it prepares the first kernel. So even if ``failed`` cannot be lowered, Android's
         runtime may refuse a call while a later partition is built. The result then reports this refused call.
         """
@@ -111,7 +112,7 @@ class Partitions:
         return self._compiled[subset.nodes]
 
     def compilation_failure(self, subset: Subset) -> KernelFailure | None:
-        """Return why the kernel of a partition cannot be prepared."""
+        """Return the reason why the kernel of a partition cannot be prepared; None if no reason is known."""
         lowered = self.lowered(subset)
         if self.options["devices"] is None and (not asks_driver(self.options) or self.answers.takes_all(lowered)):
             return None

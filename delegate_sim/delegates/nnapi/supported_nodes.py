@@ -17,7 +17,7 @@ from .target import NnapiTarget
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
     """Return the decision about the nodes, and whether any nodes read float16 weights directly.
 
-    Nodes that read float16 weights directly need no DEQUANTIZE, which would widen these weights.
+    These nodes do not need the DEQUANTIZE that converts the weights to float32.
     """
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
@@ -36,7 +36,7 @@ def _supported_with_float16(
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """``GetSupportedOpsWithFp16WeightRemapping``: return the supported nodes, and the verdicts on all nodes.
 
-    If every unsupported node only widens float16 weights, all nodes count as supported.
+    If every unsupported node is a DEQUANTIZE of float16 weights, all nodes count as supported.
     """
     verdicts = remapping.verdicts(graph, RULES, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)

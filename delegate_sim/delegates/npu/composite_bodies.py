@@ -1,7 +1,7 @@
 """Decisions about the nodes in the bodies of composites.
 
-If a composite was inlined, each node of its body gets the verdict on the node's inlined copy. Otherwise, it gets the verdict on
-the composite.
+If a composite was inlined, each node of its body gets the verdict on the node's inlined copy. Otherwise, each node of the body
+gets the verdict on the composite.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Fate:
 class Completed:
     """The decisions about all subgraphs, including the bodies of composites.
 
-    ``taken`` holds, for each subgraph, the nodes that run on the NPU as part of another subgraph. ``removed`` are the subgraphs
-    that LiteRT removes.
+    ``taken`` has the nodes of each subgraph that run on the NPU as part of another subgraph. ``removed`` are the subgraphs that
+    LiteRT removes.
     """
 
     decisions: tuple[Decision | None, ...]

@@ -1,4 +1,4 @@
-"""Models that LiteRT's loader refuses before it asks any plugin, and the lines that the loader logs.
+"""Models that LiteRT's loader refuses before LiteRT asks any plugin, and the lines that the loader logs.
 
 Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/model/model_load.cc``), ``MapTensorType`` and
 ``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -53,7 +53,7 @@ def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
 
 
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
-    """Load a model as LiteRT does, up to the first error. For each subgraph, LiteRT reads the tensors, and then the nodes.
+    """Simulate LiteRT's loader up to the first error. In each subgraph, the loader reads the tensors first, then the nodes.
 
     Errors whose code is in ``ended`` are ignored.
     """

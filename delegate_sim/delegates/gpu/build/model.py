@@ -10,7 +10,7 @@ from typing import Any
 from ....model.model import Tensor
 
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
-"""An operation that rounds floats to values that a quantized tensor can hold; all tensors on the GPU are float."""
+"""An operation that rounds floats to the values that a quantized tensor can have, since all tensors on the GPU are float."""
 GATE_SUM = "LSTM_GATE_SUM"
 """The ADD in each gate of an LSTM, which upstream creates without attributes."""
 

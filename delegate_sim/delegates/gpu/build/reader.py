@@ -1,7 +1,8 @@
-"""The parsers' access to a node's operands.
+"""Read the operands of nodes for the parsers.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` in the same
-folder. Some upstream reads access missing memory and crash the process. Here, such a read is a failure with its own code.
+folder. Some reads in the upstream code access missing memory and crash the process. Here, such a read is a failure with a
+separate problem code.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ _AXES = {1: (0,), 2: (0, 3), 3: (0, 2, 3), 4: (0, 1, 2, 3)}
 
 
 def gpu_axis(tensor: Tensor, index: int) -> int:
-    """Return the GPU's axis (batch, height, width or channels) that stands for a tensor's axis (``ExtractAxisFromIndex``)."""
+    """Return the GPU axis (batch, height, width or channels) for an axis of a tensor (``ExtractAxisFromIndex``)."""
     position = index + tensor.rank if index < 0 else index
     if not 0 <= position < tensor.rank:
         raise BuildError("gpu-build-axis", tensor, axis=index)

@@ -1,4 +1,4 @@
-"""Joining and splitting. PACK, SPLIT, SPLIT_V and UNPACK have no checks of their own."""
+"""Joining and splitting. PACK, SPLIT, SPLIT_V and UNPACK have only the checks that all operators share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
 
 
 def parse_concatenation(reader: NodeReader) -> None:
-    """Parse CONCATENATION (``ConcatenationOperationParser``); a copy replaces the second occurrence of an operand."""
+    """Parse CONCATENATION (``ConcatenationOperationParser``). If an operand is repeated, each repetition becomes a copy."""
     values = _joined_values(reader)
     joined: set[Value] = set()
     for position, value in enumerate(values):

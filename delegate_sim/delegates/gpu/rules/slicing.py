@@ -1,4 +1,4 @@
-"""Slices that are read, written or reversed."""
+"""Operators that read, write or reverse slices."""
 
 from __future__ import annotations
 

@@ -273,12 +273,12 @@ Before LiteRT 2.1.5, most parsers check results last; since then, parsers check 
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
 """Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""
 RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])
-"""Require a supported rank of the first result (``PreCheckTensorShape``)."""
+"""Require that the first result has a supported rank (``PreCheckTensorShape``)."""
 
 
 @functools.cache
 def ranked(position: int) -> Checks:
-    """Require a supported rank of an operand (``PreCheckTensorShape``)."""
+    """Require that an operand has a supported rank (``PreCheckTensorShape``)."""
     return _ranked(f"input {position}", lambda node: (node.input(position),))
 
 
@@ -320,7 +320,7 @@ def runtime_or_constant(position: int) -> Checks:
 
 
 ALL_RUNTIME_OR_CONSTANT: Checks = _in_releases(None)
-"""Require that every input is a runtime value or a readable constant, as ``runtime_or_constant`` does for one input."""
+"""Require that every input is a runtime value or a readable constant. The function ``runtime_or_constant`` checks one input."""
 
 
 def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:

@@ -181,7 +181,7 @@ RULES = {
 def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
     """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 whose first size is not 1.
 
-    ML Drift takes the first dimension for the batch, but builds such a constant without batches
+    ML Drift treats the first dimension of such a constant as the batch, but creates the constant without a batch dimension
     (``DequantizeOperationParser::ReadConstTensor``).
     """
     source = node.input(0)

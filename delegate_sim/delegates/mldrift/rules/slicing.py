@@ -130,7 +130,7 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
 
 
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
-    """Return for each axis whether its bit is set in a mask (``UpdateMask``).
+    """Return whether the bit of each axis is set in a mask (``UpdateMask``).
 
     Each bit belongs to a dimension of the input, whatever the number of starts.
     """

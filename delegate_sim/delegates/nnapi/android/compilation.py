@@ -24,11 +24,11 @@ _PREFERENCES = {
     "sustained_speed": Preference.SUSTAINED_SPEED,
 }
 _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
-"""The costs of a device without a profile: such a device is assumed to beat the CPU at everything."""
+"""The costs of a device without a profile. Such a device is assumed to run every operation faster than the CPU."""
 
 
 def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
-    """Compile a partition as the kernel's ``Prepare`` does. Return None if the partition's NNAPI model could not be finished.
+    """Compile a partition, or return None if the partition's NNAPI model could not be finished.
 
     If the options specify target devices, only these devices are used. Otherwise, all devices and NNAPI's CPU are used, and the
     CPU takes over if compilation fails.
@@ -51,7 +51,7 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
 def target_devices(
     options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
 ) -> list[DriverDevice]:
-    """Return the devices that the options select, in the form that the runtime's compiler takes.
+    """Return the devices that the options select, in the form that the simulated NNAPI compiler expects.
 
     ``rejections`` lists operations that the devices reject in addition to those that their profiles reject.
     """

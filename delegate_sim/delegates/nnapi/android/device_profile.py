@@ -1,6 +1,7 @@
 """Profile of a phone's NNAPI devices, read from TOML.
 
-For each device, the profile lists the operations it takes, their costs, and the operations that it fails to compile.
+For each device, the profile lists the operations that the device takes, the costs of operations, and the operations that the
+device fails to compile.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class DriverAnswers:
     """The nodes that the target devices take.
 
-    They depend on the operations that the driver rejects according to the options, and on the profile and feature levels of the
-    devices.
+    The result depends on the operations that the driver rejects according to the options, and on the profile and feature levels
+    of the devices.
     """
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
@@ -46,8 +46,8 @@ class DriverAnswers:
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
         """Return the nodes of a partition whose operations are all supported by the devices.
 
-        If the partition has sparse weights or widens float16 values at run time, one unsupported node excludes all nodes of the
-        partition.
+        If the partition has sparse weights or converts float16 values to float32 at run time, one unsupported node excludes all
+        nodes of the partition.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
@@ -64,7 +64,7 @@ class DriverAnswers:
         return self.rejections.is_empty or not any(self.rejections.of_node(node, lowered) for node in lowered.operations)
 
     def reason(self, node: int, lowered: LoweredPartition) -> Reason:
-        """Return why the devices do not take a node."""
+        """Return the reason why the devices do not take a node."""
         rejected = frozenset(self.rejections.of_node(node, lowered))
         if not rejected and node in self._left_out(lowered):
             if self._described is None:
@@ -95,7 +95,7 @@ class DriverAnswers:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """Returned if the delegate can use no device.
+    """The result of ``device_problem`` if the delegate cannot use any device.
 
     ``failure`` is set only if the options name an accelerator. Otherwise, the nodes run on the CPU.
     """
@@ -114,7 +114,10 @@ NO_DEVICE = Reason(
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return why the delegate can use no device of the profile; None if it can use one (``DoPrepare``, ``GetTargetDevices``)."""
+    """Return a problem if the delegate cannot use any device of the profile; otherwise None.
+
+    Source: ``DoPrepare`` and ``GetTargetDevices``.
+    """
     described, name = chosen_devices(options), options["accelerator_name"]
     if described is None or described or runtime_level(options) < NNAPI_1_2 or name == REFERENCE_DEVICE:
         return None

@@ -81,7 +81,7 @@ _WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
     Concern.SCALES: _SCALE,
     Concern.CHANNELS: _CHANNELS,
 }
-"""The words for each concern. They are used for each rule on operations that has no entry in ``_WORDS``."""
+"""The words for each concern of a rule. A rule on operations uses these words if it has no entry in ``_WORDS``."""
 
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,

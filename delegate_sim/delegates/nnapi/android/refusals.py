@@ -31,7 +31,7 @@ def runtime_failure(
 def refused_call_failure(
     graph: Graph, call: RefusedCall, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> KernelFailure:
-    """Return the kernel failure that a refused call causes; ``further`` holds lines on later refusals."""
+    """Return the kernel failure that a refused call causes. ``further`` contains lines about later refusals."""
     from ...stage_behind import StageRefusal  # most models have no refusal
     from .refusal_advice import change_for, refused_operand
 

@@ -1,4 +1,4 @@
-"""Android's NNAPI runtime that the options select: the simulated Android release and its feature level."""
+"""The NNAPI runtime that the options select: the simulated Android release and its feature level."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....nnapi_runtime.types import feature_level as level_of
 from ...options import OptionValues
 
 NO_RUNTIME = "none"
-"""The value of the option that simulates the delegate without a runtime, so that every call to NNAPI succeeds."""
+"""With this value of the option ``nnapi_runtime``, no runtime is simulated, so every call to NNAPI succeeds."""
 SIMULATED_RUNTIMES = tuple([str(int(release)) for release in AndroidRelease])
 NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
 _DELEGATE_ALONE = {"8.1": 1, "9": 2}
@@ -40,7 +40,7 @@ def android_of(options: OptionValues) -> AndroidRelease | None:
 
 
 def runtime_level(options: OptionValues) -> int:
-    """Return the runtime's feature level from the options, but at most the level of the simulated Android release."""
+    """Return the runtime's feature level: the level in the options, or the simulated release's highest level if that is lower."""
     level: int = options["feature_level"]
     highest = highest_level_of(options["nnapi_runtime"])
     return level if highest is None else min(level, highest)

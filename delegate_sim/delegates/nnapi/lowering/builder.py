@@ -123,7 +123,7 @@ class PartitionBuilder:
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
-        """Add an operand as ``AddTensorInput`` does, for the calls whose failure the real delegate ignores."""
+        """Add an operand (``AddTensorInput``), where the real delegate ignores a failure of this call."""
         with suppress(KernelError):
             self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags, is_hybrid))
 
@@ -137,7 +137,7 @@ class PartitionBuilder:
         self.outputs.append(self.tensor_operand(node.index, node.result(position), flags))
 
     def add_unchecked_output(self, node: LoweredNode, position: int) -> None:
-        """Add a result as ``AddTensorOutput`` does, for the calls whose failure the real delegate ignores."""
+        """Add a result (``AddTensorOutput``), where the real delegate ignores a failure of this call."""
         with suppress(KernelError):
             self.add_output(node, position)
 
@@ -295,12 +295,12 @@ class PartitionBuilder:
         self.add_operation(node, node.operation)
 
     def add_operation(self, node: LoweredNode, operation: str) -> None:
-        """``FinalizeAddOperation``."""
+        """Add an NNAPI operation with the collected inputs and outputs (``FinalizeAddOperation``)."""
         self._operation(node.index, operation, self.inputs, self.outputs)
         self.inputs, self.outputs = [], []
 
     def _operation(self, node: int, operation: str, inputs: Sequence[int], outputs: Sequence[int]) -> None:
-        """``AddOperationToModel``."""
+        """Add an operation to the model (``AddOperationToModel``)."""
         self.operations.setdefault(node, []).append(operation)
         if self.model is not None:
             self._at = (call_sites.OPERATION, None, operation)
@@ -333,7 +333,7 @@ class PartitionBuilder:
             self.inputs[position] = result
 
     def append_reshape(self, node: LoweredNode, intermediate: int) -> None:
-        """``AppendReshape``."""
+        """Add a RESHAPE from an intermediate result to the node's result (``AppendReshape``)."""
         self.inputs.append(intermediate)
         self.add_vector(node.view.output(0).rank)
         self.add_output(node, 0, SIGNED)

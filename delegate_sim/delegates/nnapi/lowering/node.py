@@ -74,7 +74,7 @@ class LoweredNode:
     def flags(self, position: int) -> int:
         """Return the flags of an operand.
 
-        A float16 operand is widened if this operand or an earlier one is constant float16.
+        A float16 operand is converted to float32 if this operand or an earlier operand is a float16 constant.
         """
         flags = self._flags
         if self.view.input(position).type == "FLOAT16" and any(

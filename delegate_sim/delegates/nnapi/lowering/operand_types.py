@@ -16,7 +16,7 @@ SCALAR_AS_TENSOR, CONVERT_INT8, SIGNED, PER_CHANNEL, WIDEN, REPEATED_SCALE = 1, 
 
 In order: a scalar becomes a vector of one element; INT8 is converted to UINT8 by adding 128; INT8 becomes a signed asymmetric
 type; weights count as quantized per channel even with a single scale; constant float16 becomes float32; a single scale is
-repeated for each channel, as the CPU kernel of a hybrid TRANSPOSE_CONV does in Prepare.
+repeated for each channel (in a hybrid TRANSPOSE_CONV, the CPU kernel's Prepare repeats the scale).
 """
 
 _T = OperandType
@@ -46,8 +46,8 @@ _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 class OperandOfTensor:
     """The NNAPI operand for a tensor.
 
-    ``channels`` holds the channel dimension, the scales along it, and how often these scales are repeated. ``length`` is the
-    number of bytes of a constant.
+    ``channels`` has the channel dimension, the scales along this dimension, and the number of times that the scales are
+    repeated. ``length`` is the number of bytes of a constant.
     """
 
     code: int

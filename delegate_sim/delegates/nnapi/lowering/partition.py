@@ -29,10 +29,11 @@ EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 
 @dataclass(frozen=True, slots=True)
 class LoweredPartition:
-    """The NNAPI model of a partition, with the first failure and, in order, the calls that the runtime refuses.
+    """The NNAPI model of a partition, with the delegate's failure, if any, and the calls that the runtime refuses.
 
-    ``failure`` may happen after the first refused call. ``required`` is the NNAPI version that the model needs, or None if the
-    model is not finished. After a failure, ``operations`` and ``model`` are incomplete.
+    Building continues after a refused call, so ``failure`` may have occurred later than the first refusal. ``required`` is the
+    NNAPI version that the model needs, or None if the model is not finished. After a failure, ``operations`` and ``model`` are
+    incomplete.
     """
 
     operations: Mapping[int, tuple[str, ...]]
@@ -59,7 +60,7 @@ class LoweredPartition:
 
 
 def node_of(operation: NnOperation) -> int:
-    """Return the index of the TFLite node that an operation comes from."""
+    """Return the index of the TFLite node for which an NNAPI operation was created."""
     assert operation.tag is not None
     return operation.tag
 
@@ -76,7 +77,7 @@ def lower_partition(
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
 ) -> LoweredPartition:
-    """Return the NNAPI model of a partition, built as the partition's kernel builds it (``NNAPIDelegateKernel::Init``).
+    """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are the indices, in run order, of nodes that the rules accept; ``inputs`` and ``outputs`` are the tensors that cross
     the partition's boundary. ``target_feature_level`` is the feature level of the runtime or of the target devices, whichever is

@@ -1,4 +1,4 @@
-"""Normalizations over groups of channels, over all channels, and by the root mean square."""
+"""Group normalization, layer normalization and RMS normalization."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
 def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
     """Return whether DEQUANTIZE is absorbed.
 
-    Constant float16 weights become float32 operands. Sparse float16 weights that a DENSIFY unpacks are widened by the nodes that
-    read them.
+    Constant float16 weights become float32 operands. Sparse float16 weights that a DENSIFY unpacks are converted to float32 by
+    the nodes that read the weights.
     """
     node = view.node
     if view.is_constant_float16_dequantize:

@@ -104,7 +104,7 @@ _DENSE_TYPES = {
 
 
 def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify: Node, is_widened: bool) -> None:
-    """``DensifyAndDequantizeConstTensor``."""
+    """Add unpacked weights as a constant operand (``DensifyAndDequantizeConstTensor``)."""
     builder.node = densify.index
     weights, dense = builder.graph.tensor(densify.input(0)), builder.graph.tensor(densify.output(0))
     if weights.sparsity is None:
