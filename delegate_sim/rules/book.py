@@ -206,7 +206,7 @@ class RuleBook(Generic[T]):
         return self._by_name[kind.name]
 
     def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
-        """Return the checks that apply to a target; None if the delegate does not support the operator."""
+        """Return the checks of an operator that apply to a target; None if the delegate does not support the operator."""
         key = (op, is_custom, target if self.key is None else self.key(target))
         try:
             return self._kept[key]

@@ -1,6 +1,6 @@
 """Kinds of problem: the meaning of refusal codes, shared by all delegates.
 
-A delegate words a kind differently only if the problem really differs (``Kind.reworded``).
+A delegate uses its own wording for a kind only if the problem really differs (``Kind.reworded``).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Operand:
         return ("output" if self.is_result else "input", self.position)
 
     def tensor(self, node: NodeView) -> Tensor:
-        """Return the tensor. An omitted or missing operand reads as ``NO_TENSOR``."""
+        """Return the tensor, or ``NO_TENSOR`` if the operand is omitted or missing."""
         indices = node.node.outputs if self.is_result else node.node.inputs
         index = indices[self.position] if self.position < len(indices) else OPTIONAL_TENSOR
         return node.graph.tensors[index] if index >= 0 else NO_TENSOR

@@ -1,8 +1,7 @@
 """A delegate's rule for an operator, and its refusals.
 
-The rule of an operator lists the conditions that the delegate tests, in the delegate's order. Each condition is a ``Check``,
-which states a demand and, for a node that fails the demand, describes the actual value. The ``Kind`` of a check documents and
-explains it.
+The rule of an operator lists the delegate's checks, in the delegate's order. A ``Check`` states a demand. If a node fails the
+demand, the check describes the actual value. The ``Kind`` of a check explains the refusal.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .source import Source
 
 T = TypeVar("T")
 TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
-"""The input of a rule besides the node: the delegate's options, the release, and notes on earlier nodes."""
+"""The second argument of a check, after the node: the delegate's options, the release, and notes on earlier nodes."""
 
 
 class Reason(NamedTuple):
@@ -63,7 +62,7 @@ class Condition(Generic[TargetT_contra]):
 
 @dataclass(frozen=True, eq=False)
 class Check(Generic[TargetT_contra]):
-    """One condition of a rule.
+    """One check of a rule: a demand that a node must meet.
 
     ``needed`` completes the sentence "needs ...". An empty ``hint`` or ``native`` (the delegate's own name for the refusal) is
     taken from the kind, and an empty ``source`` from the rule.

@@ -3,9 +3,9 @@
 Each function is named after its demand. Its argument is the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
 option that the demand is about. A demand that only one delegate makes is a ``check`` with its own function.
 
-Each function sets ``Check.data``, from which the version of a rule set is computed, so the wording of the check may change. For a
-check with its own function, the version is computed from the wording, unless ``data`` gives the check's limits. For ``where``,
-the version is always computed from the wording of the condition. Change such wording only together with the demand.
+Each function sets ``Check.data``. The version of a rule set is computed from this data, so the wording of the check may change.
+For a check with its own function, the version is computed from the wording, unless ``data`` gives the check's limits. For
+``where``, the version is always computed from the wording of the condition. Change such wording only together with the demand.
 """
 
 from __future__ import annotations

@@ -17,9 +17,10 @@ class Assumptions:
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes, as (subgraph, node), that their CPU kernels are assumed to accept."""
     ended: frozenset[str] = frozenset()
-    """Codes of refusals that are assumed not to occur, although a compiler plugin would refuse the whole model."""
+    """Codes of refusals that are assumed not to occur. A compiler plugin refuses the whole model with these codes."""
     registered: frozenset[str] = frozenset()
-    """Custom operators that are registered, or that an earlier delegate outside of the simulation runs."""
+    """Custom operators that are assumed to run: the application registers them, or a delegate outside the simulation runs them.
+    """
 
 
 NOTHING_ASSUMED = Assumptions()

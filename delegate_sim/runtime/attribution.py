@@ -1,4 +1,4 @@
-"""Convert results about nodes that a delegate added into results about the nodes that they replace (``Decision.origins``)."""
+"""Convert results for nodes that a delegate added into results for the original nodes of the graph (``Decision.origins``)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def attributed_decision(graph: Graph, decision: Decision) -> Decision:
 def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:
     """Return the partitions in terms of the given graph's nodes and tensors.
 
-    An inlined node is listed in each partition that holds a part of the node. Tensors that the delegate added are left out.
+    An inlined node is listed in each partition that contains a part of the node. Tensors that the delegate added are left out.
     """
     if not decision.origins:
         return tuple(subsets)

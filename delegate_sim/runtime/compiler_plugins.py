@@ -27,8 +27,8 @@ from .target import Target
 def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[int]], ended: frozenset[str]) -> Run:
     """Return the run of a compiler plugin that selects nodes of a model.
 
-    ``accepted`` gives the nodes of each subgraph that count as selected. ``ended`` gives the codes of failures that are assumed
-    not to occur.
+    ``accepted`` maps each subgraph to the nodes that are assumed to be selected. ``ended`` contains the codes of failures that
+    are assumed not to occur.
     """
     plugin = target.delegate
     assert isinstance(plugin, CompilerPlugin)

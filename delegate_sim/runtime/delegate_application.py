@@ -38,7 +38,7 @@ from .run import REFUSED, Refusal, Run, SubgraphRun
 from .target import Target
 
 VALIDATION_PREFIX = "VALIDATION:"
-"""The name prefix of subgraphs that hold tests of the model; no delegate is applied to these subgraphs."""
+"""The name prefix of subgraphs that contain tests of the model. No delegate is applied to these subgraphs."""
 
 
 NOT_APPLIED = frozenset({REFUSED, "restored"})
@@ -61,7 +61,7 @@ class Unprepared:
 
 
 class DelegateApplication:
-    """The application of one delegate to the current subgraphs."""
+    """Applies one delegate to the current subgraphs."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class DelegateApplication:
         """Whether a subgraph could not be prepared, so that the application gets an error."""
 
     def run(self) -> Run:
-        """Apply the delegate to the subgraphs in order; a refusal ends the application."""
+        """Apply the delegate to the subgraphs in order, and stop at the first refusal."""
         refusal = self._refused_to_load()
         if refusal is not None:
             self._judge_rest(self.graphs)
@@ -122,7 +122,7 @@ class DelegateApplication:
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
-        """End the application at a subgraph that cannot be prepared. The delegate keeps the nodes of earlier subgraphs."""
+        """Stop applying the delegate at a subgraph that cannot be prepared. The delegate keeps the nodes of earlier subgraphs."""
         self.log_lines += failure.lines
         self.is_cut_short = True
         is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
@@ -145,7 +145,8 @@ class DelegateApplication:
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
         """Apply the delegate to a subgraph.
 
-        The runtime also applies the delegate again to the subgraphs that this subgraph calls. Add the lines that it then logs.
+        The runtime also applies the delegate again to the subgraphs that this subgraph calls. The log lines of these further
+        applications are added as well.
         """
         if not self.needs_static:
             return self._apply(graph)
@@ -210,7 +211,7 @@ class DelegateApplication:
         elif self.delegate.accelerator.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
-            # With such a delegate, only AllocateTensors prepares the plan, and nothing restores the original plan.
+            # If the delegate allows dynamic tensors, only AllocateTensors prepares the plan, and nothing restores the original plan.
             self._tell_stage(failure)
             self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
         else:
@@ -227,7 +228,9 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Return why the delegate refuses the partitioned subgraph as a whole; None if the delegate accepts the subgraph."""
+        """Return the failure if the delegate refuses the partitioned subgraph as a whole; None if the delegate accepts the
+        subgraph.
+        """
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure
@@ -243,7 +246,7 @@ class DelegateApplication:
         self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
-        """Record that nodes are replaced although they will fail on the delegate, or are predicted to fail there."""
+        """Record a later failure of nodes that the runtime replaces with a kernel. The failure is either certain or predicted."""
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
@@ -259,7 +262,7 @@ class DelegateApplication:
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
         """Prepare the new plan in order: the delegate's kernels, and the CPU kernels whose operands the delegate changed.
 
-        Returns the first failure and the first node of the failing kernel, or None.
+        Return the first failure and the first node of the failing kernel, or None if there is no failure.
         """
         made = {
             subset: failure

@@ -14,7 +14,7 @@ from ..model.model import Node, Tensor
 class ChangedPlan(NamedTuple):
     """A subgraph after delegates were applied: nodes, execution plan, outputs and added tensors.
 
-    The indices of the added tensors follow those of the tensors in the file.
+    The indices of the added tensors begin after the indices of the tensors in the file.
     """
 
     nodes: tuple[Node, ...]

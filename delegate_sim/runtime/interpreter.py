@@ -132,7 +132,7 @@ class _Chain:
         self._removed: frozenset[int] = frozenset()
         """Subgraphs that a plugin removed from the model."""
         self._is_static = False
-        """Whether a delegate without the dynamic-tensors flag was applied, after which all shapes are known."""
+        """Whether a delegate without the dynamic-tensors flag was applied. All shapes are known after that."""
 
     def apply(self, target: Target) -> None:
         """Apply one more delegate."""
@@ -178,7 +178,7 @@ class _Chain:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether LiteRT fails to read the model for a plugin. If it does, no delegate can be applied."""
+        """Whether LiteRT fails to read the model for a plugin. If so, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
 
     def _dispatch(self) -> None:
@@ -250,7 +250,9 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
-        """Return, for each subgraph, the nodes without prepared CPU kernels, the order of nodes, and failing delegate kernels."""
+        """Return for each subgraph: the nodes that need no CPU kernel, the order of the nodes, and the delegate kernels that
+        fail.
+        """
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)

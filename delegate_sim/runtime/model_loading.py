@@ -96,7 +96,7 @@ class Loading:
 
 
 def load_on(model: Model, release: Release, cache: AnalysisCache | None = None) -> Loading:
-    """Check which operators, tensors and nodes of a model a release loads."""
+    """Return the operators, tensors and nodes of a model that a release does not load."""
     shared = cache or AnalysisCache()
     return shared.get("load", (model, release), lambda: _load_on(model, release, shared))
 

@@ -1,4 +1,4 @@
-"""Log lines of delegates that the runtime applies to a subgraph again when it prepares a calling subgraph.
+"""Log lines that appear again because the runtime applies a delegate to a called subgraph a second time.
 
 A delegate without the dynamic-tensors flag leaves a subgraph immutable. Preparing an IF, a WHILE or a composite passes its
 operands to the inputs of the called subgraph. These inputs have no data of their own, so the runtime treats them as resized even

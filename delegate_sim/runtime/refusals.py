@@ -40,7 +40,7 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
 
 
 def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
-    """Return a copy of the run that is refused because the model does not load. The verdicts on the nodes are kept."""
+    """Return a copy of a run, marked as refused because the model does not load. The copy keeps the verdicts on the nodes."""
     if run.delegate.is_plugin:
         return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
     return replace(

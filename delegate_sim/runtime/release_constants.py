@@ -39,5 +39,5 @@ def as_read_by(model: Model, release: Release) -> Model:
 
 
 def _computed(tensor: Tensor) -> Tensor:
-    """Return the tensor without its data, as if a node computed it."""
+    """Return the tensor without its data, in the form of a tensor that a node computes."""
     return tensor._replace(data=None, allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA)

@@ -15,5 +15,8 @@ def simulated_side(model: Model, target: Target) -> Side:
 
 
 def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
-    """Simulate a model with a hypothetical change on a target. Raises OptionError if the change does not apply to the model."""
+    """Apply a hypothetical change to a model, and simulate the result on a target.
+
+    Raise OptionError if the change does not apply.
+    """
     return Side(changed_model(model, supposition, target.release), simulate_if(model, target, supposition))

@@ -66,10 +66,10 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class ComparedNode:
-    """A node of one side or of both.
+    """A node that only one side has, or two matching nodes.
 
     ``op`` and ``name`` (the name of the first output) are taken from side B, or from side A if only A has the node. ``changes``
-    lists how the node itself differs between the two models.
+    lists the differences between the two matching nodes.
     """
 
     subgraph: int
@@ -161,7 +161,7 @@ def _match(a: Side, b: Side) -> Matching:
 def _nodes(
     a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
 ) -> Iterator[ComparedNode]:
-    """Yield every node of either side: for each subgraph the nodes of B, followed by the nodes that only A has."""
+    """Yield the nodes of both sides. For each subgraph, yield the nodes of B first and then the nodes that only A has."""
     for number in range(max(len(a.subgraphs), len(b.subgraphs))):
         matched = old_of[number] if number < len(old_of) else {}
         old = a.subgraphs[number] if number < len(a.subgraphs) else None

@@ -45,7 +45,7 @@ def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
 
 
 def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
-    """Return, in order, the nodes that some runs delegate and other runs do not."""
+    """Return the nodes that some runs delegate and other runs do not, in execution order."""
     differences = []
     for subgraph, node, delegated in _nodes(runs):
         if any(delegated) and not all(delegated):

@@ -1,4 +1,4 @@
-"""The changes in a model since its baseline was written, node by node."""
+"""Find the changes between two versions of a model, node by node. For ``check``, the old version is the outline in a baseline."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ ADDED, REMOVED = "added", "removed"
 class NodeChange:
     """A node that was added, removed, or changed in one respect.
 
-    ``what`` is ``added``, ``removed``, ``version``, ``input N`` or ``output N``; for a change of a subgraph's own
-    input, it is ``subgraph input``. ``old`` and ``new`` are the values before and after the change; a value that does not exist
-    is empty. ``node`` is the index of the node in the current model, None for a removed node. ``old_node`` is the index in the
-    baseline, None for an added node. ``name`` is the name of the node's first output tensor.
+    ``what`` is ``added``, ``removed``, ``version``, ``input N`` or ``output N``. If an input of the subgraph changed, ``what`` is
+    ``subgraph input``, and both node indices are None. ``old`` and ``new`` are the values before and after the change. They are
+    empty if there is no such value. ``node`` is the index of the node in the new version, or None for a removed node.
+    ``old_node`` is the index in the old version, or None for an added node. ``name`` is the name of the node's first output
+    tensor.
     """
 
     subgraph: int
@@ -41,7 +42,7 @@ class Matching:
 
 
 def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutline]) -> Matching:
-    """Match the nodes of two versions of a model, subgraph by subgraph, and list the changes in running order."""
+    """Match the nodes of two versions of a model, subgraph by subgraph, and list the changes."""
     empty = SubgraphOutline("", (), ())
     old_of = []
     changes: list[NodeChange] = []

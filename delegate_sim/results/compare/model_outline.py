@@ -16,13 +16,16 @@ _DIGEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant operand: its type and shape, such as ``INT8[3,3,8,16]``."""
+    """A constant operand. ``type`` contains the data type and the shape, such as ``INT8[3,3,8,16]``."""
 
     type: str
 
 
 class Output(NamedTuple):
-    """The name, type and shape of a node's result. The name is unique in the subgraph."""
+    """An output of a node, or an input of a subgraph. The name is unique in the subgraph.
+
+    ``type`` contains the data type and the shape.
+    """
 
     name: str
     type: str
@@ -43,7 +46,7 @@ class NodeOutline:
 
     @property
     def name(self) -> str:
-        """The name of the first output, which identifies the node for readers."""
+        """The name of the first output. Messages identify the node by this name."""
         return self.outputs[0].name if self.outputs else ""
 
 

@@ -14,8 +14,8 @@ MatchingKey = Callable[[int], Hashable | None]
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     """Return the index in ``old`` of each node of ``new`` that existed before.
 
-    A node matches only a node of its own operator. The most certain matches are made first. Nodes are matched if they have, in
-    this order:
+    Matched nodes always have the same operator. The most certain matches are made first. Nodes are matched in this order if they
+    have:
 
     - the same names, the same operator, and the same operators all the way up to the inputs
     - the same operators all the way up to the inputs
@@ -68,7 +68,10 @@ class _Side:
         self.cones_below = self._cones_below()
 
     def _cones(self) -> list[str]:
-        """Return, for each node, a digest of its operator and of everything it depends on, without shapes and versions."""
+        """Return a digest for each node.
+
+        The digest covers the operators of the node and of all nodes that it depends on, without shapes and versions.
+        """
         digests: list[str] = []
         for index, node in enumerate(self.nodes):
             parts = [node.op]
@@ -84,7 +87,7 @@ class _Side:
         return digests
 
     def _cones_below(self) -> list[str]:
-        """Return, for each node, a digest of its operator and of everything that depends on the node."""
+        """Return a digest for each node. It covers the operators of the node and of all nodes that depend on it."""
         digests = [""] * len(self.nodes)
         for index in reversed(range(len(self.nodes))):
             parts = [self.nodes[index].op]
@@ -113,7 +116,7 @@ class _Matching:
         self.new_of: dict[int, int] = {}
 
     def pair_unique(self, key: Callable[[_Side, int], Hashable | None]) -> None:
-        """Pair unmatched nodes whose key is unique on each side."""
+        """Pair unmatched nodes that have the same key, if the key is unique in both versions."""
         old = _unique(self._unmatched(self.old, self.new_of), lambda index: key(self.old, index))
         new = _unique(self._unmatched(self.new, self.old_of), lambda index: key(self.new, index))
         for value, index in new.items():
@@ -121,7 +124,10 @@ class _Matching:
                 self._pair(old[value], index)
 
     def pair_neighbors(self, key: Callable[[_Side, int], Hashable]) -> None:
-        """Pair neighbors of matched nodes if their position and key are unique on each side, then continue from each new pair."""
+        """Pair unmatched neighbors of matched nodes that have the same position and key, and continue from each new pair.
+
+        A neighbor is not paired if another neighbor of the same node has the same position and key.
+        """
         waiting = list(self.old_of)
         while waiting:
             index = waiting.pop()
@@ -176,7 +182,7 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbors of a node by (position, key). Leave out neighbors that share their position and key."""
+    """Return the unmatched neighbors of a node by (position, key). Leave out neighbors that share both with another neighbor."""
     by_key: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbor in side.neighbors(index):
         if neighbor not in matched:

@@ -1,4 +1,4 @@
-"""Compare the results of one delegate on one model across releases of the platform behind the delegate.
+"""Compare a delegate's results for one model across releases of the platform behind the delegate.
 
 For example, Android is the platform behind NNAPI.
 """
@@ -33,7 +33,8 @@ def platform_rows(
 ) -> tuple[tuple[PlatformRow, ...], tuple[str, ...]]:
     """Simulate the runtime's default release on each release of the platform. A delegate without a platform has no rows.
 
-    Return the rows, and a text about the platform's releases that are left out because the simulations of the command ran out.
+    Return the rows and a text. The text lists the platform releases that were left out because the limit on simulations was
+    reached.
     """
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:

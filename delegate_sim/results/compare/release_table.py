@@ -61,11 +61,11 @@ class ReleaseRow:
     """The runtime's messages about a model that the release does not load."""
     measures: Measures
     moves: tuple[Move, ...]
-    """Changes since the last earlier release that loads the model; empty for the first release."""
+    """Changes since the latest earlier release that loads the model; empty if no earlier release loads the model."""
     notes: tuple[str, ...]
     """Uncertainties about the release's rules."""
     is_certain: bool = True
-    """False if the release is only predicted to fail when it creates the delegate kernels."""
+    """False if it is likely, but not certain, that the release fails to create the delegate kernels."""
 
     @property
     def is_loaded(self) -> bool:
@@ -101,7 +101,7 @@ class ReleaseTable:
     platforms: tuple[PlatformRow, ...] = ()
     """The results on the releases of the platform behind the delegate, if it has a platform."""
     not_simulated: tuple[str, ...] = ()
-    """The releases of the runtime and of the platform that were left out because of a limit, with the limit."""
+    """Texts that name the omitted releases of the runtime and of the platform, and the limit that caused the omission."""
 
     @property
     def full(self) -> tuple[Release, ...]:

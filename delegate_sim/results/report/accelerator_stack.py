@@ -114,7 +114,7 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
 
 
 def simulate_stack(model: Model, stack: Stack) -> StackResult:
-    """Apply the accelerators to a model, in order.
+    """Simulate the accelerators of a stack on a model, in the order in which LiteRT applies them.
 
     Raises OptionError for an unknown vendor, a missing SoC, or an option that no accelerator has.
     """
@@ -122,7 +122,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
     for name in stack.options:
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
-    # A model that was compiled ahead of time runs as it is: LiteRT asks no plugin again.
+    # A model that was compiled ahead of time runs as it is: LiteRT does not apply a plugin to it again.
     is_compiled = precompiled(model).is_compiled
     targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
     by_default = None
@@ -138,7 +138,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 
 
 def _registered(stack: Stack) -> frozenset[str]:
-    """Return the custom operators that CompiledModel registers, and the operator that its dispatch delegate claims.
+    """Return the custom operators that CompiledModel registers. With an NPU, this includes the operator of the dispatch delegate.
 
     The operators that CompiledModel registers for the GPU are not included (see ``Delegate.accelerator.registered_operators``).
     """

@@ -1,4 +1,4 @@
-"""The split of each partition over the devices behind a delegate, as data for reports."""
+"""Report how each partition is split across the devices behind a delegate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
-    """Return (partition number, split) for each split partition of a subgraph; an empty list if splits are unknown."""
+    """Return (partition number, split) for each partition of a subgraph that has a known split.
+
+    The list is empty if no split is known.
+    """
     if subgraph.decision is None or not subgraph.subsets:
         return []
     numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}

@@ -30,8 +30,8 @@ class Finding:
     """A problem or a remark.
 
     ``code`` is a code that ``delegate-sim explain`` explains. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is
-    one line that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. A statement about a node
-    begins with the verb, and ``node_name`` holds the subject; ``node_name`` is empty for all other statements.
+    one line that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. If the statement is about
+    a node, it begins with the verb, and ``node_name`` is its subject. Otherwise ``node_name`` is empty.
     """
 
     code: str

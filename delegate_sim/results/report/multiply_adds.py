@@ -25,8 +25,8 @@ def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
     Convolutions, matrix products and recurrent layers are counted. All other operators count as 0: element-wise work, pooling,
-    reductions, biases and activations are not counted. An unknown size counts with its value in ``shape``. The count is 0 if
-    operands are missing or do not have the required ranks and sizes.
+    reductions, biases and activations are not counted. For an unknown size, the count uses the value in ``shape``. The count is 0
+    if operands are missing or do not have the required ranks and sizes.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
     return counter(node) if counter is not None else 0
@@ -37,8 +37,7 @@ class Compute:
     """The multiply-adds of a run, not counting nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
-    """For each subgraph, the multiply-adds of the nodes that have any, keyed by node index, in plan order.
-    """
+    """For each subgraph, the multiply-adds of the nodes that have any, keyed by node index, in execution order."""
     delegated_nodes: tuple[frozenset[int], ...]
     """For each subgraph: the nodes that run on the delegate."""
 
@@ -158,7 +157,10 @@ def _lstm(node: NodeView) -> int:
 
 
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
-    """Return the count of both cells. An auxiliary input without weights of its own is the input of the backward cell."""
+    """Return the count of the forward cell and the backward cell.
+
+    An auxiliary input without auxiliary weights adds nothing to the count.
+    """
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
 

@@ -16,7 +16,11 @@ SELECTED = "selected"
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWords:
-    """Words for nodes that are delegated or selected, for all other nodes, and for the groups that these nodes form."""
+    """The words that a report uses for the nodes of a delegate or compiler plugin.
+
+    ``taken`` and ``kernel`` are words for nodes that are delegated or selected. ``left``, ``back`` and ``left_nodes`` are words
+    for all other nodes.
+    """
 
     taken: str
     left: str
@@ -31,7 +35,7 @@ class OutcomeWords:
 
     @property
     def share(self) -> str:
-        """The title of the share of nodes that are delegated or selected."""
+        """The title for the share of nodes that are delegated or selected."""
         return f"{self.taken} share"
 
 

@@ -42,7 +42,10 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Return the places of nodes that a later delegate took in inlined subgraphs, by subgraph and node index in the file."""
+    """Return the places of the nodes in inlined subgraphs that a later delegate took.
+
+    The keys are the indices of subgraph and node.
+    """
     by_subgraph: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
         places = {} if subgraph.decision is None else subgraph.decision.places
@@ -54,7 +57,7 @@ def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
 
 
 def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[int, str]) -> dict[int, str]:
-    """Return the place of each call that a delegate inlined, if all nodes of the called body have the same place."""
+    """Return the place of each call that a delegate inlined, if all nodes of the called subgraph have the same place."""
     parts: dict[int, set[str]] = {}
     for run in runs:
         decision = run.subgraphs[subgraph].decision
@@ -97,7 +100,10 @@ def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
-    """Return those of ``tensors`` that cross a boundary at run time: all except constants and tensors that a delegate added."""
+    """Return the members of ``tensors`` that cross a boundary at run time.
+
+    Constants and tensors that a delegate added do not cross it.
+    """
     return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 
 

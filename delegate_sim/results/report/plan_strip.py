@@ -1,4 +1,4 @@
-"""The execution plan as a strip: one cell for each node, in running order, showing the node's state."""
+"""Show the execution plan as a strip of cells, one cell for each node in execution order. A cell shows the state of its node."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _MOST = 400
 
 
 def strip_picture(run: Run) -> str:
-    """Return an HTML element that shows the states of the nodes in running order; an empty string for a model without nodes."""
+    """Return an HTML element that shows the state of each node in execution order; an empty string for a model without nodes."""
     lengths = run_lengths(run)
     states, size = cells(lengths, _MOST)
     if not states:

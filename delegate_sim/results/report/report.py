@@ -1,4 +1,4 @@
-"""The report of one or more runs, as objects and as the dictionary behind JSON output."""
+"""The report of one or more runs, and its JSON form."""
 
 from __future__ import annotations
 

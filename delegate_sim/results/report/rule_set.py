@@ -35,7 +35,11 @@ def _digest(delegate: Delegate) -> str:
 
 
 def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
-    """Yield all rules as plain data: operator, release, and the checks in order, represented by ``Check.data`` if present."""
+    """Yield the content of a rule book as plain data: one list for the book, then one list for each operator.
+
+    The list of an operator has its name, its first release, and its checks in order. A check without ``Check.data`` is
+    represented by its wording.
+    """
     yield [book.delegate, book.policy.name, sorted(book.explained)]
     for op, rule in sorted(book.rules.items()):
         yield [op, op in book.custom, _text(rule.introduced), *_rule_data(book, rule)]
