@@ -56,7 +56,7 @@ def write_answers(models: Models, form: str, output: str | None, table: ModelTab
         assert table.sheet is not None
         return table.sheet([result for _, results in parts for result in results], models.unreadable)
 
-    if parts or form != "text":  # otherwise standard error has all that is to be said
+    if parts or form != "text":  # otherwise standard error already has every message
         write_result(form, output, lambda: _whole(models, parts), lines, sheet)
     return models.exit_code
 

@@ -131,7 +131,7 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 @dataclass
 class _ReasonGroup:
-    """Nodes of one operator that stay on the CPU for the same reasons. The reasons are worded as for the first node."""
+    """Nodes of one operator that stay on the CPU for the same reasons. ``reasons`` has the wording for the first node."""
 
     subgraph: int
     op: str

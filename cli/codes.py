@@ -23,7 +23,7 @@ def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
 
 
 def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str, tuple[Source, ...]]:
-    """Return, keyed by code, the upstream sources of the checks with this code. Codes that no rule uses have no sources."""
+    """Return the upstream sources of the checks with each code, keyed by code. A code that no rule uses has no entry."""
     places: dict[str, list[tuple[Source, str]]] = {}
     for book in [book for delegate in delegates for book in delegate.rule_books]:
         for code, source, op in _sources(book, codes):

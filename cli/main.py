@@ -46,7 +46,9 @@ _ALIASES = {"analyse": "analyze", "diff": "verify"}
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
-"""The exception that click raises to show the help if there are no arguments. Before 8.2, click exits with 0 instead."""
+"""The exception that click raises to show the help if there are no arguments. Click before 8.2 has no such exception, and exits
+with 0 instead.
+"""
 
 
 class _Program(click.Group):

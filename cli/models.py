@@ -43,10 +43,10 @@ class Unreadable:
 
 
 def model_paths(given: Iterable[str]) -> list[str]:
-    """Return the paths of the models that the given paths stand for, in the given order and without duplicates.
+    """Expand the given paths into paths of models, in the given order and without duplicates.
 
-    A folder stands for the models below it. A pattern stands for the files that it matches, unless a file has the pattern as its
-    name. A path that stands for no model is kept, so that it can be reported.
+    A folder is replaced with the models below it. A pattern is replaced with the files that it matches, unless a file has the
+    pattern as its name. A path without any model is kept, so that it can be reported.
     """
     return list(dict.fromkeys([path for argument in given for path in _files_of(argument)]))
 
@@ -80,7 +80,7 @@ def require_models(path: str) -> None:
 
 
 def one_path(path: str) -> str:
-    """Return the path of the only model that a path stands for. Raises UsageError if there are several models."""
+    """Expand a path into the path of one model. Raises UsageError if there are several models."""
     paths = _files_of(path)
     if len(paths) > 1:
         raise click.UsageError(f"{path} matches {len(paths)} models, but one is needed here")
@@ -101,7 +101,7 @@ class Models:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a command that reports no findings."""
+        """The exit code of the command if it has no findings."""
         if any(model.is_fault for model in self.unreadable):
             return INTERNAL_ERROR
         return USAGE if self.unreadable else DONE
@@ -129,9 +129,9 @@ class Models:
                 yield result
 
     def affordable(self, path: str, targets: Sequence[Target], effort: Effort) -> Iterator[Target]:
-        """Yield the targets of a model while simulations are left; the other targets are reported as not simulated.
+        """Yield the targets of a model until the limit on simulations is reached. Report the other targets as not simulated.
 
-        Each target counts as one simulation, apart from what the caller counts.
+        Each target counts as one simulation. The caller counts its further simulations itself.
         """
         for number, target in enumerate(targets):
             if number and not effort.allows_target:

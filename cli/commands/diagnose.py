@@ -71,7 +71,7 @@ def command(
     answers = [answer for of_model in models.each(take) for answer in of_model]
     entries = [answer.entry for answer in answers]
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
-    if answers or form != "text":  # otherwise standard error has all that is to be said
+    if answers or form != "text":  # otherwise standard error already has every message
         lines = partial(_lines, answers, models.unreadable, is_single)
         whole = partial(_whole, entries, models.is_single)
         write_result(form, output, whole, lines, lambda: _sheet(answers, models.unreadable))

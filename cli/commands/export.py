@@ -27,7 +27,7 @@ _LOWERED, _LOWERED_JSON = "lowered", "lowered-json"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON)
 
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit", _LOWERED: "text", _LOWERED_JSON: "json"}
-"""The format that ``write`` gets instead of these export formats: node data is JSON, and GraphML is XML, like ``junit``."""
+"""For each of these export formats, the format to pass to ``write``. Node data is JSON. GraphML is XML, as is ``junit``."""
 
 _EPILOG = """\b
 Examples:

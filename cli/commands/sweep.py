@@ -207,7 +207,7 @@ def _write_page(swept: Swept, path: str) -> int:
 
 
 def _views(swept: Swept, folder: str) -> Iterator[PageView]:
-    """Yield a page view on every target for the first model and for each model that is the best on some target.
+    """Yield page views of the first model and of the best models, one view for each model and target.
 
     Each view is named after the settings with which its model was converted.
     """

@@ -48,7 +48,10 @@ def allow_replacing(context: click.Context, _: click.Parameter, value: bool) -> 
 
 
 def refuse_existing(context: click.Context, path: str) -> None:
-    """Raise ClickException if a file with content exists and may not be replaced. Devices and empty files are no obstacle."""
+    """Raise ClickException if a file with content exists and may not be replaced.
+
+    Devices and empty files may always be replaced.
+    """
     if not context.meta.get(_REPLACES) and os.path.isfile(path) and not path.startswith("/dev/") and os.path.getsize(path):
         raise click.ClickException(f"{path}: already exists; --force replaces it")
 

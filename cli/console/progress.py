@@ -40,7 +40,7 @@ class Progress:
             self._hidden = time.monotonic()
 
     def stop(self) -> None:
-        """Remove the line for good."""
+        """Remove the line permanently, and stop the thread."""
         self._is_done.set()
         self._thread.join()
         with self._lock:

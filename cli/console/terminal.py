@@ -47,7 +47,7 @@ def print_error(message: str) -> None:
 
 
 def columns() -> int:
-    """Return the width of the terminal: COLUMNS, the actual width, or 80."""
+    """Return the width of the terminal in characters: the variable COLUMNS, the actual width, or else 80."""
     return shutil.get_terminal_size().columns
 
 

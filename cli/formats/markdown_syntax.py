@@ -12,7 +12,7 @@ A backslash does not reliably escape a bar, since its effect depends on earlier 
 """
 
 _BREAK = "&#8203;"
-"""A zero-width space, which keeps GitHub from linking mentions and references; backslash escapes do not prevent that."""
+"""A zero-width space, which keeps GitHub from linking mentions and references. Backslash escapes do not prevent such links."""
 
 _SPECIAL = re.compile(
     r"""

@@ -23,7 +23,7 @@ def complete_socs(context: click.Context, parameter: click.Parameter, incomplete
 
 
 def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the codes of reports that start with the incomplete word."""
+    """Return the codes that start with the incomplete word, from all codes that a report can contain."""
     from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 
     from ..codes import explanations

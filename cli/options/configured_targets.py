@@ -1,4 +1,4 @@
-"""The targets of the configuration, for commands that name none."""
+"""The targets of the configuration. They are used if the command line describes no target."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..console.terminal import add_first_line
 def configured_targets() -> list[Target]:
     """Return the targets of the nearest configuration, and name them in the first line of the text output.
 
-    Returns an empty list if there is no configuration. Raises ConfigurationError if it has an error.
+    Return an empty list if there is no configuration. Raises ConfigurationError if the configuration has an error.
     """
     from delegate_sim.gate.configuration import NoConfigurationError, find_configuration, read_configuration
 

@@ -71,7 +71,7 @@ class DelegateCommand(click.Command):
 
 
 class DelegateName(_Choice):
-    """The name of a delegate, in any case. Delegates that can only be run are accepted too."""
+    """The name of a delegate, in upper or lower case. Delegates that can be run but not simulated are accepted, too."""
 
     name = "delegate"
 
@@ -79,7 +79,7 @@ class DelegateName(_Choice):
         super().__init__(choices, case_sensitive=False)
 
     def get_metavar(self, *_: Any, **__: Any) -> str:
-        """Return the word that stands for the name in the help, which lists the names only once."""
+        """Return the placeholder for the name in the help. The help lists the names only once."""
         return "NAME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -48,7 +48,7 @@ class TargetArguments:
         return given_options(delegates, pairs, self.flags)
 
     def targets(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> list[Target]:
-        """Return the targets. If the user describes none, they are those of the configuration, if there is one.
+        """Return the targets. If the user describes no target, return the targets of the configuration, if there is one.
 
         Raises OptionError, ConfigurationError or a ClickException that names the wrong argument.
         """

@@ -168,7 +168,10 @@ class _Text:
         yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
-        """Return the indices of nodes in B, and those in A if they differ. If only one side has the nodes, return its indices."""
+        """Return the indices of nodes in B, followed by the indices in A if these differ.
+
+        If only one side has the nodes, return the indices on that side.
+        """
         room = None if self.verbose else self.width // 3
         in_a = sorted([node.a.node for node in nodes if node.a is not None])
         in_b = sorted([node.b.node for node in nodes if node.b is not None])
@@ -253,7 +256,7 @@ def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Return, for each reason why a node stays on the CPU, a statement of the delegate's requirement."""
+    """Return a statement of the delegate's requirement for each reason why a node stays on the CPU."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}no delegate is asked about it"),)

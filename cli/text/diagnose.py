@@ -75,7 +75,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
-    # A cause that only the fix of another cause reveals may concern nodes that are delegated now.
+    # A cause that appears only after another cause is fixed may concern nodes that are delegated now.
     keeps = "keeps" if staying.issuperset(cause.nodes) else "once another cause is fixed, would keep"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:

@@ -38,7 +38,10 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Return the changes that bring most: the causes whose fixes alone delegate the most further multiply-adds, then nodes."""
+    """Yield the causes whose fix alone delegates the most additional multiply-adds.
+
+    The number of additional nodes breaks ties.
+    """
     causes = [
         (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
     ]
@@ -61,7 +64,10 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
 
 
 def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:
-    """Return the share of multiply-adds and the number of nodes that fixing a cause alone adds; nothing if it ends in failure."""
+    """Return the share of multiply-adds and the number of nodes that the fix of one cause adds.
+
+    Both are 0 if the model fails or nothing is delegated after the fix.
+    """
     now, then = diagnosis.now, finding.alone
     if then is None or then.measures.outcome not in TAKEN:
         return 0.0, 0

@@ -32,7 +32,7 @@ _NARROWEST = 24
 class Columns:
     """The headings of all columns except the column that names the model.
 
-    The first ``first`` columns stay together if the table is split; ``numbers`` lists the columns that hold numbers.
+    The first ``first`` columns stay together if the table is split; ``numbers`` lists the columns that contain numbers.
     """
 
     headings: Sequence[str]
@@ -88,7 +88,7 @@ def many_hint() -> Iterator[Line]:
 
 
 def details_hint() -> Iterator[Line]:
-    """Yield a hint on how to see the details of each target below a table that compares targets."""
+    """Yield a hint on how to see the details of each target. The hint follows a table that compares targets."""
     yield Line("")
     yield Line("Each in detail: --verbose, or one target at a time", _HINT)
 
@@ -101,7 +101,7 @@ def compared_row(comparison: Comparison) -> Sequence[str]:
 
 
 def searched_row(search: Search) -> Sequence[str]:
-    """Return the result of fixing the first set of causes, or of fixing all causes if the search found no set."""
+    """Return table cells for the first set of causes that a search found, or for all causes if it found no set."""
     cost, number = (
         (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
     )

@@ -133,7 +133,7 @@ def span_text(span: Sequence[ReleaseRow]) -> str:
 
 
 def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield text on the nodes that move in a release."""
+    """Yield text on the nodes whose placement changes in a release."""
     if not row.moves:
         return
     yield Line("")

@@ -145,8 +145,8 @@ class DelegateApplication:
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
         """Apply the delegate to a subgraph.
 
-        The runtime also applies the delegate again to the subgraphs that this subgraph calls. The log lines of these further
-        applications are added as well.
+        The runtime also applies the delegate again to the subgraphs that this subgraph calls. This method adds the log lines of
+        these further applications.
         """
         if not self.needs_static:
             return self._apply(graph)
@@ -211,7 +211,7 @@ class DelegateApplication:
         elif self.delegate.accelerator.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
-            # If the delegate allows dynamic tensors, only AllocateTensors prepares the plan, and nothing restores the original plan.
+            # With dynamic tensors allowed, only AllocateTensors prepares the plan, and nothing restores the original plan.
             self._tell_stage(failure)
             self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
         else:
@@ -228,9 +228,7 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Return the failure if the delegate refuses the partitioned subgraph as a whole; None if the delegate accepts the
-        subgraph.
-        """
+        """Return the failure if the delegate refuses the partitioned subgraph as a whole; None if the delegate accepts it."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure

@@ -250,9 +250,7 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
-        """Return for each subgraph: the nodes that need no CPU kernel, the order of the nodes, and the delegate kernels that
-        fail.
-        """
+        """For each subgraph, return the nodes that need no CPU kernel, the order of nodes, and the failing delegate kernels."""
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)

@@ -196,7 +196,7 @@ LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENS
 """For each family and release (oldest first), the operators whose highest loaded version changed, grouped by the new version."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""For each operator whose version 1 is not loaded, the lowest version that is loaded, which is the same in all releases."""
+"""The lowest loaded version of each operator whose version 1 is not loaded. It is the same in all releases."""
 
 NEWEST_KNOWN: Mapping[str, tuple[int, int]] = {"tf": (2, 21), "litert": (2, 3)}
 """The newest minor release of each family in the table."""

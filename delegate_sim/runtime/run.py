@@ -1,4 +1,4 @@
-"""The result of applying a delegate to a model: the plain data that reports are built from."""
+"""The result of applying a delegate to a model. Reports are built from this data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SubgraphRun:
     graph: Graph
     decision: Decision | None = None
     subsets: tuple[Subset, ...] = ()
-    """All partitions in running order; empty if no node was replaced."""
+    """All partitions in execution order; empty if no node was replaced."""
     plan: tuple[Subset, ...] = ()
     """Like ``subsets``, but with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()

@@ -5,8 +5,8 @@ Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/i
 
 Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. Such a release loads some tensors with
 negative sizes (and then runs out of memory), and rejects other such tensors because they need too many bytes. This module does
-not simulate that. It also omits two of the runtime's checks: of the storage of sparse constants, and of the dimensions of
-multi-axis quantization.
+not simulate that. It also omits two of the runtime's checks. These checks concern the storage of sparse constants and the
+dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 """Types whose tensors have no size until a value is set."""
 
 _MOST = 2**64 - 1
-"""The highest count that the runtime can hold."""
+"""The highest count that the runtime can represent."""
 
 _FEW = _MOST >> 8
 """This many elements never need more than ``_MOST`` bytes, whatever their type."""

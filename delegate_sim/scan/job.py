@@ -52,9 +52,9 @@ class Job:
 
 
 class JobAnswer(NamedTuple):
-    """The answer for a model: the rows of the targets that were judged, for the tables ``runs`` and ``causes``.
+    """The answer for a model: new rows for the tables ``runs`` and ``causes``.
 
-    All other targets keep their known rows.
+    There are rows for the targets on which the model was judged. All other targets keep their known rows.
     """
 
     model: str

@@ -202,7 +202,7 @@ def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
 def _arrow(path: str) -> tuple[Any, Any]:
     # Arrow's own allocator reserves 1 GiB of address space, and Arrow crashes if a limit does not allow this.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    np.bool_  # noqa: B018  # Arrow imports NumPy, which is to start no threads
+    np.bool_  # noqa: B018  # Arrow imports NumPy, which must not start threads
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:

@@ -129,11 +129,12 @@ class Result:
 
 
 def ask(scans: Sequence[str], sql: str) -> Result:
-    """Query the tables ``runs`` and ``causes`` of the last scan.
+    """Query the tables ``runs`` and ``causes`` of the last file in ``scans``.
 
-    The tables of the first scan are called ``before_runs`` and ``before_causes``. ``titles`` says in a few words what each code
-    means, and ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only these tables.
-    Raises ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is wrong.
+    If there are two files, the tables of the first file are called ``before_runs`` and ``before_causes``. ``titles`` says in a
+    few words what each code means, and ``release_order`` has the runtime releases of the last scan, oldest first. A query can
+    read only these tables. Raises ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is
+    wrong.
     """
     try:
         duckdb: Any = importlib.import_module("duckdb")

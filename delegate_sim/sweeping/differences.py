@@ -1,4 +1,7 @@
-"""Measure how much a conversion's outputs differ from the float model's, on the CPU. Results are cached with the conversion."""
+"""Measure how much the outputs of a conversion differ from the outputs of the float model, both on the CPU.
+
+Results are cached.
+"""
 
 from __future__ import annotations
 

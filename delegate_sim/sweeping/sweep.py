@@ -67,7 +67,7 @@ def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
 
 
 class _Judge:
-    """Judges conversions one by one; ``rows`` holds the finished rows."""
+    """Judges conversions one by one. ``rows`` contains the finished rows."""
 
     def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
         self.rows: list[SweepRow] = []

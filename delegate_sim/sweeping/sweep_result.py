@@ -30,9 +30,10 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class SweepRequest:
-    """The settings to try in addition to float and suggested settings.
+    """The settings that a sweep tries, and how it converts.
 
-    These are ``settings``, or all settings if ``everything`` is true.
+    The sweep always tries float and the suggested settings. In addition, it tries ``settings``, or all settings if ``everything``
+    is true.
     """
 
     settings: tuple[Settings, ...] = ()

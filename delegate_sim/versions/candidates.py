@@ -1,4 +1,4 @@
-"""Candidate versions of an operator, for use in place of its own version."""
+"""Versions to try in place of an operator's own version."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return a demand for each pair in ``versions``, which has a version and an operand type that needs this version."""
+    """Return a demand for each pair (version, type) in ``versions``: a node needs the version if its operand has the type."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 
@@ -386,7 +386,7 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         "SLICE": _SLICE,
         "SOFTMAX": _types((4, "FLOAT16"), (3, "INT16"), (2, "INT8")),
         "SPARSE_TO_DENSE": _types((3, "INT8"), (3, "UINT8"), (2, "INT64"), at=2),
-        # In some older models, SPLIT has version 3 for any data: the operand that was tested for INT32 is the first, the axis.
+        # In some older models, SPLIT has version 3 for any data, because the converter tested the axis operand for INT32.
         "SPLIT": _types((5, "FLOAT8"), (4, "INT16"), (3, "INT32"), (2, "INT8"), at=1),
         "SPLIT_V": _types((3, "FLOAT8"), (2, "INT8")),
         "SQUEEZE": _types((2, "STRING")),

@@ -27,9 +27,9 @@ _FORMS = ("text", "json")
 
 
 def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
-    """Return one stack for each requested SoC, with the requested accelerators, or all of them if only SoCs are given.
+    """Return one stack for each requested SoC, or a single stack if no SoC is requested.
 
-    Raises UsageError and OptionError.
+    A stack has the requested accelerators, or all accelerators if only SoCs are requested. Raises UsageError and OptionError.
     """
     names = tuple(ACCELERATORS) if accelerators is None else parse_accelerators(accelerators)
     if "npu" in names and not socs:

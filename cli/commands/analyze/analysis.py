@@ -30,7 +30,7 @@ class AnalysisJob:
 def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) -> Report:
     """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model.
 
-    The last targets have no run if they exceed the effort of a command.
+    The last targets have no run if the limit on the command's simulations is reached.
     """
     effort = Effort(model)
     runs: list[Run] = []

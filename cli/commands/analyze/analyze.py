@@ -164,9 +164,9 @@ def _advise(model: Model, run: Run) -> Advice:
 
 
 def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool) -> dict[str, Target]:
-    """Return, by delegate, the targets whose options have other values with the defaults of the delegate's API.
+    """Return targets with the option defaults of the delegates' APIs, by delegate. Omit targets whose options do not change.
 
-    There is none for a chain of several delegates, since each result depends on the delegates before.
+    The result is empty for a chain of several delegates, because the result of each delegate depends on the earlier delegates.
     """
     if is_chain and len(targets) > 1:
         return {}

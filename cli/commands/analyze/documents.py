@@ -74,7 +74,7 @@ class _Documents:
 
     @property
     def has_answers(self) -> bool:
-        """Whether any model could be analyzed. If none could, standard error has all that text output would say."""
+        """Whether any model could be analyzed. If not, standard error already has every message of the text output."""
         return bool(self._parts)
 
     def parts(self, report: Report, forms: Iterable[str], cache: AnalysisCache) -> dict[str, Any]:

@@ -11,5 +11,5 @@ from .analysis import AnalysisJob, each_alone, report_lines
 
 
 def single(targets: Sequence[Target], *, names_fixes: bool) -> AnalysisJob:
-    """Return the analysis that applies each delegate on its own, shown in detail."""
+    """Return the analysis that applies each delegate on its own and shows each run in detail."""
     return AnalysisJob(targets, partial(each_alone, targets), report_lines, names_fixes)

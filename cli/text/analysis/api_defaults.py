@@ -17,7 +17,7 @@ from .view import View
 
 
 def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -> Iterator[Line]:
-    """Yield one sentence if an application that uses the API's defaults gets another result than ``run``.
+    """Yield one sentence if the defaults of the delegate's API lead to a result that differs from ``run``.
 
     ``is_named`` adds the delegate's name.
     """

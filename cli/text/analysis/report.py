@@ -53,9 +53,11 @@ _SELECTED = (
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
-    """Yield the text of a run. For several runs, yield tables that compare them, and the text of each run if verbose.
+    """Yield the text of a report.
 
-    For a chain, the places of the nodes follow instead of the comparison, but only if ``is_running`` is true.
+    A single run is shown in detail. Several independent runs are shown as tables that compare the runs. If the view is verbose,
+    the details of each run follow. A chain is shown with the details of each requested delegate and, if ``is_running`` is true,
+    with the place of each node.
     """
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
@@ -104,7 +106,7 @@ def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
-    """Yield the text of a chain: the verdicts, all log lines as on a device, then details of each requested delegate."""
+    """Yield the text of a chain: the verdicts, the log lines of all runs, and then the details of each requested delegate."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from chain_verdict_lines(runs, view.width)
@@ -244,7 +246,7 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Say how many more nodes would be delegated with each dropped partition. Long lists are cut."""
+    """Return text on how many more nodes each dropped partition would delegate. Long lists are cut."""
     shown = dropped[:_GAINS_SHOWN]
     gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
     more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
@@ -253,7 +255,7 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """A condition that a node must meet to be delegated, with its code and its hint. It is the same for many nodes."""
+    """A condition that a node must meet to be delegated, with its code and its hint. Many nodes can have the same demand."""
 
     code: str
     needed: str
@@ -262,7 +264,10 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Nodes of one operator whose reasons differ only in numbers: the actual values, the unmet demands, and the node indices."""
+    """Nodes of one operator whose reasons differ only in numbers.
+
+    ``found`` has the actual values and ``demands`` has the unmet demands. Both have one entry for each distinct set of reasons.
+    """
 
     op: str
     found: list[str]

@@ -1,4 +1,4 @@
-"""The result of CompiledModel as text: the report of each step, the places of the nodes, and a table that compares SoCs."""
+"""The result of CompiledModel as text: the report of each accelerator, the node placement, and a table that compares SoCs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Return the text of a stack. For several stacks, return a table that compares them, and the text of each if verbose."""
+    """Yield the text of one stack, or a table that compares several stacks.
+
+    If verbose, the text of each stack follows the table.
+    """
     is_single = len(results) == 1
     if not is_single:
         yield from _side_by_side(results, view)

@@ -32,6 +32,6 @@ class View:
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     advise: Callable[[Model, Run], Advice] | None = None
     api_targets: Mapping[str, Target] = field(default_factory=dict)
-    """By delegate, the target with the defaults of the delegate's API, if options then have other values."""
+    """For each delegate whose options change with the defaults of its API, the target with these defaults."""
     cache: AnalysisCache | None = None
     """The cache of the model's simulations."""

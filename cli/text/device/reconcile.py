@@ -68,7 +68,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
 
 
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
-    """Return the lines on the driver profile that was learned."""
+    """Yield the text of a driver profile that was learned from a log."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
     rejections = learning.profile.rejections
@@ -82,7 +82,7 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
 
 
 def nothing_learned_lines(path: str) -> Iterator[Line]:
-    """Say that no profile is written, because nothing was learned about the driver."""
+    """Yield the message that no profile is written, because nothing was learned about the driver."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
     yield Line("  not written: nothing is learnt from a log that is not explained")

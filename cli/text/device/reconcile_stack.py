@@ -1,4 +1,4 @@
-"""The text of a reconciliation with several accelerators, one step after another."""
+"""The text of a reconciliation with several accelerators, one accelerator after another."""
 
 from __future__ import annotations
 

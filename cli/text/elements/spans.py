@@ -1,4 +1,4 @@
-"""Names of consecutive releases as spans."""
+"""Shorten lists of releases: consecutive releases become spans."""
 
 from __future__ import annotations
 

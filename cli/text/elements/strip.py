@@ -1,4 +1,4 @@
-"""The execution plan as a strip of characters (cells). A cell stands for one node, or for several nodes to save space."""
+"""The execution plan as a strip of characters (cells). A cell shows one node, or several nodes if the plan is long."""
 
 from __future__ import annotations
 

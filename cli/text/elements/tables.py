@@ -15,7 +15,7 @@ _NARROWEST_TEXT = 16
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, split: int, keys: int = 1) -> list[str]:
     """Return a heading row and further rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
-    If the columns do not fit, the columns from ``split`` on form a second table, which repeats the first ``keys`` columns. If
+    If the columns do not fit, the columns from index ``split`` on form a second table. It repeats the first ``keys`` columns. If
     these tables are still too wide, the columns are spread over more tables. Only text at the end of a line is cut.
     """
     columns = range(len(rows[0]))

@@ -1,4 +1,4 @@
-"""The target of a run: the delegate, the release of the runtime, and the options that matter."""
+"""The target of a run as text: the delegate, the release of the runtime, and the most important options."""
 
 from __future__ import annotations
 

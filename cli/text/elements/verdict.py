@@ -37,7 +37,7 @@ def verdict_lines(run: Run, width: int) -> list[Line]:
 
 
 def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
-    """Return the verdict on the first run of a chain, and what each later requested delegate takes of the rest."""
+    """Return the verdict on the first run of a chain, and the number of nodes that each later requested delegate takes."""
     places = Counter([place for rows in placements(runs) for _, place in rows])
     left = places.total() - places[runs[0].delegate.name]
     lines = verdict_lines(runs[0], width)
