@@ -1,4 +1,4 @@
-"""Search for the passes that improve a model on its targets, trying each pass in the simulator."""
+"""Search for the passes that improve a model on its targets. Each pass is tried in the simulator."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class FixPlan:
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
     not_simulated: tuple[str, ...] = ()
-    """The changes that were not tried because of a limit, with the limit."""
+    """The changes that were not tried because of a limit. Each text also names the limit."""
     split: Split | None = None
     """The split of trailing nodes into a second model; if set, ``rewritten`` and ``after`` describe only the first model."""
 
@@ -93,7 +93,7 @@ def search(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> FixPlan:
-    """Find passes that together improve a model on at least one target, and make it worse on no target.
+    """Find passes that together improve a model on at least one target, and make the result worse on no target.
 
     Exact passes come first; a less exact pass is applied only if it brings a further gain. Each step applies the pass with the
     largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
@@ -143,7 +143,7 @@ class _Search:
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
         """The result of applying each pass to the current model."""
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
-        """The results of applying the last chain of passes to the current model, pass by pass."""
+        """The passes that were last applied to the current model in sequence, with the result after each pass."""
         self._tried_together: tuple[Pass, ...] = ()
         """Passes that together bring no gain on the current model."""
 
@@ -266,7 +266,11 @@ class _Search:
         return True
 
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
-        """Apply passes in sequence; a pass rewrites only nodes that are still on the CPU after the previous pass."""
+        """Apply passes in sequence, and return each pass that changed the model with its result.
+
+        A pass rewrites only nodes that are still on the CPU after the previous pass, unless the pass is for all nodes. Results of
+        the last call are reused for passes at the start that are the same.
+        """
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]
         _, now, standings = chain[-1] if chain else (None, self._now, self._standing)

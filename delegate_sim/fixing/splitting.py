@@ -26,7 +26,7 @@ from .flatbuffer.new_tables import (
 from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Name of the metadata that describes each input and output of the whole model. It fits neither part of a split model."""
+"""Name of the metadata that describes each input and output of the whole model. It is wrong for both parts of a split model."""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
@@ -43,7 +43,7 @@ class Split:
     outputs: tuple[int, ...]
     """Original outputs that the second model computes, in their original order."""
     first_outputs: tuple[int, ...]
-    """Original outputs that the first model computes, in their original order, then other tensors that the second model reads."""
+    """Outputs of the first model: original outputs in their original order, then other tensors that the second model reads."""
 
     @property
     def between(self) -> tuple[Tensor, ...]:
@@ -53,7 +53,7 @@ class Split:
 
 
 def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
-    """Return the split that moves a model's trailing nodes to a second model; None if there are no such nodes.
+    """Return the split that moves a model's trailing nodes to a second model, or None if no such split is possible.
 
     Trailing nodes are nodes of the first subgraph that stay on the CPU and on which no other node depends. Nodes that have state
     or call subgraphs are never moved.
@@ -149,7 +149,7 @@ def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[in
 
 
 class _Second:
-    """Builds the tables of the second model; its tensors are numbered in the order of first use."""
+    """Builder of the second model's tables. Tensors are numbered in the order of first use."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
@@ -160,7 +160,7 @@ class _Second:
         self._buffer_numbers: dict[tuple[Any, ...], int] = {}
         self._tensors: list[NewTable] = []
         self.numbers: dict[int, int] = {-1: -1}
-        """The new index of each tensor of the unsplit model."""
+        """Index of each tensor in the second model, by its index in the unsplit model."""
         self._codes = list(dict.fromkeys([operator_code_of(node) for node in split.nodes]))
 
     def root(self) -> NewTable:
@@ -230,9 +230,9 @@ class _Second:
         return table
 
     def _buffer(self, tensor: Tensor) -> int:
-        """Return the number of a tensor's buffer; 0 for a tensor without elements.
+        """Return the number of a tensor's buffer, or 0 if the tensor is not a constant.
 
-        Tensors share buffers as in the unsplit model.
+        Constants that share a buffer in the unsplit model also share one in the second model.
         """
         if not tensor.is_constant:
             return 0

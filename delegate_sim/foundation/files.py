@@ -41,7 +41,7 @@ def inputs_kept() -> Iterator[None]:
 
 
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
-    """Open a regular file for reading. Raises OSError for any other file, since reading it could block or never end.
+    """Open a regular file for reading. Raise OSError for any other file, because reading it could block or never end.
 
     ``is_updated`` means that the caller reads the file in order to change it, so the file may be written later.
     """
@@ -62,7 +62,7 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
 
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
-    """Return the content of a file of at most ``most`` bytes. Raises OSError with a message that does not repeat the path."""
+    """Return the content of a file of at most ``most`` bytes. Raise OSError with a message that does not repeat the path."""
     most = raised(most)
     with open_input(path) as file:
         content = file.read(most + 1)
@@ -72,14 +72,14 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 
 
 def file_content(file: BinaryIO) -> memoryview:
-    """Read an open file into memory, or map it if it is large, and return the bytes. Raises OSError.
+    """Read an open file into memory, or map it if it is large, and return the bytes. Raise OSError if this fails.
 
     A mapped file must not shrink while it is in use: reading past the new end kills the process (SIGBUS).
     """
     size = os.fstat(file.fileno()).st_size
     if size > LARGEST_IN_MEMORY:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    return memoryview(file.read(size or LARGEST_IN_MEMORY))  # some file systems do not tell the size
+    return memoryview(file.read(size or LARGEST_IN_MEMORY))  # some file systems do not report the size
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
@@ -94,7 +94,7 @@ def keep_inputs(paths: Iterable[str]) -> None:
 
 
 def open_appended(path: str) -> BinaryIO:
-    """Open a file for appending and reading, and create it if it is missing. Raises OSError."""
+    """Open a file for appending and reading, and create it if it is missing. Raise OSError if this fails."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -119,7 +119,7 @@ def _refuse_status(status: os.stat_result) -> None:
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace the content of a file by text, given as one string or in parts. Raises OSError.
+    """Replace the content of a file by text, given as one string or in parts. Raise OSError if this fails.
 
     The old content stays until the new text is completely on disk. A file that has been read is replaced only if ``is_updated``
     is true, which means that the caller read the file in order to change it.
@@ -131,7 +131,7 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 def write_chunks(
     path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
 ) -> None:
-    """Like ``write_whole``, but replace a file by chunks of bytes. Raises OSError.
+    """Like ``write_whole``, but replace a file by chunks of bytes. Raise OSError if this fails.
 
     ``check`` is called with the path of the complete new file before the old file is replaced. If ``check`` raises, the old file
     stays.
@@ -147,7 +147,7 @@ def write_chunks(
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Like ``write_whole``, but replace a file by the output of a function. Raises OSError.
+    """Like ``write_whole``, but replace a file by the output of a function. Raise OSError if this fails.
 
     ``fill`` writes the new file to the path that it is given. If ``fill`` raises, the old file stays.
     """
@@ -174,9 +174,9 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 
 @contextmanager
 def alone_with(path: str) -> Iterator[None]:
-    """Hold the lock of a file inside this context; wait while another process holds the lock. Raises OSError.
+    """Hold the lock of a file inside this context; wait while another process holds the lock. Raise OSError if this fails.
 
-    Also remove unfinished files in the same folder, which are left behind by processes that are killed while writing this file.
+    Also remove the unfinished copies of this file that killed processes left in the same folder.
     """
     path = os.path.realpath(path)
     with _lock(path):

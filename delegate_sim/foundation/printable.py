@@ -17,7 +17,7 @@ _ESCAPES = _Escapes()
 
 
 def printable(text: str) -> str:
-    """Return text as one line that has no effect on a terminal.
+    """Return text as one line that is safe to print on a terminal.
 
     Every character that is not printable according to Unicode is escaped: controls, line ends, bidirectional overrides and other
     invisible characters, and undecodable bytes. Markup is left as it is.

@@ -19,11 +19,11 @@ TOMLDecodeError = reader.TOMLDecodeError
 _MOST_PARTS = 64
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:\.[ \t]*{_PART}){{{_MOST_PARTS}}}")
-"""The pattern of a key with too many parts. The time to read a key grows with the square of its number of parts."""
+"""Matches a key with too many parts. The time to read a key grows with the square of its number of parts."""
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Read a TOML document. Raises TOMLDecodeError, or RecursionError if arrays are nested too deeply."""
+    """Read a TOML document. Raise TOMLDecodeError, or RecursionError if arrays are nested too deeply."""
     long_key = _LONG_KEY.search(text)
     if long_key is not None:
         line = text.count("\n", 0, long_key.start()) + 1

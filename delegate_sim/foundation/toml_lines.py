@@ -49,7 +49,10 @@ def _has(content: Any, key: Sequence[str | int]) -> bool:
 
 
 def _within(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> int:
-    """Return the number of a statement's line that has the last of ``names``, or of its first line if no line has that name."""
+    """Return the number, counted from 1, of the line between ``start`` and ``end`` that contains the last name of ``names``.
+
+    If no line contains the name, return the number of the line ``start``. Both ``start`` and ``end`` are counted from 0.
+    """
     word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])") if names else None
     for number, line in enumerate(lines[start : end + 1], start):
         if word is not None and word.search(line.partition("#")[0]):

@@ -44,7 +44,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
 
 
 def _findings(run: Run) -> Iterator[Finding]:
-    """Yield an error if the whole graph is refused, and a warning for each CPU node that has another reason to stay there."""
+    """Yield an error if the whole graph is refused, and a warning for each node that stays on the CPU for another reason."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

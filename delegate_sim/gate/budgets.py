@@ -12,7 +12,7 @@ from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The allowed increase of a count: a number, or a share of the old count (0.1 for 10%)."""
+    """The allowed increase of a count: a number, or a share of the old count (0.1 for 10%), whichever is larger."""
 
     number: int = 0
     share: float = 0.0

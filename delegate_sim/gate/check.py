@@ -55,7 +55,7 @@ class Checked(Shown):
     results: Results
     update: Update | None
     live_reports: tuple[Mapping[str, Any], ...] = ()
-    """Reports of differences from real delegates, for bug reports to the project (schema ``delegate-sim/live-difference/1``)."""
+    """Bug reports about differences between the simulation and real delegates (schema ``delegate-sim/live-difference/1``)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data (schema ``delegate-sim/check/1``)."""

@@ -309,7 +309,7 @@ def _matched(root: str, patterns: Sequence[str]) -> set[str]:
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
-    """Return the files that match a pattern. A pattern that names a folder matches all models in it and its subfolders."""
+    """Return the files that match a pattern. The name of a folder matches all models in the folder and its subfolders."""
     if is_pattern(pattern):
         return matching_files(pattern, root)
     below = os.path.join(root, pattern)

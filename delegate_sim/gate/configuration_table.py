@@ -145,7 +145,7 @@ def parse_operators(value: Any) -> tuple[str, ...]:
 
 
 def parse_inside(path: str) -> str:
-    """Return a path inside the configuration's folder, so that a check writes nowhere else. Raise ValueError for other paths."""
+    """Return the path. Raise ValueError if it is outside the configuration's folder, because a check must not write there."""
     if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
         raise ValueError(f"takes what is in the folder of this file or below, not {path!r}")
     return path

@@ -1,4 +1,7 @@
-"""Judge one model on one target: find the measures that exceed the baseline or a budget, and the nodes that explain them."""
+"""Judge one model on one target.
+
+Find the measures that are worse than in the baseline or exceed a budget, and the nodes that explain them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from .budgets import Budgets, Regression, exceeded, improvements, regressions
 from .results import BETTER, FAILED, PASSED, Case
 
 _MOST_LISTED = 1_000
-"""Largest number of findings of one code, and of changes in the model, that are listed for a model on a target."""
+"""Largest number of findings with the same code, and of changes in the model, that a case lists."""
 
 
 def update_command(path: str) -> str:
@@ -105,7 +108,10 @@ def _shortened(case: Case) -> Case:
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
-    """Yield a finding if the model does not run: a warning if the baseline entry accepts that, otherwise an error."""
+    """Yield a finding if the model does not run: a warning if the baseline entry accepts that, an error if there is no entry.
+
+    If the entry does not accept it, the comparison with the baseline yields the finding instead.
+    """
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
         return

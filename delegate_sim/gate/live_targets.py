@@ -20,7 +20,7 @@ _INSTALL = "install what is missing (delegate-sim doctor), or leave the target o
 
 @dataclass(frozen=True, slots=True)
 class LiveCheck:
-    """The results that a live run adds to a case. ``report`` describes the difference for a bug report; None if there is none."""
+    """The results that a live run adds to a case. ``report`` describes the difference for a bug report, or is None."""
 
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()

@@ -153,7 +153,7 @@ def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
 
 
 def fingerprints(case: Case) -> Sequence[str]:
-    """Return, for each finding, a digest that stays the same if nodes are renumbered or messages are reworded.
+    """Return a digest for each finding. The digest stays the same if nodes are renumbered or messages are reworded.
 
     The digest depends on the model, target, code, subgraph, operator and tensor name; findings that agree in all of these are
     distinguished by their order.

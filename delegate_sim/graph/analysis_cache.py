@@ -1,4 +1,4 @@
-"""A cache that the simulations of one analysis share, for example of a table of releases or an overview of targets."""
+"""A cache for the simulations of one analysis, such as the analysis for a table of releases or an overview of targets."""
 
 from __future__ import annotations
 

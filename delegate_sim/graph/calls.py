@@ -53,11 +53,11 @@ class InCalls:
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]
     is_exact: bool
-    """False if the order of the plan may differ, because there are too many calls to simulate all of them."""
+    """False if the order of the plan may differ from the real order, because there are too many calls to simulate all of them."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
-    """Simulate the calls one after another, each of which replaces its nodes by kernels, and return the final partitions.
+    """Simulate successive calls and return the final partitions. Each call replaces a collection of nodes by kernels.
 
     ``name`` is the delegate's name. Raise PartitionError if the graph has a cycle.
     """
@@ -83,7 +83,7 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return each group of nodes as a subset with the tensors that cross its boundary, in the form that ``partition`` returns."""
+    """Return the groups of nodes as subsets, with the tensors that cross their boundaries."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

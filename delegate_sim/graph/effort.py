@@ -1,4 +1,4 @@
-"""Limit the simulations of a command, so that large models are answered in seconds."""
+"""Limit the simulations of a command, so that commands finish within seconds even for large models."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from .graph import Graph, file_graphs
 _Item = TypeVar("_Item")
 
 _MOST_NODES = 850_000
-"""Total number of nodes in all simulations of one model by one command, beyond which optional simulations are left out."""
+"""Limit on the number of nodes in all simulations of one model by one command. Above it, optional simulations are skipped."""
 _MOST_NODES_OF_TARGETS = 1_100_000
-"""As ``_MOST_NODES``, beyond which whole targets are left out."""
+"""Limit on the same number of nodes. Above it, whole targets are skipped."""
 _MOST_NODES_OF_A_QUESTION = 200_000
-"""Largest total number of nodes in the simulations for one question, such as which causes a cause needs."""
+"""Largest total number of nodes in the simulations for one question, such as which other causes a cause depends on."""
 _OF_A_NEW_FORM = 25
-"""Number of further nodes of one form that together count as much as the form's first node, in the limit of a question."""
+"""Number of nodes that each form adds to the size of a model when the limit for one question is computed.
+
+A form is one combination of operator, version, options and operand properties.
+"""
 _USUAL_OPERANDS = 8
-"""Number of operands of a node beyond which two operands count as a node."""
+"""Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
 _SMALL_CONSTANT = 64
-"""Largest size in bytes of a constant that counts as part of a form, such as a shape, axes, or a permutation."""
+"""Largest size, in bytes, of a constant whose value is part of a form. Such constants are shapes, axes and permutations."""
 
 
 class Effort:
-    """The simulations of one model that a command may still run.
+    """The limit on the simulations of one model that a command runs.
 
-    What a command must simulate is only counted. What it may leave out asks ``is_over`` or ``simulations`` first, and a further
-    target asks ``allows_target``.
+    Required simulations are only counted. Before an optional simulation, callers check ``is_over`` or ``simulations``. Before a
+    further target, callers check ``allows_target``.
     """
 
     def __init__(self, model: Model) -> None:
@@ -83,7 +86,10 @@ class Effort:
             raise LimitError(self.reason_for_targets)
 
     def simulations(self, at_least: int, at_most: int) -> int:
-        """Return the number of simulations for one question: ``at_least`` for large models, ``at_most`` for small models."""
+        """Return the number of simulations that one question may use, or 0 if no optional simulation is left.
+
+        The number is ``at_least`` for large models, ``at_most`` for small models, and between them for other models.
+        """
         if self.is_over:
             return 0
         nodes = sum([len(graph.nodes) for graph in file_graphs(self._model)]) + _OF_A_NEW_FORM * self._forms
@@ -91,7 +97,7 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The count of one simulation: the nodes, the subgraphs, and once more the first node of each form."""
+        """The cost of one simulation: the sizes of all nodes, plus one for each subgraph and one for each form of nodes."""
         return sum([1 + sum(map(_size, graph.nodes)) for graph in file_graphs(self._model)]) + self._forms
 
     @functools.cached_property
@@ -130,7 +136,7 @@ def _form_of(model: Model, tensor: Tensor) -> Hashable:
 
 
 class Tries:
-    """A number of tries for one question, within the effort of the command."""
+    """The limit on the tries for one question. The limit on the whole command also applies."""
 
     def __init__(self, count: int, effort: Effort) -> None:
         self._left = count
@@ -142,7 +148,7 @@ class Tries:
         return self._left <= 0 or self._effort.is_over
 
     def take(self) -> bool:
-        """Use one try; return whether there was one left."""
+        """Use one try, and return whether a try was left."""
         was_left = not self.are_over
         self._left -= 1
         return was_left

@@ -99,7 +99,7 @@ class Graph:
     def links(self) -> Sequence[tuple[int, int, int]]:
         """The links between nodes of the plan.
 
-        Each link has the last node that writes a tensor, a node that reads the tensor, and the tensor.
+        Each link is (writer, reader, tensor): a node that reads a tensor, and the last node that wrote the tensor before that.
         """
         links: dict[tuple[int, int, int], None] = {}
         last: dict[int, int] = {}
@@ -188,7 +188,7 @@ class NodeView:
 
     @property
     def is_constant_float16_dequantize(self) -> bool:
-        """Whether the node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
+        """True if the node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
         if self.op != "DEQUANTIZE" or self.node.is_custom:
             return False
         source = self.input(0)
@@ -240,7 +240,7 @@ def file_graphs(model: Model) -> tuple[Graph, ...]:
 
 
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Return the nodes that the runtime adds to the graph, numbered without the nodes that it refuses to add.
+    """Return the nodes that the runtime adds to the graph, renumbered if the runtime refuses to add some nodes.
 
     The runtime refuses a builtin node with parameters if one tensor is both input and output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).

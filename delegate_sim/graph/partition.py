@@ -82,7 +82,7 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    The type of the epochs alternates between delegated nodes and other nodes. An epoch ends when no node of its type is ready. So
+    Epochs of delegated nodes alternate with epochs of other nodes. An epoch ends when no node of its type is ready. So
     a node runs in the epoch of the last node that it waits for or, if that epoch has the other type, in the following epoch.
     """
     nodes, plan = graph.nodes, graph.execution_plan
@@ -90,7 +90,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
     first = bool(plan) and plan[0] in taken
     waits_for = _waits_for(plan, control_edges)
     awaited = dict.fromkeys([before for waiting in waits_for.values() for before in waiting], 0)
-    epoch_of = [_ALWAYS_READY] * (len(graph.tensors) + 1)  # the last element stands for an omitted tensor, whose index is -1
+    epoch_of = [_ALWAYS_READY] * (len(graph.tensors) + 1)  # the last element is for omitted tensors, whose index is -1
     epochs: list[_Epoch] = []
     for index in plan:
         node = nodes[index]
@@ -131,7 +131,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
 
 
 def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
-    """Return, for each node of the plan, the nodes after which it must run because of control edges."""
+    """Return a map from each node that control edges delay to the nodes that must run before it."""
     earlier: dict[int, list[int]] = {}
     for before, after in control_edges:
         if before >= 0 and after < len(plan):
@@ -239,7 +239,7 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Open an epoch for the first ready node of the plan and all nodes of its type; return whether this node is delegated."""
+        """Open an epoch of the same type as the plan's first ready node, and return whether its nodes are delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))

@@ -38,7 +38,7 @@ def computes_shapes(model: Model) -> bool:
 
 
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
-    """Return the model converted with inputs of known sizes.
+    """Return the model that a converter would write if the sizes of the inputs were known.
 
     ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the file replace the unknown sizes. In
     every subgraph, nodes whose results follow from the shapes are folded. With ``all_sizes``, such nodes are folded even if the

@@ -51,7 +51,7 @@ class Supposition:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """The codes of errors to ignore, among those with which a compiler plugin or LiteRT's loader refuses the whole model."""
+    """The codes of errors to ignore. A compiler plugin or LiteRT's loader refuses the whole model because of such an error."""
     assume_ops_registered: bool = False
     """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
     release: Release | None = None
@@ -77,7 +77,10 @@ class Supposition:
 
 
 def simulate_if(model: Model, target: Target, supposition: Supposition) -> Run:
-    """Simulate a model under these assumptions. Raise OptionError if the model lacks a named operator or node."""
+    """Simulate a model under the assumptions in ``supposition``.
+
+    Raise OptionError if the model lacks a named operator or node.
+    """
     return simulate_changed(changed(model, supposition, target.release), target, supposition)
 
 
@@ -90,7 +93,7 @@ def simulate_changed(change: Edited, target: Target, supposition: Supposition, c
 
 
 def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:
-    """Return the model with the assumed changes; return the original model if they change nothing in it.
+    """Return the model with the assumed changes, or the original model if nothing changes.
 
     Raise OptionError if the model lacks a named operator or node, and LimitError if the changed model is too large to simulate.
     """

@@ -72,7 +72,10 @@ def unchanged(model: Model) -> Edited:
 
 
 class Editor:
-    """The tensors and nodes of one subgraph while they are being changed. Tensors keep their indices; nodes may come and go."""
+    """The tensors and nodes of one subgraph while they are changed.
+
+    Tensors keep their indices; nodes may be added and removed.
+    """
 
     def __init__(self, model: Model, subgraph: Subgraph) -> None:
         self.model = model
@@ -80,11 +83,11 @@ class Editor:
         self.subgraph = subgraph
         self.tensors = list(self.graph.tensors)
         self.nodes: list[tuple[int, Node]] = [(node.index, node) for node in self.graph.nodes]
-        """The nodes, each after its index in the original model; -1 for an added node."""
+        """Pairs of a node's index in the original model (-1 for an added node) and the node."""
         self.inputs = list(subgraph.inputs)
         self.outputs = list(subgraph.outputs)
         self.options: dict[int, Mapping[str, Any]] = {}
-        """The changed options of nodes, by the negative position that the node stores."""
+        """The changed options of nodes, by the negative position in ``Node.options``."""
 
     def tensor(self, index: int) -> Tensor:
         """Return a tensor in its current state; ``NO_TENSOR`` for an omitted or missing tensor, whose index is negative."""
@@ -110,13 +113,13 @@ class Editor:
         return node._replace(options=(table, position))
 
     def with_op(self, node: Node, op: str, inputs: tuple[int, ...]) -> Node:
-        """Return the node with its results, but with another operator and operands, with version 1 and without options."""
+        """Return a copy of a node with another operator and other operands. The copy has version 1 and no options."""
         return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
-        """Replace each key of ``replaced`` by its value, as an operand of nodes and as an output.
+        """Replace tensors as operands of nodes and as outputs. ``replaced`` maps each tensor to its replacement.
 
-        Tensors that would replace each other in a circle are kept.
+        Tensors that would replace each other in a cycle are kept.
         """
         if not replaced:
             return

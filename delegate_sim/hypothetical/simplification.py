@@ -134,7 +134,7 @@ class _Neighbors:
 
 
 def _add_in_layers(editor: Editor) -> None:
-    """If the constant of an ADD has one value for each unit of the preceding FULLY_CONNECTED, turn it into the layer's bias.
+    """If the constant of an ADD has one value for each unit of the preceding FULLY_CONNECTED, make it the layer's bias.
 
     There may be a RESHAPE between the FULLY_CONNECTED and the ADD.
     """

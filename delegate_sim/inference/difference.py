@@ -112,9 +112,9 @@ class Continuation:
     inputs: tuple[tuple[bool, int], ...]
     """For each input: True and the index of an output of the other model, or False and the index of an original input."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the original model: the model that computes it (0: the other, 1: this), and its index in that model."""
+    """For each output of the original model: the model that computes it (0: the other, 1: this), and the index in that model."""
     tensors: Mapping[int, int]
-    """For tensors of the original model that this model also has: the index in this model, keyed by the index in the original."""
+    """The index in this model of each tensor that both this model and the original have, by the index in the original model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _PASSING_ON = frozenset(
 _MOST_ELEMENTS = 1 << 25
 """Largest number of elements that all inputs together may have. A 4K picture has fewer."""
 _PIECE = 1 << 20
-"""Number of elements to generate at a time, since generating needs more memory than the array itself."""
+"""Number of elements to generate in one step, since generating numbers takes more memory than storing them."""
 _FLAGS = 2
 """Exclusive upper bound for integers that are not indices: they are 0 or 1, as in masks."""
 
@@ -98,9 +98,10 @@ def _limit(graph: Graph, index: int) -> int:
 
 
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
-    """Read the inputs of a subgraph from a .npz file, whose arrays are named like the input tensors or the signature's arguments.
+    """Read the inputs of a subgraph from a .npz file.
 
-    Raise OptionError if an array is missing or does not fit its input.
+    The arrays have the names of the input tensors or of the signature's inputs. Raise OptionError if an array is missing or
+    does not fit its input.
     """
     try:
         with open_input(path) as file:

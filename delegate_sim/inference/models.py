@@ -33,7 +33,7 @@ def compare_models(
     facing = _facing(first, second)
     inputs = [from_file(path, first, graph) for path in data] + [
         generated_inputs(first, graph, seed, {})
-        for seed in range(samples)  # bounded: the user asks for so many
+        for seed in range(samples)  # bounded: the user sets the number
     ]
     return compare(first, second, inputs, {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
 
@@ -80,7 +80,7 @@ def _ends(model: Model) -> tuple[list[_End], list[_End]]:
 
 
 def _order(mine: Sequence[_End], theirs: Sequence[_End]) -> list[int]:
-    """Return, for each end of the first model (``mine``), the position of the corresponding end of the second (``theirs``).
+    """Return the position in ``theirs`` of the input or output that corresponds to each item of ``mine``, in order.
 
     Inputs and outputs correspond by signature name if both models have the same names, and otherwise by position.
     """

@@ -119,9 +119,9 @@ class _Stored:
 
 
 class _Facing:
-    """The second model, used like the first: with the first model's order of inputs and outputs.
+    """Runs the second model with the first model's order and types of inputs, and returns outputs in the first model's order.
 
-    Values whose types differ between the models are converted to real numbers.
+    Outputs whose types differ between the models are returned as real numbers.
     """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:

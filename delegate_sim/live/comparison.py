@@ -17,7 +17,7 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Limit on the partitions that are described, both of those that only the real code has and of those only in the simulation."""
+"""Largest number of partitions that are described, of those only in the real code's result and of those only simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class LiveResult:
 def comparable_release(engine: Engine, requested: Release) -> Release:
     """Return the release to simulate, so that the result can be compared with the installed code.
 
-    If the default release is requested, return the installed release. Raise OptionError for a release that is not installed.
+    If the default release is requested, return the installed release. If the code has no release number, return
+    ``requested``. Raise OptionError for a release that is not installed.
     """
     try:
         installed = parse_release(engine.software)

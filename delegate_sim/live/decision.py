@@ -16,7 +16,7 @@ class LiveNode:
 
     @property
     def words(self) -> str:
-        """Return the node's name for messages."""
+        """The node's name for messages."""
         if self.place is None:
             return self.op
         subgraph, node = self.place

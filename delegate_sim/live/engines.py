@@ -31,6 +31,6 @@ def find_engine(delegate: Delegate) -> Engine:
 
 
 def engines() -> Iterator[Engine]:
-    """Return the engine of every delegate that has an engine."""
+    """Yield the engine of every delegate that has an engine."""
     for name in LIVE_NAMES:
         yield find_engine(find_live(name))

@@ -8,7 +8,7 @@ addition, reading has a budget: the declared sizes of all tables, vectors and st
 proportion to the file size. So memory and time stay proportional to the file size, even if many references point to the same
 place.
 
-Position 0 stands for an absent field, since no field of a file can be at position 0.
+Position 0 means that a field is absent, since no field of a file can be at position 0.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Flatbuffer:
 class Tables:
     """Tables of one type, which are read one field at a time.
 
-    Position 0 stands for an absent table, which has no fields.
+    Position 0 means that a table is absent. An absent table has no fields.
     """
 
     def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int], title: str = "") -> None:
@@ -234,7 +234,7 @@ class Tables:
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table.
 
-        ``limits`` gives, for each table, the number of tensors in its subgraph. ``place`` returns the name of a table for error
+        ``limits`` gives the number of tensors in the subgraph of each table. ``place`` returns the name of a table for error
         messages, given the table's index.
         """
         rows = self.rows(field)
@@ -280,7 +280,7 @@ class Tables:
         return Tables(self.buffer, name, self.targets(field, f"one of its {name} tables"))
 
     def child_vectors(self, field: str) -> tuple[Tables, list[int]]:
-        """Return the elements of the vectors of tables that a field refers to, as one ``Tables``, and the vectors' lengths."""
+        """Return all elements of a field that is a vector of tables, as one ``Tables``, and the length of each vector."""
         references, counts = self._references(field)
         return self._referred(field, references), counts
 
@@ -296,7 +296,7 @@ class Tables:
         return name
 
     def _references(self, field: str) -> tuple[Sequence[int], list[int]]:
-        """Return the positions of the elements of the vectors of tables that a field refers to, and the vectors' lengths."""
+        """Return the positions of all elements of a field that is a vector of tables, and the length of each vector."""
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)

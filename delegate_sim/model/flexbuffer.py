@@ -19,7 +19,7 @@ def custom_options(model: Model, node: Node) -> FlexbufferMap:
 class FlexbufferMap:
     """The map in a flexbuffer.
 
-    If the value of a key is missing, unreadable or of the wrong type, the key reads as None or empty.
+    If the value of a key is missing, unreadable or of the wrong type, the methods return None or an empty result.
     """
 
     def __init__(self, content: bytes | memoryview) -> None:

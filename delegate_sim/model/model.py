@@ -60,12 +60,12 @@ class Quantization(NamedTuple):
 
     @property
     def is_affine(self) -> bool:
-        """Whether scales and zero points are stored with the tensor."""
+        """True if scales and zero points are stored with the tensor."""
         return self.kind == "affine"
 
     @property
     def is_per_channel(self) -> bool:
-        """Whether there is more than one scale."""
+        """True if there is more than one scale."""
         return len(self.scales) > 1
 
 
@@ -74,7 +74,7 @@ class Sparsity:
     """The storage of a sparse constant.
 
     ``traversal_order`` is the order in which the dimensions are stored. ``block_map`` lists the dimensions that are divided into
-    blocks. ``dimensions`` has a pair for each dimension: whether it is dense, and its size if so.
+    blocks. ``dimensions`` has a pair for each dimension: whether it is dense, and its size if it is dense.
     """
 
     traversal_order: tuple[int, ...]
@@ -116,7 +116,7 @@ class Tensor(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the data is in the model file.
+        """True if the data is in the model file.
 
         A tensor whose value is computed by Prepare does not count as constant.
         """
@@ -124,7 +124,7 @@ class Tensor(NamedTuple):
 
     @property
     def is_per_channel(self) -> bool:
-        """Whether the tensor has affine quantization with more than one scale."""
+        """True if the tensor has affine quantization with more than one scale."""
         return self.quantization is not None and self.quantization.is_affine and self.quantization.is_per_channel
 
     @property
@@ -139,7 +139,7 @@ class Tensor(NamedTuple):
 
     @property
     def has_unspecified_dimension(self) -> bool:
-        """Whether the shape signature has an unknown size (``HasUnspecifiedDimension`` in ``kernels/kernel_util.cc``)."""
+        """True if the shape signature has an unknown size (``HasUnspecifiedDimension`` in ``kernels/kernel_util.cc``)."""
         return self.shape_signature is not None and -1 in self.shape_signature
 
 
@@ -182,7 +182,7 @@ class Node(NamedTuple):
 
     @property
     def is_custom(self) -> bool:
-        """Whether this is a custom operator."""
+        """True if this is a custom operator."""
         return self.builtin_code == schema.CUSTOM
 
     def input(self, position: int) -> int:
@@ -298,8 +298,8 @@ class Model:
     def with_same_bytes(self, **changes: Any) -> Model:
         """Return a copy of the model that has the same bytes but other values in some fields.
 
-        The copy shares the options that this model has already read. Therefore, a negative key of ``changed_options`` must stand
-        for the same options in all copies.
+        The copy shares the options that this model has already read. Therefore, a negative key of ``changed_options`` must refer
+        to the same options in all copies.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options

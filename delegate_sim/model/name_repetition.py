@@ -11,9 +11,9 @@ from .model import Subgraph
 _MOST_SAID = 1 << 22
 """The limit for a small file: the total number of characters in the operator and operand names of all nodes."""
 _MOST_SAID_FOR_A_BYTE = 4
-"""The same limit for a large file, in characters for each byte of the file.
+"""The same limit for a large file, in characters per byte of the file.
 
-Models from converters have about one character for each byte.
+Models from converters have about one character per byte.
 """
 
 

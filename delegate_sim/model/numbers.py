@@ -202,7 +202,7 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
 
 
 def distinct(values: FlatNumbers) -> Sequence[Any]:
-    """Return the elements as Python numbers, but a ``RepeatedNumber`` as a single number."""
+    """Return the elements as Python numbers. The number of a ``RepeatedNumber`` is returned only once."""
     if isinstance(values, RepeatedNumber):
         return [values.number] if len(values) else []
     numbers: list[Any] = values.tolist()

@@ -38,7 +38,7 @@ class Options:
 
 @functools.cache
 def absent_options(table: str) -> Options:
-    """Return the options that a node without an options table has."""
+    """Return the options of a node without an options table: all fields are 0 or empty."""
     return Options(None, {name: type(default)() for name, default in schema.default_values(table).items()})
 
 
@@ -106,8 +106,8 @@ class OptionsReader:
 class _OptionsLayout:
     """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
 
-    ``elsewhere`` has a pair for each vector or string: the offset of the reference to it, and the number of bytes of one of its
-    elements.
+    ``elsewhere`` has a pair for each vector or string: the offset of its reference in the table, and the size of an element in
+    bytes.
     """
 
     vtable: bytes
@@ -132,7 +132,7 @@ def _layout(name: str, vtable: bytes) -> _OptionsLayout:
 def _values(table: FileTable) -> Mapping[str, Any]:
     """Return the value of each field of a table, by name.
 
-    If a field is outside the file, it and all fields that come later in the schema are treated as absent.
+    If a field is outside the file, this field and all later fields of the schema are treated as absent.
     """
     values = schema.default_values(table.name)
     try:

@@ -31,7 +31,7 @@ class Precompiled:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the file has compiled code or a build stamp."""
+        """True if the file has compiled code or a build stamp."""
         return self.is_stamped or bool(self.code_sizes)
 
     @property

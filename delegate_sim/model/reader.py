@@ -91,7 +91,7 @@ def _bundle_fault(path: str | None) -> str:
 
 
 def _source_fault(source: str) -> str:
-    """Return the error message for a source model in a format that has this name."""
+    """Return the error message for a source model; ``source`` describes the format of the source model."""
     return f"is {source}, not a TFLite model: convert it with delegate-sim sweep"
 
 

@@ -102,7 +102,7 @@ class Field:
 
     @property
     def is_vector(self) -> bool:
-        """Whether the field refers to a vector."""
+        """True if the field refers to a vector."""
         return self.type.startswith("[")
 
     @property
@@ -112,13 +112,13 @@ class Field:
 
     @property
     def target(self) -> str | None:
-        """The table type that the field refers to, or that the elements of its vector have; None if there is none."""
+        """The type of the tables that the field, or each element of its vector, refers to; None if there are no tables."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 
     @property
     def size(self) -> int:
-        """The number of bytes that the field takes in its table, which holds either a number or a reference."""
+        """The number of bytes of the number or reference that the table stores for the field."""
         return struct.calcsize(self.format or "<I")
 
     @property

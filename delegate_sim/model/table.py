@@ -67,7 +67,7 @@ class FileTable:
     def value(self, field: str) -> Any:
         """Return the value of a field, which is a number, a vector of numbers or a string.
 
-        If the table lacks the field, this is the field's default.
+        If the table lacks the field, return the field's default.
         """
         declared = self.fields[field]
         place = self.place(field)

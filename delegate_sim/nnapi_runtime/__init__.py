@@ -1,7 +1,7 @@
 """Simulation of Android's NNAPI runtime, without the drivers, as of Android 13 (feature level 8).
 
 This package checks operands, operations and whole models (``builder.ModelBuilder``), computes the feature level that a model
-needs, and compiles a model for a list of described devices (``compilation.compile_model``). No Android device is needed.
+needs, and compiles a model for a list of described devices (``compilation.compile_model``). It runs without an Android device.
 ``rules`` lists all checks. The functions in this module take test cases as plain data and return plain data.
 
 Upstream: packages/modules/NeuralNetworks of Android 13.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Imported on demand: code that builds models needs neither the cases nor the planner that they import.
+# ``cases`` is imported on demand: code that only builds models needs neither this module nor the planner that it imports.
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:

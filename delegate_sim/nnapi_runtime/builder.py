@@ -91,7 +91,7 @@ class ModelBuilder:
         return len(self._operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
-        """Set the scales of the channels for an operand of type TENSOR_QUANT8_SYMM_PER_CHANNEL: ``scales``, ``repeats`` times."""
+        """Set the channel scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand to ``scales``, repeated ``repeats`` times."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
         if operand is None:
             return
@@ -160,7 +160,7 @@ class ModelBuilder:
     ) -> None:
         """Set the model's inputs and outputs.
 
-        ``pointers`` has a flag for each of the two lists: if true, the list has a pointer even if it is empty.
+        ``pointers`` has a flag for each of the two lists: if true, the pointer to the list is not null even if the list is empty.
         """
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
@@ -178,7 +178,7 @@ class ModelBuilder:
         self._relaxed = allow
 
     def check(self) -> Version:
-        """Check the model as a whole, as ``finish`` does, and return the version that the model needs."""
+        """Check the model as a whole, like ``finish``, and return the version that the model needs."""
         return self._check(None)
 
     def finish(self) -> NnModel:

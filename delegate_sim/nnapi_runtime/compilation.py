@@ -63,7 +63,7 @@ class PlanKind(Enum):
 class CompilationOptions:
     """Options of a compilation.
 
-    ``simulated_failure`` is an error code with which the plan is made to fail, as in the runtime's own tests; 0 for no failure.
+    If ``simulated_failure`` is not 0, the plan fails with this error code. The runtime's own tests simulate failures like this.
     """
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
@@ -140,7 +140,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Make a temporary operand an output of the step that writes it if another step, or an interpreted IF or WHILE, reads it.
+    """If another step, or an interpreted IF or WHILE, reads a temporary operand, make it an output of the step that writes it.
 
     The model's own outputs are already outputs of the steps that write them.
 

@@ -81,14 +81,14 @@ class Device(Protocol):
 
     @property
     def is_cpu(self) -> bool:
-        """Whether this is the runtime's own CPU device."""
+        """True if this is the runtime's own CPU device."""
 
     @property
     def is_updatable(self) -> bool:
-        """Whether the driver is updated separately from Android."""
+        """True if the driver is updated separately from Android."""
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Return, for each operation of a model in run order, whether the device supports the operation."""
+        """Return whether the device supports each operation of a model, in run order."""
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
         """Compile these operations of a model and return the device's result code."""
@@ -116,7 +116,7 @@ class CpuDevice:
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Return, for each operation, whether it is neither an OEM operation nor an extension."""
+        """Return False for OEM operations and extensions, and True for all other operations."""
         return [one.type != OperationType.OEM_OPERATION and not is_extension(one.type) for one in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
@@ -143,7 +143,7 @@ class DriverDevice:
         return Version(self.feature_level)
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Return, for each operation, whether the driver accepts it.
+        """Return whether the driver accepts each operation.
 
         The runtime shows the driver only the operations that its feature level allows. If the call to the driver fails, no
         operation is accepted.

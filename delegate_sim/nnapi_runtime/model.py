@@ -101,7 +101,7 @@ class NnModel:
 
     @cached_property
     def operation_versions(self) -> tuple[Version, ...]:
-        """The version that each operation needs, including what its operands need."""
+        """The version that each operation needs, including the versions that its operands need."""
         return tuple(operation_version(one, self.operands, self.android) for one in self.operations)
 
     @cached_property
@@ -124,7 +124,7 @@ def combine(versions: Iterable[Version]) -> Version:
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
-    """Return the version that an operation needs, including what its operands need.
+    """Return the version that an operation needs, including the versions that its operands need.
 
     Upstream: validateOperationIncludingOperandVersions.
     """
@@ -151,7 +151,7 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
 
 
 def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
-    """Return, for each operand, whether its value exists before any operation runs."""
+    """Return whether the value of each operand exists before any operation runs."""
     temporary, output = Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT
     return [operand.lifetime is not temporary and operand.lifetime is not output for operand in operands]
 

@@ -123,12 +123,12 @@ class NnOperand:
 
     @property
     def has_unknown_size(self) -> bool:
-        """Whether the tensor's rank or one of its dimensions is unknown."""
+        """True if the tensor's rank or one of its dimensions is unknown."""
         return is_tensor(self.type) and (not self.dimensions or 0 in self.dimensions)
 
     @property
     def is_produced(self) -> bool:
-        """Whether an operation has to write the operand before another operation may read it."""
+        """True if an operation has to write the operand before another operation may read it."""
         return self.lifetime is Lifetime.TEMPORARY or self.lifetime is Lifetime.MODEL_OUTPUT
 
     @property
@@ -195,7 +195,7 @@ _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
-    """Check an operand as addOperand does.
+    """Check an operand in the same way as addOperand.
 
     ``has_pointer`` means that the pointer to the dimensions is not null even if there are no dimensions.
 
@@ -237,7 +237,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
 
 
 def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
-    """Check the scales of a per-channel operand as setOperandSymmPerChannelQuantParams does.
+    """Check the scales of a per-channel operand in the same way as setOperandSymmPerChannelQuantParams.
 
     Upstream: Validation.cpp validateOperandSymmPerChannelQuantParamsImpl.
     """
@@ -256,7 +256,7 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
 
 
 def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) -> None:
-    """Check the length of a value as setOperandValue or setOperandValueFromMemory does if the pointer to the value is not null.
+    """Check the length of a value that is set by setOperandValue or setOperandValueFromMemory with a pointer that is not null.
 
     Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
     """
@@ -272,7 +272,7 @@ def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) ->
 
 
 def check_no_value(length: int) -> None:
-    """Check the length that is passed with a null pointer as the value, which marks the operand as omitted."""
+    """Check the length for an operand that is omitted, that is, whose value is set to a null pointer."""
     if length:
         refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 

@@ -55,7 +55,7 @@ class Interpreted:
 class PlanStep:
     """Operations of one model that one device runs together.
 
-    ``source`` is the number of this model in the plan: 0 for the main model, more for models that an IF or WHILE refers to.
+    ``source`` is the number of this model in the plan: 0 for the main model, 1 or more for a model that an IF or WHILE refers to.
     """
 
     device: Device
@@ -72,7 +72,7 @@ class PlanStep:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, operation: NnOperation) -> None:
-        """Add an operation; the operations whose results it reads must have been added before."""
+        """Add an operation. The operations whose results it reads must already be in this or an earlier step."""
         self.operations.append(operation)
         for index in operation.inputs:
             if index not in self._seen:
@@ -95,12 +95,12 @@ class PlanStep:
 
     @property
     def has_inputs(self) -> bool:
-        """Whether the step reads anything other than constants."""
+        """True if the step reads anything other than constants."""
         return bool(self.model_inputs or self.temporary_inputs or self.output_inputs)
 
     @property
     def has_outputs(self) -> bool:
-        """Whether the step writes a model output or a result that another step reads."""
+        """True if the step writes a model output or a result that another step reads."""
         return bool(self.model_outputs or self.temporary_outputs)
 
     @property

@@ -195,9 +195,9 @@ def feature_level(api_level: int) -> int:
 
 
 class Version(NamedTuple):
-    """The version of NNAPI that a model or an operation needs.
+    """The version of NNAPI that a model or an operation needs, or that a device supports.
 
-    ``level`` is a feature level. ``runtime_only`` means that no driver supports the model or operation, only the runtime itself.
+    ``level`` is a feature level. ``runtime_only`` means that only the runtime itself, and no driver, supports this version.
 
     Upstream: common/types/include/nnapi/Types.h, Version.
     """

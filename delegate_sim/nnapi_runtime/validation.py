@@ -23,7 +23,7 @@ def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point
 
 @functools.lru_cache(_KEPT)
 def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
-    """Return why addOperand refuses an operand; None if it accepts the operand."""
+    """Return the refusal if addOperand refuses an operand, otherwise None."""
     try:
         check_operand_type(NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
     except NnRefused as refused:
@@ -33,7 +33,7 @@ def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
 
 @functools.lru_cache(_KEPT)
 def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
-    """Return why ``call`` refuses to set an operand's value of ``length`` bytes; None if it accepts the value."""
+    """Return the refusal if ``call`` refuses to set an operand to a value of ``length`` bytes, otherwise None."""
     try:
         check_value(NnOperand(key.type, key.dimensions), length, call)
     except NnRefused as refused:
@@ -64,9 +64,9 @@ class OperationVerdict:
 def validate_with_operands(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease
 ) -> OperationVerdict:
-    """Return the verdict on an operation alone, and the verdict on it together with its operands."""
+    """Return the verdict on an operation alone, and the verdict on the operation together with its operands."""
     if code in _CONTROL_FLOW:
-        # The verdict on control flow depends on the models that its operands refer to, which a key does not hold.
+        # This verdict is not cached: it depends on the models that operands of control flow refer to, and keys lack these models.
         return _verdict(code, inputs, outputs, android)
     return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
 

@@ -13,11 +13,11 @@ from .types import Version
 
 
 def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
-    """Return the operations, in run order, that the runtime shows to a device when it asks the device for support; None if none.
+    """Return the operations that the runtime shows to a device, in run order; None if the runtime shows nothing.
 
     A device with the version that the model needs sees the whole model. Any other device sees a slice: the operations that need
-    no higher version than the device has. The runtime shows nothing if the slice has no outputs, or if it refers to another
-    model, since the runtime cannot slice that model.
+    no higher version than the device has. The runtime shows nothing if the slice has no outputs. It also shows
+    nothing if an operation of the slice refers to another model, since the runtime cannot slice that model.
     """
     if model.version.fits(available):
         return list(model.operations)

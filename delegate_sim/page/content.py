@@ -47,7 +47,7 @@ class PageView:
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
-    """Return the content of a page that has these views. Raise MissingPackageError if the layout package is missing."""
+    """Return the content of a page with these views. Raise MissingPackageError if the layout package is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
     graphs = _Graphs()
@@ -180,7 +180,7 @@ def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:
-    """Return a subgraph as plain data: for each node in plan order, its state, partition, reasons and place in the drawing."""
+    """Return a subgraph as plain data: the state, partition, reasons and drawing position of each node, in plan order."""
     graph = run.graph
     plan = graph.execution_plan
     drawing = draw(run)
@@ -247,7 +247,7 @@ def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
     """Return a ranked cause as plain data.
 
-    The data refers to other causes, which must be fixed together with this cause, by the numbers that ``numbers`` gives them.
+    ``numbers`` gives each cause a number. The entry ``needs`` has the numbers of the causes to fix together with this cause.
     """
     cause = finding.cause
     return {
@@ -273,7 +273,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return, for each subgraph, the pairs of nodes that correspond in two models; None if both models are the same object."""
+    """Return the corresponding nodes of two models, as pairs for each subgraph; None if both models are the same object."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

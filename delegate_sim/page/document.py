@@ -47,7 +47,7 @@ def document(content: Mapping[str, Any]) -> str:
 
 
 def as_data(content: Any) -> str:
-    """Return content as JSON in which no text can end the HTML element that contains it."""
+    """Return content as JSON in which no text can end the HTML element that contains the JSON."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     for character, escape in escapes.items():

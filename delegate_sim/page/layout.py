@@ -43,7 +43,10 @@ _WIDEST_OPTIMIZED = 5_000
 The library's run time is quadratic in the number of nodes in a layer.
 """
 _MOST_ROUTED = 50_000
-"""The library is used up to this total length of all edges, counted in layers, since its run time grows with the length."""
+"""The library is used if the total length of all edges, counted in layers, is at most this number.
+
+The library's run time grows with this length.
+"""
 
 _STACK = 512 << 20
 """Stack size in bytes for the library, which recurses once for each node of a path. Unused stack takes no memory."""
@@ -158,7 +161,7 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
 
 
 def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
-    """Return the connected parts in the order of their first nodes; each part gives the column and layer of its nodes."""
+    """Return the connected parts in the order of their first nodes; each part maps its nodes to (column, layer)."""
     order = {node: position for position, node in enumerate(nodes)}
     pieces = [_layered(positions) for positions in _library_layouts(edges)]
     connected = {node for edge in edges for node in edge}
@@ -190,7 +193,7 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
 
 
 def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
-    """Return the edges of each connected part, in their order."""
+    """Return the edges of each connected part, in the given order."""
     neighbors: dict[int, list[int]] = {}
     for a, b in edges:
         neighbors.setdefault(a, []).append(b)

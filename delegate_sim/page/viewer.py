@@ -25,7 +25,7 @@ class PageViewer:
     """Shows a report as a page, with the causes of the refusals."""
 
     def html(self, report: Report) -> str:
-        """Return the page as HTML. The page of a chain shows no causes, since a diagnosis is about a single delegate."""
+        """Return the page as HTML. The page for a chain of delegates shows no causes, since a diagnosis is about one delegate."""
         from ..graph.effort import Effort
         from .document import page
 

@@ -1,4 +1,4 @@
-"""Compute the result of a single operator whose operands are constant, as converters do (constant folding).
+"""Compute the result of a single operator whose operands are constant (constant folding, as in converters).
 
 The module supports the operators that models use to compute shapes, axes and masks. Their operands may be integers, booleans or
 floats; quantized constants are not folded, because converters do not fold them either.
@@ -30,7 +30,7 @@ A converter does not fold a result that would make the file much larger.
 def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:
     """Return the results of a node, computed from the values of its operands; ``types`` lists the types of the results.
 
-    Returns None if the operator is not supported, a result is too large, or the operands do not fit together.
+    Return None if the operator is not supported, a result is too large, or the operands do not fit together.
     """
     evaluator = _EVALUATORS.get(op)
     kinds = [schema.NUMPY_TYPES.get(name) for name in types]
@@ -172,7 +172,7 @@ def _fill(_: Options, operands: Sequence[Array]) -> Array:
 
 
 def _small(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape as a tuple; raise ValueError if it has too many elements, before memory is allocated for them."""
+    """Return a shape as a tuple. Raise ValueError if an array of this shape has more elements than a folded result may have."""
     if element_count(shape) > _LARGEST_RESULT:
         raise ValueError("too large")
     return tuple(shape)

@@ -101,7 +101,7 @@ class Folding:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
-            # A converter folds before it quantizes. The quantized values are not needed here, so zeros stand for them.
+            # A converter folds before it quantizes. The quantized values are not needed here, so zeros are stored instead.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             if not is_known:
                 return False

@@ -340,7 +340,7 @@ class KernelNode:
         self.node = self.node._replace(outputs=tuple(outputs))
 
     def ensure(self, condition: bool, message: str) -> None:
-        """Refuse the node unless the condition holds (``TF_LITE_ENSURE``). ``message`` describes the problem in our wording."""
+        """Refuse the node unless the condition holds (``TF_LITE_ENSURE``). ``message`` is our own description of the problem."""
         if not condition:
             raise PrepareError(message)
 
@@ -372,8 +372,8 @@ class KernelNode:
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
-        Refuses the node if the new shape changes the shape or the size in bytes of a constant. Refuses it also if the new shape
-        has a negative size, unless tensors of this type have no size in bytes.
+        Refuse the node if the shape or the size in bytes of a constant would change. Also refuse the node if a size in the new
+        shape is negative, unless tensors of this type have no size in bytes.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))

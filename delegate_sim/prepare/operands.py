@@ -54,7 +54,7 @@ def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
 def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
     """Yield the flat positions of selected elements of a tensor.
 
-    ``axes`` gives, for each dimension, its size and the indices that are selected along it.
+    ``axes`` has a pair for each dimension: the size of the dimension, and the indices that are selected along it.
     """
     along, distance = [], 1
     for size, taken in reversed(axes):

@@ -33,7 +33,7 @@ _DEEPEST_CALL = 100
 _MOST_CALLS = 100
 """The largest number of preparations that calls may cause, on average per subgraph.
 
-If calls cause more preparations, the real runtime takes too long.
+If calls would cause more, preparation fails. The real runtime would take too long to prepare such a model.
 """
 
 
@@ -45,7 +45,7 @@ def prepare(
     unregistered: frozenset[str] = frozenset(),
     cache: AnalysisCache | None = None,
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph in order, as a release of the runtime does before it passes the subgraph to a delegate.
+    """Prepare every subgraph in order, in the same way as the runtime prepares subgraphs before it applies a delegate.
 
     With ``fixed_shapes``, a tensor that would be dynamic gets its shape from the file, as if the model had been converted with
     known shapes. Only outputs of type STRING may stay dynamic, because a file cannot give their size. ``repaired`` lists nodes
@@ -109,9 +109,9 @@ def prepare_rest(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the first subgraph after delegates took nodes; return the failure, if a node cannot be prepared.
+    """Prepare the first subgraph after delegates took nodes; return the failure if a node cannot be prepared, otherwise None.
 
-    Return None if no node fails before the first node with a dynamic result. ``taken`` maps the index of a subgraph to the nodes
+    Nodes after the first node with a dynamic result are not prepared. ``taken`` maps the index of a subgraph to the nodes
     that delegates took. The shapes that a delegate gives to the results of these nodes are not known. The shapes from the CPU
     kernel are used instead or, if the CPU kernel refuses the node, the shapes from the file.
     """
@@ -135,7 +135,7 @@ def prepare_around(
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
-    """Prepare every subgraph as a converter does: tensors that can be computed from known shapes become constant."""
+    """Prepare every subgraph, and fold the tensors that a converter can compute from known shapes into constants."""
     interpreter = _FoldingInterpreter(model, release)
     return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
 
@@ -148,7 +148,7 @@ class Repreparation:
         self._interpreter = _Interpreter(graph.model, release=release)
 
     def refusal(self, node: Node) -> str | None:
-        """Return why the CPU kernel refuses a node; None if it does not refuse the node."""
+        """Return the reason why the CPU kernel refuses a node; None if the kernel accepts the node."""
         try:
             self._interpreter.prepare_node(self._graph, node)
         except PrepareError as error:
@@ -227,8 +227,9 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """For each subgraph, its interface and the value of ``_changes`` when a caller last had it prepared."""
+        """The interface of each subgraph and the value of ``_changes`` when the subgraph was last prepared for a caller."""
         self._changes = 0
+        """The number of calls so far that changed the interface of the called subgraph."""
         self._elements = ComputedElements()
         self._calls_made = 0
 
@@ -325,7 +326,7 @@ class _Interpreter:
         self._preparing.pop()
 
     def _refuse_unregistered(self, node: Node) -> None:
-        """Refuse a custom operator that is not registered, and so has no Prepare function (``Subgraph::OpPrepare``)."""
+        """Refuse a node with an unregistered custom operator, which has no Prepare function (``Subgraph::OpPrepare``)."""
         if node.is_custom and node.op in self._unregistered:
             raise PrepareError(f"nobody registers custom operator {node.op}", (unregistered_line(node.op),), unregistered=node.op)
 

@@ -21,7 +21,7 @@ class Release(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The sort key of the release, which orders releases by the age of their rules.
+        """A sort key that orders releases by the age of their rules.
 
         LiteRT continues TensorFlow Lite after release 2.17. A TensorFlow release after 2.17 has the key of the LiteRT release
         from the same time. A minor release without a patch number has the key of its first patch release.
@@ -75,7 +75,7 @@ def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
     A release between two known releases is accepted, and uses the rules of the known release before it (see
-    ``release_note``). Any other name raises OptionError with a list of the known releases.
+    ``release_note``). For any other name, raise OptionError with a list of the known releases.
     """
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None

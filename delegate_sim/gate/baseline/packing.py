@@ -12,7 +12,7 @@ from ...foundation.limits import how_to_raise, raised
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 
 _LARGEST = 1 << 28
-"""Largest size of an outline in bytes."""
+"""Largest size of an unpacked outline, in bytes."""
 _MOST_NODES = 1 << 24
 
 

@@ -70,7 +70,7 @@ _CODES = frozenset(OperationType)
 def validate_operation(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
-    """Return the version that an operation needs, without the versions that the types of its operands need.
+    """Return the version that an operation needs, not including the versions that the types of its operands need.
 
     Raise NnRefused if addOperation fails.
 

@@ -1,4 +1,4 @@
-"""Rules on IF and WHILE. These operations refer to other models, whose inputs and outputs their operands have to match.
+"""Rules on IF and WHILE. The operands of these operations have to match the inputs and outputs of the models they refer to.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """
@@ -57,7 +57,7 @@ def validate_while(view: OperationView) -> Version:
     _check_condition(condition.output_operands[0], "output of the condition model")
     body = _model(view, WHILE_BODY)
     _check_count("inputs of the body model", len(body.inputs), len(outer))
-    # The body's outputs are the values that the loop returns, then the loop's own state; inputs that it only reads come last.
+    # The body's outputs are the values that the loop returns, then the loop's own state. Inputs that are only read come last.
     if not len(view.outputs) <= len(body.outputs) <= len(body.inputs):
         needed = f"{len(view.outputs)} to {len(body.inputs)}"
         refuse(MODEL_COUNT, Call.ADD_OPERATION, "outputs of the body model", len(body.outputs), needed)

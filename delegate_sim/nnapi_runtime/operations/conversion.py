@@ -21,7 +21,10 @@ CAST_SHAPE = operation_rule(
 
 
 def _cast_shape(view: OperationView) -> Violation | None:
-    """Return the violation if input and output shapes differ; if the output has an unknown dimension, nothing is checked."""
+    """Return the violation if the shapes of input and output differ.
+
+    Nothing is checked if the rank of either is unknown, or a dimension of the output is unknown.
+    """
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None

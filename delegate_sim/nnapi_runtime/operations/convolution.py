@@ -55,8 +55,8 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
     """Return the allowed lists of a convolution's inputs.
 
     Each list has tensors, then INT32 scalars, and at level 3 and above optionally a layout flag and dilation factors.
-    ``implicit`` is the number of scalars if one of them is the padding scheme. With explicit padding, four sizes replace this
-    one.
+    ``implicit`` is the number of scalars if one of them is the padding scheme. With explicit padding, four sizes replace the
+    padding scheme.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):

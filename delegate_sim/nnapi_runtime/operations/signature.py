@@ -1,4 +1,4 @@
-"""Building blocks of the rule on an operation.
+"""Building blocks of the rules on operations.
 
 In most operations, the type of one tensor, the deciding tensor, determines the types of all other operands.
 ``OperationRule.levels`` lists the possible types of this tensor, with the feature level that each type needs. ``inputs`` and
@@ -66,7 +66,7 @@ BOOL = one_of(T.BOOL)
 FLOAT32 = one_of(T.FLOAT32)
 TENSOR_INT32 = one_of(T.TENSOR_INT32)
 TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
-# A scalar of the tensor's kind: half precision for half precision, an integer for integers.
+# A scalar that fits the deciding tensor: FLOAT16 for a FLOAT16 tensor, INT32 for an INT32 tensor, otherwise FLOAT32.
 SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
 # The bias of a quantized operation is 32 bits wide.
 BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
@@ -162,7 +162,7 @@ class OperationRule:
     optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return the version that an operation needs, without the versions that the types of its operands need.
+        """Return the version that an operation needs, not including the versions that the types of its operands need.
 
         Raise NnRefused at the first broken rule.
         """

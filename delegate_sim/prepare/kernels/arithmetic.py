@@ -45,7 +45,7 @@ _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 
 _MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
-"""The types for which the product is computed here, because a later kernel might read the product during its preparation."""
+"""The types of products that are computed here. The Prepare function of a later kernel may read such a product."""
 _ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
 
 _SELECT_MAX_RANK = 8
@@ -112,7 +112,7 @@ def _check_int16_sum(
 def _check_rescaled_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Refuse the node if the scales of a sum lead to multipliers on which the runtime aborts.
+    """Refuse the node if the scales of a sum lead to multipliers for which the runtime aborts.
 
     The multiplier of the result must not be 1, and may be above 1 only if ``may_enlarge`` is set.
     """
@@ -126,7 +126,7 @@ def _check_rescaled_sum(
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
     """Return the common scale to which the kernel converts both operands: twice the larger of their scales.
 
-    Refuses the node if an operand has no scale, because the runtime then aborts.
+    Refuse the node if an operand has no scale, because the runtime then aborts.
     """
     node.ensure(first.scale > 0 and second.scale > 0, "the runtime aborts, as an input has no scale")
     return 2 * max(first.scale, second.scale)

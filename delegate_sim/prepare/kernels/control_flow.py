@@ -13,9 +13,9 @@ from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _KNOWN_VARIABLES = parse_release("tf-2.12")
-"""Since this release, the result of READ_VARIABLE has the shape that the file gives it; before, the result was dynamic.
+"""Since this release, the result of READ_VARIABLE has the shape that the file gives it.
 
-This was measured with released wheels.
+In earlier releases, the result was dynamic. This was measured with released wheels.
 """
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")

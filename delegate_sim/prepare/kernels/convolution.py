@@ -19,7 +19,7 @@ Earlier releases check it only for INT16 inputs, as measured with 2.1.6.
 _TRANSPOSE_CONV_TAKES_HYBRID = parse_release("tf-2.17")
 """Since this release, TRANSPOSE_CONV accepts INT8 weights with float inputs.
 
-Earlier releases were measured to check the type of the weights for every input type.
+Measurements showed that earlier releases check the type of the weights for every input type.
 """
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
 """Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of its input channels.
@@ -200,7 +200,7 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.ensure(bias.element_count == weights.shape[0], "the bias does not have one element for each output channel")
     node.ensure(source.shape[3] == weights.shape[3], "input and weights have different numbers of channels")
 
-    # Unlike other kernels, this kernel makes its result dynamic even if the output shape is known from Prepare.
+    # Unlike other kernels, this kernel makes its result dynamic even if Prepare has computed the output shape.
     if not output_shape.is_constant:
         node.set_dynamic(result, output_shape)
     else:

@@ -77,6 +77,6 @@ def prepare_detection_postprocess(node: KernelNode) -> None:
 
 
 def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """Resize a result. Ignore an error, as the kernel does."""
+    """Resize a result. The real kernel ignores an error here, and so does this function."""
     with contextlib.suppress(PrepareError):
         node.resize(tensor, shape)

@@ -46,12 +46,12 @@ _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
 """Since this release, reductions refuse an axis out of range even if keep_dims is set.
 
-Earlier releases were measured to ignore such an axis if keep_dims is set.
+Measurements showed that earlier releases ignore such an axis.
 """
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
 """Since this release, REDUCE_PROD checks the type of quantized operands.
 
-Release 2.1.4 was measured to accept UINT8 operands.
+Measurements showed that release 2.1.4 accepts UINT8 operands.
 """
 
 
@@ -98,7 +98,7 @@ def prepare_product(node: KernelNode) -> None:
 
 
 def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -> set[int]:
-    """Return the axes to reduce, counted from the front; none for a scalar (``kernels/reduce.cc: ResolveAxisForShape``)."""
+    """Return the axes to reduce, counted from the front; empty for a scalar (``kernels/reduce.cc: ResolveAxisForShape``)."""
     if source.rank == 0:
         return set()
     axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}

@@ -87,7 +87,7 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
 def _batch_blocks(node: KernelNode) -> list[int] | None:
     """Check the requirements that SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND share.
 
-    Returns the block shape, or None if it is not known.
+    Return the block shape, or None if it is not known.
     """
     node.ensure_counts(3, 1)
     source, block_shape, result = node.input(0), node.input(1), node.output()
@@ -119,7 +119,7 @@ _TRANSPOSE_FORMER_MAX_RANK = 6
 _RESHAPE_CHECKS_INPUT = parse_release("litert-2.2.0")
 """Since this release, RESHAPE refuses an input with a negative size."""
 _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
-"""Since this release, TRANSPOSE accepts up to 8 dimensions; before, up to 6."""
+"""Since this release, TRANSPOSE accepts up to 8 dimensions. Earlier releases accept up to 6."""
 _LEAVING_OPEN = parse_release("litert-1.1")
 """Since this release, a RESHAPE result of unknown size stays in the arena instead of becoming dynamic.
 
