@@ -98,8 +98,9 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     """Find the smallest sets of causes whose fixes reach a goal. If ``goal`` is a number, it limits the number of partitions.
 
     First, sets of one cause, of two causes, and so on are tried, as long as there are few such sets. After that, causes are fixed
-    one by one; each step fixes the cause that brings the result nearest to the goal. If that also takes too long, all causes are
-    fixed, and fixes that the goal does not need are undone. If the goal cannot be reached, ``ways`` is empty.
+    one by one; each step fixes the cause that brings the result nearest to the goal. If there are too many causes for this as
+    well, all causes are fixed, and then the fixes that the goal does not need are undone. If the goal cannot be reached, ``ways``
+    is empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)

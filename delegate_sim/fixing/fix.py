@@ -63,7 +63,7 @@ def fix(
     Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. If the outputs differ
     more than the passes promise, or the file is not analyzed as the plan predicts, write nothing and raise FixError with the
     reason. Also raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and OptionError
-    for inputs that do not fit the model.
+    for inputs that do not fit the model. If ``proves`` is false, the models are not run.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)

@@ -194,7 +194,7 @@ class Work:
 
 @functools.lru_cache(maxsize=1)
 def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
-    """Return, for each subgraph, the tensors whose shapes are known only at run time.
+    """Return one set for each subgraph: the tensors whose shapes are known only at run time.
 
     The result for the last model is cached.
     """

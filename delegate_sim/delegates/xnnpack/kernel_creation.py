@@ -124,7 +124,10 @@ class _Kernel:
         return not is_unused and self.datatype(index) is None
 
     def define_node(self, view: NodeView) -> KernelFailure | None:
-        """Define one node; return its first failure, due to a tensor's rank or to the operator's own checks."""
+        """Define one node, and return its first failure, if any.
+
+        A node fails because of the rank of a tensor, or because of the operator's own checks.
+        """
         node = view.node
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:

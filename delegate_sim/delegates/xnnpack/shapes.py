@@ -23,7 +23,8 @@ _ATTENTION_RANK = 4
 def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
     """Return the failure of a reduction along an axis that the operand does not have.
 
-    In a file, rank 0 can also mean an unknown rank, so operands of rank 0 are checked only if they are constants or ``inputs``.
+    In a file, rank 0 can also mean an unknown rank. An operand of rank 0 is therefore checked only if the operand is a constant
+    or one of the model's ``inputs``.
     """
     source, axes = node.input(0), node.value(node.input(1))
     if axes is None or not (source.shape or source.is_constant or source.index in inputs):

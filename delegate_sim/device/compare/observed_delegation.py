@@ -81,7 +81,7 @@ class Facts:
 
     @property
     def can_be_compared(self) -> bool:
-        """True if any fact about the delegate is known."""
+        """True if any fact about the delegate is known, and not all lines about replaced nodes belong to another delegate."""
         return not self.is_foreign and bool(
             self.replacements is not None
             or self.application is not None

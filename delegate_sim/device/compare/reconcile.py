@@ -95,7 +95,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, or the setting and simulation of another platform release that fits better.
+    """Return the given setting and simulation, or those of another platform release that accepts the model.
 
     If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
     """

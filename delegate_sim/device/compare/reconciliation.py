@@ -43,7 +43,7 @@ class Reconciliation(Shown):
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
     listed_refusals: tuple[ListedRefusal, ...]
-    """The operators that the delegate lists as refused, each compared with the simulation."""
+    """The operators that the device or the simulation refuses; empty if the log has no list of refused operators."""
     errors: tuple[ExplainedError, ...]
     """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]

@@ -43,7 +43,7 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield the node counts in the log that match no subgraph of the model."""
+    """Yield a note for each node count in the log that matches no subgraph of the model."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
     own = [total for _, total, _ in facts.own_counts] + [sum(split) for split in facts.splits]
@@ -57,7 +57,7 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield the operators that the log lists as refused but the model does not have."""
+    """Yield a note that names the operators that the log lists as refused, but that the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(listed - known)
@@ -66,7 +66,7 @@ def _operators(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield the failed nodes that the model does not have. Delegation does not renumber the model's nodes."""
+    """Yield a note for each failed node that the model does not have. Delegation does not renumber the model's nodes."""
     for statement in log.statements_of(NODE_ERROR):
         op, node = statement.values["op"], int(statement.values["node"])
         if delegate_named(op) is not None or other_name(op):

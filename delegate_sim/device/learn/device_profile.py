@@ -167,7 +167,10 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 
 
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Record that all devices refuse the operations of nodes that the driver rejected before compilation."""
+    """Record that devices refuse the operations of nodes that the driver rejected before compilation.
+
+    An operation that the log shows as supported by a device is left out for this device.
+    """
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
     base = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release)
@@ -185,7 +188,7 @@ def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDe
 def _costs(
     beaten: Mapping[str, Counter[tuple[str, str]]], names: Sequence[str], reference: str, notes: list[str]
 ) -> dict[str, dict[str, float]]:
-    """Return, by device and cost category, costs that lead the runtime to the observed choices."""
+    """Return costs with which the runtime would make the observed choices, keyed by device and cost category."""
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}
@@ -255,7 +258,8 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
     """Yield rules that cover every refused operation and no supported operation.
 
-    A rule names the operation alone if possible. Otherwise, the rule also names the types and, if necessary, the shapes.
+    A rule names the operation alone if possible. Otherwise, the rule also names the types and, if necessary, the shapes. A note
+    is added for an operation that the device both supports and refuses with the same types and shapes.
     """
     taken_operations = {signature.operation for signature in seen.taken}
     with_types = {(signature.operation, signature.types) for signature in seen.taken}

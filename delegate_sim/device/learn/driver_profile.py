@@ -82,7 +82,10 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
 
 
 def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
-    """Return the delegate's interface to its driver. Raises LearningError if the log shows nothing about a driver."""
+    """Return the delegate's interface to its driver.
+
+    Raises LearningError if the delegate has no driver, or if the log does not show which nodes the driver rejected.
+    """
     delegate = reconciliation.setting.delegate
     if delegate.behind.driver is None:
         raise LearningError(f"a log of {delegate.name} teaches nothing about a driver: no driver decides which nodes it takes")

@@ -150,7 +150,10 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
 
 
 def _require_delegate(log: DeviceLog) -> Delegate:
-    """Return the delegate that the application applied. Raises UnknownDelegateError if the log shows no simulated delegate."""
+    """Return the delegate that the application applied.
+
+    Raises UnknownDelegateError if the log does not show which delegate was applied, or if this delegate is not simulated.
+    """
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
@@ -264,7 +267,11 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases whose lines have the same wording as the log; if ``runtime`` is given, return only that release."""
+    """Return the releases whose lines have the same wording as the log; if ``runtime`` is given, return only that release.
+
+    If no release has this wording, all known releases are returned. If the log names a known TensorFlow version with this
+    wording, only the releases of that version are returned.
+    """
     known = [parse_release(name) for name in RELEASES]
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:

@@ -80,7 +80,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     """Return the delegate that uses this name for itself in log lines; None if that delegate is not simulated.
 
     If two delegates use the same name, the delegate with a kernel in the log is returned. If the log has no kernel of either
-    delegate, the wording of other lines shows which of the two delegates printed the name.
+    delegate, other lines show whether one of LiteRT 2's accelerators or an older delegate printed the name.
     """
     delegate = delegate_named(name)
     plain = plain_name(name)

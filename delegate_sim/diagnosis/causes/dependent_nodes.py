@@ -16,11 +16,12 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, effort: Effort
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Return, for each cause, the CPU nodes that have no cause of their own, but would be delegated if this cause were fixed.
+    """Find the CPU nodes that have no cause of their own, but would be delegated if a cause of other nodes were fixed.
 
-    Such nodes widen float16 weights, lie in partitions that a limit drops, or depend on nodes around them. Each node is assigned
-    to the first cause whose fix alone frees the node. If no single fix is enough, causes are fixed in order, and the node is
-    assigned to the cause whose fix finally frees it. Only the first causes are fixed one by one.
+    Return these nodes, keyed by the cause. Such nodes widen float16 weights, lie in partitions that a limit drops, or depend on
+    nodes around them. Each node is assigned to the first cause whose fix alone frees the node. If no single fix is enough, causes
+    are fixed in order, and the node is assigned to the cause whose fix finally frees it. Only the first causes are tried one by
+    one.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     followers: dict[Identity, list[NodeKey]] = {}

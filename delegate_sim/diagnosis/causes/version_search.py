@@ -39,7 +39,7 @@ class FoundVersion:
 def find_versions(
     cases: Sequence[RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Yield, for each node, the features that raised the version, and a lower version that the delegate accepts.
+    """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
     Lower versions are tried until no version can be lowered further, or until the tries run out. The nodes of one operator and
     version share an entry of the file, so one set of features raised the version of all of these nodes.

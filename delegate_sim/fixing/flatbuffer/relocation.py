@@ -53,7 +53,10 @@ def _patches(model: Model, distance: int) -> dict[int, bytes]:
 
 
 def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
-    """Return the new values of the positions in an appended archive; empty if the positions are relative to the archive."""
+    """Return the new values of the positions in an appended archive.
+
+    The result is empty if there is no archive, or if its positions are relative to the start of the archive.
+    """
     tail = max(len(content) - _LONGEST_END, 0)
     end = bytes(content[tail:]).rfind(_END_OF_ARCHIVE)
     if end < 0 or tail + end + 22 > len(content):

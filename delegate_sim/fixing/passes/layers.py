@@ -52,7 +52,7 @@ def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a single FULLY_CONNECTED, since a BATCH_MATMUL with a constant matrix multiplies every row by the same matrix."""
+    """Return a FULLY_CONNECTED between RESHAPEs. BATCH_MATMUL with a constant matrix multiplies every row by the same matrix."""
     options, target = work.options(node), work.output(node)
     source, weights = work.input(node, 0), work.input(node, 1)
     sizes = _matrix_of(work, weights)

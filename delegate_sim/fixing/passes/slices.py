@@ -14,7 +14,7 @@ from .joined_axes import CutAxis
 
 
 def cuts(work: Work, node: Node) -> list[CutAxis] | None:
-    """Return, for each dimension, the slice that a node takes; None if any slice is unknown or any step is negative."""
+    """Return a node's slice of each dimension; None if any slice is unknown or any step is negative."""
     return _sliced(work, node) if node.op == "SLICE" else _strided(work, node)
 
 

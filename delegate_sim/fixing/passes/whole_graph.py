@@ -38,7 +38,7 @@ def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
 
 
 def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
-    """Return a function that computes the real values of a constant, as DEQUANTIZE's kernel does; None if they are unknown."""
+    """Return a function that computes the real values of a constant in the same way as DEQUANTIZE; None if they are unknown."""
     if source.type == "FLOAT16":
         return lambda: read().astype(np.float32)
     parameters = source.quantization
@@ -118,7 +118,7 @@ def _cancel(work: Work) -> None:
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
     """Return the input of a pair of nodes that together only keep or reshape the input; None if there is no such pair.
 
-    ``node`` is the second node of the pair.
+    ``node`` is the second node of the pair. For a RESHAPE that keeps the shape, return the input of this node alone.
     """
     if not node.inputs or not node.outputs:
         return None
