@@ -133,7 +133,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
 
 
 def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
-    """Fix causes one by one; return the way (None if there is none) and the number of sets tried."""
+    """Fix causes one by one. Return the ``Way`` (None if the goal cannot be reached) and the number of sets tried."""
     chosen: list[Cause] = []
     left = list(causes)
     tried = 0
@@ -153,8 +153,8 @@ def _put_back(
 ) -> tuple[Way | None, int]:
     """Fix all causes, then undo the fixes that the goal does not need.
 
-    Return the way (None if there is none) and the number of sets tried. Fixes are undone in groups, first
-    large and then small, starting with the causes of the least gain.
+    Return the ``Way`` (None if the goal cannot be reached) and the number of sets tried. Fixes are undone in groups, first large
+    groups and then small ones, starting with the causes of the least gain.
     """
     left, cost, tried = list(causes), attempt(causes), 1
     if not goal.is_reached(cost):

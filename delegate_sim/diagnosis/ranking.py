@@ -129,7 +129,7 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the smallest set of other causes that must be fixed so that fixing this cause gains something, and that gain.
+    """Return the smallest set of other causes that must also be fixed for this cause to gain something, and the gain.
 
     Return None if fixing this cause gains nothing even with all other causes fixed. The search starts with all other causes
     fixed, and undoes their fixes in groups, first large and then small, as long as fixing this cause still gains something over

@@ -35,9 +35,9 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The plan, the path of the written file, and ``difference``, the comparison of the file's results with the original's.
+    """The plan, and the written file.
 
-    ``difference`` is None if the proof was skipped.
+    ``difference`` compares the results of the written file with those of the original model; None if the proof was skipped.
     """
 
     plan: FixPlan

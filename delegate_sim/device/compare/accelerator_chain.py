@@ -1,4 +1,4 @@
-"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators, one accelerator at a time."""
+"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators. Each accelerator is one step."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line whose node count differs from that of the simulated model at this step."""
+    """Yield a note for each line about replaced nodes that gives another total than the simulated model has at this step."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
@@ -233,7 +233,7 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield stacks without some of the accelerators, each with the names of the removed accelerators.
 
-    Only accelerators for which the log shows no delegated nodes are removed: first one at a time, then all together.
+    Only accelerators for which the log shows no delegated nodes are removed: first each of them alone, then all together.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])

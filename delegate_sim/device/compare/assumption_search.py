@@ -116,7 +116,7 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects every offered operation that the runtime did not compile."""
+    """Yield a simulation in which the driver rejects the operations that the runtime did not compile, if this fits the log."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -158,7 +158,7 @@ def kernel_count(run: Run) -> int:
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects the operations listed in its profile, if this reproduces the log."""
+    """Yield a simulation in which the driver rejects what the driver profile lists, if this simulation reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     if interface is None:
         return
@@ -241,7 +241,10 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Yield explanations by a driver's rejections, with the options ``changes``, which lift the disproved limit on partitions."""
+    """Yield explanations by a driver's rejections, simulated with the options ``changes``.
+
+    These options lift the limit on partitions that the log disproves.
+    """
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)
     text = ", ".join([f"with {name} = {value}" for name, value in changes.items()])

@@ -35,7 +35,7 @@ OTHER_KERNEL = "DELEGATE "
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts in a log about one delegate. Values that are None, and missing keys, are unknown."""
+    """The facts in a log about one delegate. A value of None, or a missing key, means that the fact is unknown."""
 
     replacements: tuple[Replacement, ...] | None
     application: tuple[str, int | None] | None

@@ -150,7 +150,7 @@ def _look(
 
 
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
-    """Return those of the ``nodes`` that the driver was asked about, with their operations."""
+    """Return the operator and the operations of each of ``nodes`` that the driver was asked about."""
     questions = []
     for index in nodes:
         operations = partition.operations.get(index, ())

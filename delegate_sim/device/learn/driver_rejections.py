@@ -57,7 +57,7 @@ class _NodeKind:
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
-    """The nodes that the delegate asks the driver about at one feature level, assuming that the driver rejects nothing."""
+    """The nodes that the delegate asks the driver about at one feature level, if the driver rejects nothing."""
 
     trials: Trials
     option: str
@@ -227,7 +227,10 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
-    """Yield unions of node kinds that have ``wanted`` nodes in total. If partitions are limited, also yield smaller unions."""
+    """Yield sets of ``wanted`` nodes. Each set contains all or none of the nodes of a kind.
+
+    If partitions are limited, also yield smaller sets.
+    """
     by_kind: dict[_NodeKind, list[_Node]] = {}
     for node in nodes:
         by_kind.setdefault(inquiry.kinds[node], []).append(node)

@@ -223,7 +223,7 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator that selects elements by value, so that the size is unknown; empty if there is no such operator."""
+        """Return the operator whose result has an unknown size because the operator selects elements by value; empty if none."""
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():

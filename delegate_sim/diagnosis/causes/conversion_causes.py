@@ -54,7 +54,7 @@ def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
 
 
 def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Root | None:
-    """Return the conversion with known input sizes, and the refusals that it removes; None if it removes none.
+    """Return the conversion with known input sizes, and the refusals that it removes; None if it removes no refusals.
 
     If the file already gives all input sizes, only sizes that the model computes from the inputs become known. ``assumed`` holds
     the hypothetical changes so far.
@@ -74,8 +74,8 @@ def other_types(
 ) -> Root | None:
     """Return the conversion to other types that gains most when added to ``supposition``; None if no conversion gains anything.
 
-    Each conversion that exceeds a limit is added to ``not_simulated``. A refusal of an operator version does not count as
-    removed, because it is explained by the feature that raised the version.
+    Each conversion that exceeds a limit is added to ``not_simulated``. A conversion that removes only the refusals of one
+    operator's version is ignored, because the feature that raised the version explains these refusals.
     """
     if now.run.refusal is not None and now.run.refusal.behind is not None:
         # A stage behind the delegate names the refused operand, so not all types have to change.

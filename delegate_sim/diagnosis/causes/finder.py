@@ -1,4 +1,4 @@
-"""Find the causes of a run's refusals by grouping the refusals of CPU nodes by the change that fixes them."""
+"""Find the causes of a run's refusals. Refusals of CPU nodes that the same change fixes form one cause."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ class _Finder:
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
         """The cause of an unknown size, and the nodes whose operand sizes are guesses if that cause is assumed to be fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}
-        """The nodes that a cause in ``whole`` concerns, if the cause concerns single nodes."""
+        """For each cause in ``whole`` that concerns only some of the nodes, these nodes."""
         self.not_simulated: list[str] = []
         """The hypothetical changes that exceed a limit, each with the limit."""
 
     def _simulate_optionally(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate changes that may be left out. Raises LimitError if the command may run no further simulation."""
+        """Simulate changes that the diagnosis may skip. Raises LimitError if the command may run no further simulation."""
         self.effort.check()
         return self.simulate(supposition, options)
 
