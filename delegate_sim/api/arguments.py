@@ -160,7 +160,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
 def delegate_of(name: Any) -> Delegate:
     """Return the delegate with this name, or the default delegate if the name is None.
 
-    Raises OptionError, which lists the known names.
+    Raises OptionError with a list of the known names if there is no such delegate.
     """
     from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 
@@ -174,8 +174,8 @@ def delegate_of(name: Any) -> Delegate:
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Decorate a function so that arguments that do not match its signature raise OptionError.
 
-    A model that uses up the memory or the stack of the process raises LimitError. The former name of an
-    argument is still accepted, with a DeprecationWarning.
+    A model that uses up the memory or the stack of the process raises LimitError. One argument was renamed;
+    its former name is still accepted, with a DeprecationWarning.
     """
 
     @functools.wraps(function)

@@ -116,11 +116,11 @@ def compiled_model(
 ) -> StackResult:
     """Simulate LiteRT 2's CompiledModel: whether it is created with these accelerators, and where each node then runs.
 
-    ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. With
-    ``npu``, ``soc`` names the SoC: ``google:Tensor_G5``, for example, or the name of a SoC or phone. A node that the vendor's
-    plugin selects is counted as running on the NPU, although the vendor's compiler, which is not simulated, may still reject
-    the node. Each option in ``options`` is passed to the plugin and to the delegates that know the option. The result has
-    ``is_created``, ``notes`` on how CompiledModel handles failures, ``places()``, and the ``report`` of every step.
+    ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. For
+    ``npu``, ``soc`` is required: a vendor and an SoC such as ``google:Tensor_G5``, or only the name of an SoC or a phone. A
+    node that the vendor's plugin selects counts as running on the NPU. The vendor's compiler is not simulated, and may still
+    reject the node. Each option in ``options`` is passed to the plugin and to the delegates that know the option. The result
+    has ``is_created``, ``notes`` on how CompiledModel handles failures, ``places()``, and the ``report`` of every step.
     Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime,
     for a SoC without ``npu``, and for ``npu`` without a SoC.
     """
@@ -180,7 +180,7 @@ def compare(
 ) -> Comparison:
     """Compare two models on one target, or one model on two targets, node by node.
 
-    Side A is the model ``a`` on the target that the other arguments describe, as for ``analyze``. Side B is the model ``b``, by
+    Side A is the model ``a`` on the target that the other arguments describe (see ``analyze``). Side B is the model ``b``, by
     default ``a`` again. B's target is A's target after applying ``changed``, which may set ``delegate``, ``runtime``,
     ``defaults``, and options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
     Raises the same errors as ``analyze``, and OptionError if A and B have the same model and target.
@@ -215,12 +215,12 @@ def whatif(
 ) -> Comparison:
     """Simulate hypothetical changes of a model, the delegate or the runtime, and compare the result with the original.
 
-    Side A is the model as it is, on the target that the arguments describe, as for ``analyze``. On side B, the hypothetical
+    Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). On side B, the hypothetical
     changes apply: the delegate accepts the operators and nodes in ``accept`` (a node is an index or a pair of subgraph and
     index), operators or nodes have the given ``versions``, and ``batch`` is the first dimension of every input. With
     ``fix_shapes``, every tensor has the shape that is stored in the file. ``conversion`` is ``float`` for a model without
-    quantization, or ``int8`` or ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target, as for
-    ``compare``.
+    quantization, or ``int8`` or ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target of side B (see
+    ``compare``).
     Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
     """
     from ..hypothetical.hypothetical_changes import Supposition

@@ -1,1 +1,1 @@
-"""Files that hold models: archives, applications and bundles."""
+"""Files that contain models: archives, applications and bundles."""

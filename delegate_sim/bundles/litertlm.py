@@ -25,9 +25,9 @@ _MOST_SECTIONS = 4096
 
 
 def read_litertlm(content: Content) -> Sequence[Member]:
-    """Return the sections that hold models. Raises BundleError.
+    """Return the sections that contain models. Raises BundleError.
 
-    The name of a section is its ``model_type`` or ``name``. A section without these is named by its number.
+    The name of a section is its ``model_type`` or ``name``. If a section has neither of these, its number is its name.
     """
     try:
         major = int.from_bytes(bytes(content[8:12]), "little")

@@ -102,7 +102,7 @@ class ContentFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """Read as many bytes as the buffer holds, and return their number."""
+        """Read bytes into the buffer until it is full or no bytes are left, and return the number of bytes."""
         piece = self._content[self._at : self._at + len(buffer)]
         buffer[: len(piece)] = bytes(piece)
         self._at += len(piece)

@@ -19,7 +19,7 @@ def is_url(path: str) -> bool:
 def models_at(url: str) -> list[str]:
     """Return the URLs of the models and bundles in a remote folder, or of the models and bundles that match a pattern.
 
-    Any other URL is returned as it is. Raises BundleError if the store reports an error.
+    Any other URL is returned unchanged. Raises BundleError if the store reports an error.
     """
     if url.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)) and not _has_wildcard(url):
         return [url]

@@ -64,7 +64,7 @@ class ConversionCache:
         return entry if isinstance(entry, dict) else None
 
     def keep(self, key: str, entry: Mapping[str, Any], model: str | None) -> None:
-        """Store an entry, and a copy of the model file if there is one. Raise OSError if that fails."""
+        """Store an entry, and a copy of the model file if there is one. Raise OSError if a file cannot be written."""
         if model is not None:
             path = self.model_path(entry["digest"])
             with alone_with(path):

@@ -74,7 +74,7 @@ class Conversion:
     calibration: Calibration
     code: str
     path: str = ""
-    """The ``.tflite`` file, which exists as long as the cache does; empty if the conversion failed."""
+    """Path of the ``.tflite`` file in the folder of the cache; empty if the conversion failed."""
     size: int = 0
     digest: str = ""
     """SHA-256 of the ``.tflite`` file."""
@@ -208,7 +208,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a failure is permanent. It is not permanent if the system or the user killed the converter."""
+    """Return whether a failure is permanent: whether the converter started and was not killed by the system or the user."""
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 

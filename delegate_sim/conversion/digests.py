@@ -30,7 +30,10 @@ def files_digest(paths: Iterable[tuple[str, str]]) -> str:
 
 
 def files_below(folder: str) -> Sequence[tuple[str, str]]:
-    """Return (relative path, path) of each file in a folder and its subfolders, sorted. Raise OSError if that fails."""
+    """Return (relative path, path) of each file in a folder and its subfolders, sorted.
+
+    Raise OSError if a folder cannot be read, or if there are too many files.
+    """
     files = []
     for parent, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()

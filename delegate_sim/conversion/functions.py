@@ -12,7 +12,7 @@ from ..foundation.files import read_whole
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of a module; ``folder`` is the folder to add to Python's path to import ``module``."""
+    """A function of a module. To import ``module``, ``folder`` must be on Python's path."""
 
     path: str
     folder: str

@@ -45,7 +45,7 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
     """Run a command in a folder until the command ends.
 
     A supervising process runs the command in a separate session. The supervisor ends all processes of the command when a limit is
-    exceeded, or when the current process is interrupted or gone.
+    exceeded, or when the current process is interrupted or ends.
     """
     job = {"command": list(command), "folder": folder, "environment": dict(environment), **asdict(bounds)}
     process = subprocess.Popen(

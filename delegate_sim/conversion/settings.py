@@ -154,7 +154,7 @@ class Settings:
 
     @property
     def of_quantizer(self) -> Settings:
-        """The settings of the quantizer: all that do not belong to the float model."""
+        """The settings of the quantizer: the quantization, and the options that do not belong to the float model."""
         return Settings(self.quantization, tuple([name for name in self.options if name not in _FLOAT_MODEL_OPTIONS]))
 
 

@@ -30,8 +30,8 @@ class Delegate:
     """One delegate.
 
     Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``. All other attributes and methods have
-    defaults, which describe a delegate that takes every node that its rules accept. A subclass overrides methods if the delegate
-    does more than that. A compiler plugin derives from ``CompilerPlugin``, because it decides about whole files.
+    defaults, which describe a delegate that takes every node that its rules accept. A subclass overrides the methods for which
+    its delegate behaves differently. A compiler plugin derives from ``CompilerPlugin``, because it decides about whole files.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Delegate:
     provider_name: str
     """The delegate's name in benchmark_model's lines."""
     title: str = ""
-    """The delegate's name in sentences; empty if it is ``provider_name``."""
+    """The delegate's name in sentences. If it is empty, ``provider_name`` is used."""
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 
@@ -73,7 +73,7 @@ class Delegate:
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of problem, keyed by code, that do not come from the rules but from failing kernels, limits or drivers."""
+        """Kinds of problem that kernel failures, limits or drivers cause, keyed by code. Kinds of the rules are not included."""
         return MappingProxyType({})
 
     @functools.cached_property
@@ -127,7 +127,7 @@ class Delegate:
         return oldest_alike(release, (*self.history.changed_in, *changes))
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
-        """Return warnings about failures at run time. ``prepared`` returns the subgraph as the CPU kernels see it."""
+        """Return warnings about failures at run time. ``prepared`` returns the subgraph after its CPU kernels were prepared."""
         return ()
 
     def kernel_failure(

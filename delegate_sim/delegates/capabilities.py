@@ -44,8 +44,8 @@ class StageBehind:
         """Return the reason why the stage refuses a partition; None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. A refusal undoes the delegation, as does a kernel that cannot be created. A
-        refusal whose ``is_known`` is False is only a warning.
+        subgraph's partitions in running order. A refusal undoes the delegation. The exception is a refusal whose ``is_known``
+        is False, which is only a warning.
         """
         return None
 
@@ -75,7 +75,7 @@ class Accelerator:
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the runtime rejects a subgraph after delegation; None if it accepts the subgraph.
+        """Return the reason why the runtime rejects a subgraph after delegation; None if the runtime accepts the subgraph.
 
         This method is called even if no node was replaced.
         """

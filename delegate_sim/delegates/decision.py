@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelFailure:
-    """The failure to initialize or prepare a kernel: a delegate kernel, or a CPU kernel whose operands a delegate changed.
+    """A failure to initialize or prepare a kernel: a delegate kernel, or a CPU kernel whose operands a delegate changed.
 
     ``node`` is None if the whole partition is at fault; ``tensor`` is None if no single tensor is at fault. With ``is_crash``,
-    the process ends, so nothing can be restored. ``is_known`` is False if the failure was read from the sources of a release
-    other than the simulated one; reports then mark the failure as a prediction.
+    the process ends, so nothing can be restored. ``is_known`` is False if the failure is derived from the sources of a
+    different release than the simulated release. Reports then mark the failure as a prediction.
     """
 
     node: int | None

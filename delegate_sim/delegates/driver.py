@@ -19,11 +19,11 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver is known to reject at least one operation of a group, but it is not known which operation."""
+        """Whether, for some group of operations, it is only known that the driver rejects at least one of them."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
-        """Return whether the driver is known to reject some of these operations, even if it is not known which operations."""
+        """Return whether the driver is known to reject at least one of these operations. It may be unknown which one."""
         return False
 
 
@@ -48,7 +48,7 @@ def signature(operation: str, view: NodeView) -> OperationSignature:
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestion:
-    """A partition about which the driver is asked: its nodes, and the driver's operations for each node."""
+    """A question to the driver about one partition: the nodes of the partition, and the driver's operations for each node."""
 
     graph: Graph
     nodes: tuple[int, ...]

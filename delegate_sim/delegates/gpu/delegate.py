@@ -126,7 +126,7 @@ class GpuDelegate(Delegate):
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """The names of the kernels of this delegate, and of Apple's Metal delegate, which chooses the same nodes."""
+        """The kernel names of this delegate and of Apple's Metal delegate, which chooses the same nodes."""
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -153,8 +153,8 @@ class GpuDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the reason why the delegate's own model of a partition cannot be built; None if the build succeeds.
 
-        The build follows the newest sources. For older releases, only the rules were measured, not the build, so a failure is
-        only a prediction.
+        The simulated build follows the newest sources. For older releases, only the rules were verified, not the build, so a
+        failure is only a prediction.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):

@@ -57,7 +57,7 @@ def saying(message: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:
 
 
 def joined(shape: Iterable[int]) -> str:
-    """Return a shape as the runtime's messages format it."""
+    """Return a shape in the format of the runtime's messages."""
     return f"[{','.join(map(str, shape))}]"
 
 

@@ -27,9 +27,9 @@ def axes_of(rank: int) -> tuple[int, ...]:
 
 
 def bhwc(shape: tuple[int, ...]) -> Bhwc:
-    """Return a shape as sizes by axis (``ExtractTensorShape``).
+    """Return the batch, height, width and channels of a shape (``ExtractTensorShape``).
 
-    A BHWC axis that no dimension of the tensor maps to has size 1. A fifth dimension is ignored.
+    An axis to which no dimension is mapped has size 1. A fifth dimension is ignored.
     """
     return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
 

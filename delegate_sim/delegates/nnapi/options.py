@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level, given as NNAPI's number or as a name.
 
-    NNAPI's numbers up to 31 are those of Android's API levels. Later API levels are refused, because after Android 12 NNAPI is
-    updated separately from Android.
+    NNAPI's numbers up to 31 are equal to Android's API levels. Later API levels are refused, because NNAPI has been updated
+    separately from Android since Android 12.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
@@ -186,13 +186,13 @@ OPTIONS = (
 def uses_target_devices(options: OptionValues) -> bool:
     """``ShouldUseTargetDevices``: return whether the options limit NNAPI to target devices.
 
-    They do if they name an accelerator. In NNAPI 1.2 and later, they also do if they exclude NNAPI's CPU.
+    The options must name an accelerator or, in NNAPI 1.2 and later, exclude NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 
 
 def is_accelerator_specified(options: OptionValues) -> bool:
-    """Return whether the options limit NNAPI to target devices other than NNAPI's own CPU."""
+    """Return whether the options limit NNAPI to target devices that are not NNAPI's own CPU."""
     return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
 
 

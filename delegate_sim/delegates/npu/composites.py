@@ -1,4 +1,4 @@
-"""STABLEHLO_COMPOSITE nodes as LiteRT reads them, and the inlining of composites that a plugin does not select.
+"""Read STABLEHLO_COMPOSITE nodes like LiteRT, and inline the composites that a plugin does not select.
 
 Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``InlineSubgraph``
 (``litert/compiler/plugin/algo.cc``).

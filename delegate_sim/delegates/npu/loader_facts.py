@@ -68,7 +68,7 @@ def file_facts(model: Model) -> FileFacts:
 
 
 def quantization_kind(tensor: Tensor) -> str:
-    """Return the kind of quantization that a tensor has in LiteRT, except for tensors with an entry in ``FileFacts.kinds``."""
+    """Return the kind of quantization that a tensor has in LiteRT. Entries in ``FileFacts.kinds`` override the result."""
     quantization = tensor.quantization
     if quantization is None:
         return NONE

@@ -106,7 +106,7 @@ class NpuPlugin(CompilerPlugin):
     rules: RuleBook[NpuTarget]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Return the decision about one subgraph, as if the subgraph were the whole model."""
+        """Return the decision about one subgraph, which is treated as a whole model."""
         partitioned = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
         return partitioned.decision
 

@@ -57,7 +57,7 @@ class Operation:
         self._places: dict[Value, int] = {}
 
     def reads(self, value: Value) -> bool:
-        """Return whether a value is one of the operands. A value is never an operand twice."""
+        """Return whether a value is one of the operands. No value is an operand more than once."""
         return value in self._places
 
     def read(self, value: Value) -> None:

@@ -230,7 +230,7 @@ class NodeReader:
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. An unreadable bias counts as missing, unless reading it crashes."""
+        """Read a bias. A bias that cannot be read counts as missing, unless the real delegate crashes when it reads the bias."""
         try:
             self.read(position, LINEAR)
         except BuildError as error:

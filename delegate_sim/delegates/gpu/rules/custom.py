@@ -1,4 +1,4 @@
-"""MediaPipe's custom operators, which have their own parsers."""
+"""MediaPipe's custom operators."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDrif
 
 
 def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> Check[Any]:
-    """Return a check whose message changed in ``release`` from ``older`` to ``newer``."""
+    """Return a copy of a check with the message ``older`` before ``release``, and the message ``newer`` since then."""
     start = parse_release(release)
     return replace(one, said=lambda _, target: newer if target.release.is_at_least(start) else older)
 

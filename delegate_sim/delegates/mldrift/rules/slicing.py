@@ -174,7 +174,7 @@ def _negative_strides(node: NodeView) -> str | None:
 
 
 def _divided(length: int, stride: int) -> int:
-    """Return the quotient rounded up (``DivideRoundUp``), based on C++'s division, which rounds towards zero."""
+    """Divide with C++'s rounding towards zero, and add 1 if there is a remainder (``DivideRoundUp``)."""
     quotient = abs(length) // stride
     quotient = quotient if length >= 0 else -quotient
     return quotient if length == quotient * stride else quotient + 1
@@ -226,9 +226,9 @@ def _other_update_rank(node: NodeView) -> Found | None:
 
 
 def _mapped(node: NodeView, position: int) -> Bhwc:
-    """Return an operand's shape as sizes by axis (``MapAxis``).
+    """Return the batch, height, width and channels of an operand (``MapAxis``).
 
-    The dimensions become the last axes. The other axes have size 1.
+    The dimensions of the operand become the last axes. The other axes have size 1.
     """
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)

@@ -51,7 +51,7 @@ class ProfiledDevice:
     """Operations that the device does not support with particular input types and shapes."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
-        """Return whether the driver tells the runtime that it supports an operation."""
+        """Return whether the driver reports an operation as supported."""
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
         if self.refuses and self._refuses(model, operation):

@@ -77,7 +77,7 @@ class DriverAnswers:
         return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
 
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
-        """Return the nodes with an operation that every device refuses because of its profile or its feature level."""
+        """Return the nodes with an operation that every device refuses because of the device's profile or feature level."""
         if self._described is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
         if lowered.model is None or not lowered.is_finished:

@@ -23,7 +23,7 @@ class DriverRejections:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the options say nothing about the driver."""
+        """Whether the options neither list rejected operations nor give a driver profile."""
         return self._profile is None and not self._names
 
     def of_node(self, node: int, lowered: LoweredPartition) -> tuple[str, ...]:

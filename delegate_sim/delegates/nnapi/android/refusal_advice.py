@@ -1,4 +1,4 @@
-"""Advice on refused calls. For some calls, it is more specific than the advice for the broken rule."""
+"""Advice on refused calls. For some calls, this advice is more specific than the advice for the broken rule."""
 
 from __future__ import annotations
 

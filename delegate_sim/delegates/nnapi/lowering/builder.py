@@ -3,8 +3,8 @@
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
 In some places, the real delegate ignores a failure to add a tensor, and treats the tensor as mapped. The builder does the same.
-Calls that the runtime refuses are recorded, and building continues as if they had succeeded, so that every refusal is reported.
-Without a runtime, no NNAPI model is built.
+Calls that the runtime refuses are recorded. Building then continues, so that every refusal is reported. Without a runtime, no
+NNAPI model is built.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class PartitionBuilder:
         self.state_outputs: list[int] = []
         """The operands in which NNAPI returns the new states."""
         self.densified: dict[int, Node] = {}
-        """Nodes that unpack sparse weights, by the tensor that the node writes."""
+        """The node that unpacks sparse weights, keyed by the node's output tensor."""
         self.widened: dict[int, Node] = {}
-        """Nodes that widen float16 values at run time, by the tensor that the node writes."""
+        """The node that converts float16 values to float32 at run time, keyed by the node's output tensor."""
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self.refused: list[RefusedCall] = []
@@ -123,7 +123,7 @@ class PartitionBuilder:
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
-        """Add an operand (``AddTensorInput``), where the real delegate ignores a failure of this call."""
+        """Add an operand (``AddTensorInput``), but ignore a failure, like the real delegate."""
         with suppress(KernelError):
             self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags, is_hybrid))
 
@@ -137,7 +137,7 @@ class PartitionBuilder:
         self.outputs.append(self.tensor_operand(node.index, node.result(position), flags))
 
     def add_unchecked_output(self, node: LoweredNode, position: int) -> None:
-        """Add a result (``AddTensorOutput``), where the real delegate ignores a failure of this call."""
+        """Add a result (``AddTensorOutput``), but ignore a failure, like the real delegate."""
         with suppress(KernelError):
             self.add_output(node, position)
 

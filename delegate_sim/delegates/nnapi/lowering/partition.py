@@ -79,9 +79,10 @@ def lower_partition(
 ) -> LoweredPartition:
     """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
-    ``nodes`` are the indices, in run order, of nodes that the rules accept; ``inputs`` and ``outputs`` are the tensors that cross
-    the partition's boundary. ``target_feature_level`` is the feature level of the runtime or of the target devices, whichever is
-    lower. ``make_model`` creates an empty NNAPI model; if it is None, no NNAPI model is built.
+    ``nodes`` are the indices of the partition's nodes in running order; the rules have accepted these nodes. ``inputs`` and
+    ``outputs`` are the tensors that cross the partition's boundary. ``target_feature_level`` is the feature level of the runtime
+    or of the target devices, whichever is lower. ``make_model`` creates an empty NNAPI model; if it is None, no NNAPI model is
+    built.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None

@@ -114,7 +114,10 @@ def _add_sequence_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_bidirectional_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a bidirectional LSTM. The operands for layer normalization, which the runtime does not support here, are empty."""
+    """Lower a bidirectional LSTM.
+
+    The operands for layer normalization are empty, since TFLite does not support layer normalization in this operator.
+    """
     _add_given(builder, node, range(len(node.inputs)))
     _add_clipping(builder, node)
     builder.add_bool(node.options.merge_outputs)
