@@ -71,7 +71,7 @@ class FixPlan:
 
     @property
     def is_changed(self) -> bool:
-        """True if there is a change to write."""
+        """True if the plan changes the model."""
         return bool(self.steps or self.shapes or self.split)
 
     @property
@@ -97,8 +97,8 @@ def search(
 
     Exact passes come first; a less exact pass is applied only if it brings a further gain. Each step applies the pass with the
     largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
-    are dropped. ``shapes`` are fixed shapes of inputs; ``report`` is called with a message for each try. Raise FixError if the
-    model cannot be rewritten.
+    are dropped. ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try.
+    Raise FixError if the model cannot be rewritten.
     """
     check_writable(model)
     return _Search(model, targets, allowed, shapes, passes, report).run()
@@ -107,7 +107,8 @@ def search(
 def split_tail(plan: FixPlan) -> FixPlan:
     """Return a plan that moves the trailing CPU nodes to a second model. If there are none, return ``plan`` unchanged.
 
-    Trailing nodes come after all delegated nodes and stay on the CPU on every target. They may be unregistered custom operators.
+    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. They may
+    be unregistered custom operators.
     """
     registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
     if not any(result.measures.is_delegated for result in registered):
@@ -141,7 +142,7 @@ class _Search:
         self._steps: list[FixStep] = []
         self._trials: dict[str, Trial] = {}
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
-        """The result of applying each pass to the current model."""
+        """The result of applying each pass to the current model; None if the pass changes nothing."""
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
         """The passes that were last applied to the current model in sequence, with the result after each pass."""
         self._tried_together: tuple[Pass, ...] = ()
@@ -185,9 +186,9 @@ class _Search:
         )
 
     def _why_not_prepared(self) -> str:
-        """Return the reason why the runtime does not prepare the model.
+        """Return the reason why the runtime does not prepare the model with the fixed shapes.
 
-        Unregistered custom operators are also checked here because fixed shapes may reveal them.
+        Unregistered custom operators are also checked here, because the runtime may reach them only if shapes are fixed.
         """
         target = self._targets[0]
         missing = custom_operators(self._model, target).unregistered
@@ -268,8 +269,8 @@ class _Search:
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
         """Apply passes in sequence, and return each pass that changed the model with its result.
 
-        A pass rewrites only nodes that are still on the CPU after the previous pass, unless the pass is for all nodes. Results of
-        the last call are reused for passes at the start that are the same.
+        A pass rewrites only nodes that are still on the CPU after the previous pass, unless the pass is for all nodes. If the
+        first passes are the same as in the last call, their results are reused.
         """
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]

@@ -1,7 +1,7 @@
 """numpy, imported on first use.
 
 Most models need no array, and importing numpy takes half of the time of a short command. Modules import ``np`` from here, and
-must not use it at import time.
+must not use ``np`` at import time.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def how_to_raise() -> str:
 
 
 def is_above_limit(count: int) -> bool:
-    """Return whether a list or array would have more elements than the limit."""
+    """Return whether a list or array of ``count`` elements would be above the limit."""
     return count > _MOST_ELEMENTS and count > raised(_MOST_ELEMENTS)
 
 

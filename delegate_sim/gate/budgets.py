@@ -122,7 +122,7 @@ _RANKS = {**dict.fromkeys(OUTCOMES, 1), **dict.fromkeys(TAKEN, 0), **dict.fromke
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
-    """Return, for each measure that is a count, its regression code, its name in messages, and its attribute name."""
+    """Return the regression code, the name in messages, and the attribute name of each measure that is a count."""
     return (
         ("more-partitions", "partitions", "partitions"),
         ("more-delegate-kernels", words.kernels, "delegate_kernels"),

@@ -201,7 +201,7 @@ def _made_note(conversion: Conversion) -> str:
 
 
 def _unanswered(job: _Job, target: ConfiguredTarget, error: Exception, fault: Callable[[Exception], str], code: str) -> Case:
-    """Return the case of a model that cannot be judged on a target; ``code`` is used unless the error is internal."""
+    """Return the case of a model that cannot be judged on a target; the finding has ``code`` unless the error is internal."""
     message, is_fault = problem_text(error, job.path, fault)
     on = target.target
     runtime, options = str(on.release), option_values(on.options)

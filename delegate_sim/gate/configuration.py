@@ -71,7 +71,10 @@ class ConfiguredTarget:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """Budgets that override the general ones for the given models and targets; None for all models or all targets."""
+    """Budgets that override the general budgets for some models and targets.
+
+    ``models`` is None for all models, and ``targets`` is None for all targets.
+    """
 
     models: tuple[str, ...] | None
     targets: tuple[str, ...] | None

@@ -65,7 +65,7 @@ def _explained_versions(model: Model) -> frozenset[str]:
 
 
 def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
-    """Update the versions of the ``explained`` operators, whose versions in the file are those that a converter writes."""
+    """Update the versions of the operators in ``explained``. Their old versions are those that a converter would write."""
     return with_versions(model, {op: version for op, version in demanded_versions(model).items() if op in explained})
 
 

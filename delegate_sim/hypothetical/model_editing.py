@@ -148,7 +148,7 @@ class Editor:
     def remove_unread(self, unread: Iterable[int]) -> None:
         """Remove the nodes that compute the tensors ``unread``, unless something reads the nodes' results.
 
-        Then do the same for the operands of the removed nodes.
+        Nodes with side effects are kept. Then do the same for the operands of the removed nodes.
         """
         candidates = set(unread)
         while candidates:

@@ -187,7 +187,7 @@ def _widens(editor: Editor, index: int) -> int | None:
 
 
 def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
-    """Give a constant the shape and type of a bias, or give them to a copy if the constant is shared; return the index."""
+    """Change a constant to the shape and type of a bias, or change a copy if the constant is shared. Return the bias's index."""
     own = editor.tensors[index]
     biased = _biased(own)
     if (own.shape, own.type) == (biased.shape, biased.type):

@@ -40,7 +40,7 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
 )
 """The scale and zero point that the kernel requires of its result, by operator."""
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
-"""By operator, the dimension of the weights whose slices each have their own scale."""
+"""The dimension of the weights along which each slice has its own scale, by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 

@@ -1,7 +1,7 @@
 """Run two models in a separate process: ``python worker.py JOB``, where JOB is a folder.
 
 The script imports nothing from this package. It reads ``job.json`` in the folder, runs both models on the same inputs, and writes
-the comparison of each tensor to ``found.json``. ``stage.txt`` holds the current step, in case of a crash.
+the comparison of each tensor to ``found.json``. ``stage.txt`` holds the current step, so that the step is known after a crash.
 """
 
 from __future__ import annotations

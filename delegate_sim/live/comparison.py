@@ -17,7 +17,7 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Largest number of partitions that are described, of those only in the real code's result and of those only simulated."""
+"""Largest number of partitions to report as missing in the simulation, and also as missing in the real code's result."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """Raised for a fault of a file. The message is the rest of a sentence that begins with the file's name."""
+    """Raised if a file is not valid. The message is the rest of a sentence that begins with the file's name."""
 
 
 def _outside(what: str) -> Malformed:

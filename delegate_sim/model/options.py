@@ -16,7 +16,7 @@ _REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "
 
 
 class Options:
-    """The builtin options of a node, by the schema's field names.
+    """The builtin options of a node, as attributes with the schema's field names.
 
     If the node has no options table, ``table`` is None and every field reads as 0, an empty vector or an empty string, like the
     runtime's zero-initialized parameters.

@@ -31,7 +31,7 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
 def read_operand(case: Mapping[str, Any]) -> NnOperand:
-    """Return the operand of a case as addOperand creates it; channel scales and a value are set by later calls."""
+    """Return the operand of a case in its state after addOperand. Channel scales and a value are set by later calls."""
     # Infinity and NaN are written as strings, since JSON lacks them.
     return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
 
@@ -120,7 +120,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 def read_device(case: Mapping[str, Any]) -> DriverDevice:
-    """Return a driver that behaves as the case describes; the case identifies operations by their tags."""
+    """Return the driver that a case describes. The case identifies operations by their tags."""
     supported = frozenset(case["supports"])
     broken = case["fail_prepare_id"]
 

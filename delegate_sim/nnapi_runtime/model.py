@@ -169,7 +169,7 @@ def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOp
 
 
 class ReadyTracker:
-    """Tracks which operations are ready, that is, have all their inputs written.
+    """Tracks which operations are ready. An operation is ready if all its inputs are written.
 
     An operand that an operation reads twice counts as two inputs.
 

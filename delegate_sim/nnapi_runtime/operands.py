@@ -298,5 +298,5 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
 
 
 def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> NnOperand:
-    """Return a new operand as addOperand creates it, with the scale rounded to single precision."""
+    """Return a new operand in its state after addOperand, with the scale rounded to single precision."""
     return NnOperand(code, tuple(dimensions), float32(scale), zero_point)

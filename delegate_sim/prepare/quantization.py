@@ -16,7 +16,7 @@ _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0
 """The bounds to which each fused activation clips its result; activations that are not listed do not clip."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
-"""The largest quotient of bound and scale that does not overflow int32 after the kernels round the quotient to float32."""
+"""The largest value of bound / scale that does not overflow int32 after the kernels round it to float32."""
 
 _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3
@@ -56,7 +56,7 @@ def check_activation_range(node: KernelNode, result: KernelTensor, activation: s
 def check_product_scale(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    """Refuse the node unless the bias scale is input scale times weight scale (``GetQuantizedConvolutionMultipler``)."""
+    """Refuse the node unless the bias scale is close to input scale times weight scale (``GetQuantizedConvolutionMultipler``)."""
     product_scale = source.scale * weights.scale
     if bias is not None:
         node.ensure(

@@ -32,7 +32,7 @@ NOT_INITIALIZED_LINE = "Failed to initialize the interpreter"
 NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
 """The line that benchmark_model prints if the runtime cannot prepare the graph."""
 FLEX = "Flex"
-"""The prefix of the names of TensorFlow operators (``IsFlexOp``, ``util.cc``), which the Flex delegate runs."""
+"""The prefix of the names of TensorFlow operators, which the Flex delegate runs (``IsFlexOp``, ``util.cc``)."""
 
 _NO_FLEX_LINE = (
     "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "
@@ -67,7 +67,7 @@ def prepare_failure_line(node: int, op: str) -> str:
 
 
 def unregistered_line(op: str) -> str:
-    """Return the message about a custom operator that is not registered, or about a TensorFlow operator without Flex."""
+    """Return the message about an unregistered custom operator, or about a TensorFlow operator that needs the Flex delegate."""
     if op.startswith(FLEX):
         return _NO_FLEX_LINE
     return f"Encountered unresolved custom op: {op}.\nSee instructions: https://www.tensorflow.org/lite/guide/ops_custom "

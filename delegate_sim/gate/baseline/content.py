@@ -58,7 +58,7 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def _outcome(written: str, delegated_nodes: int, delegate: str) -> str:
-    """Return the current name of the outcome that a file names ``written``; older files use other names."""
+    """Return the current name of an outcome. ``written`` is its name in the file, which may be an older name."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
     if written == _OLD_NOT_LOADED:

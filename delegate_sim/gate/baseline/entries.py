@@ -26,7 +26,7 @@ class EntryKey(NamedTuple):
 class Entry:
     """The accepted result of one model on one target.
 
-    ``fallback`` lists, for each subgraph and reason code, the nodes that stay on the CPU. ``rule_set`` and ``tool`` are the
+    ``fallback`` lists the nodes that stay on the CPU, by subgraph and reason code. ``rule_set`` and ``tool`` are the
     versions of the rules and of delegate-sim that produced the entry.
     """
 

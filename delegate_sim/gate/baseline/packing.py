@@ -31,7 +31,7 @@ def packed(outline: Sequence[SubgraphOutline]) -> str:
 
 
 def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
-    """Return the outline in a string that ``packed`` returned. Raise ValueError if the string is invalid."""
+    """Unpack a string that ``packed`` returned, and return the outline. Raise ValueError if the string is invalid."""
     try:
         most, stream = raised(_LARGEST), zlib.decompressobj()
         content = stream.decompress(base64.b64decode(text, validate=True), most)
@@ -43,7 +43,7 @@ def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def ranges(nodes: Iterable[int]) -> str:
-    """Return text that lists nodes in order, with consecutive nodes as a range.
+    """Return a text that lists nodes in order. Consecutive nodes are written as a range.
 
     >>> ranges({3, 4, 5, 9})
     '3-5,9'
@@ -58,7 +58,7 @@ def ranges(nodes: Iterable[int]) -> str:
 
 
 def read_ranges(text: str) -> list[int]:
-    """Return the nodes in a string that ``ranges`` returned. Raise ValueError if the string is invalid."""
+    """Parse a string that ``ranges`` returned, and return the nodes. Raise ValueError if the string is invalid."""
     nodes: list[int] = []
     most = raised(_MOST_NODES)
     for span in text.split(",") if text else ():

@@ -178,7 +178,7 @@ def prepare_var_handle(node: KernelNode) -> None:
 
 @kernel("READ_VARIABLE", changed_in=(_KNOWN_VARIABLES,))
 def prepare_read_variable(node: KernelNode) -> None:
-    """``kernels/read_variable.cc: Prepare``. Scalar results become dynamic. In old releases, all results do."""
+    """``kernels/read_variable.cc: Prepare``. Scalar results become dynamic. In old releases, all results become dynamic."""
     node.ensure_counts(1, 1)
     _check_variable_handle(node)
     if node.output().rank == 0 or not node.release.is_at_least(_KNOWN_VARIABLES):

@@ -8,7 +8,7 @@ from ..operands import first_unknown
 
 @kernel("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
 def prepare_non_max_suppression(node: KernelNode) -> None:
-    """``kernels/non_max_suppression.cc: Prepare``. The two variants differ by the number of operands, not by the operator."""
+    """``kernels/non_max_suppression.cc: Prepare``. The number of operands decides which variant is used."""
     node.ensure(node.input_count in (5, 6), f"has {node.input_count} inputs")
     boxes, scores, limit = node.input(0), node.input(1), node.input(2)
     node.ensure_type(boxes, "FLOAT32")

@@ -57,7 +57,7 @@ Measurements showed that release 2.1.4 accepts UINT8 operands.
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))
 def prepare_reduction(node: KernelNode) -> None:
-    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. Upstream, they differ only in temporary tensors and multipliers."""
+    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. They differ only in temporary tensors and multipliers."""
     node.ensure_counts(2, 1)
     source, axis, result = node.input(0), node.input(1), node.output()
     node.ensure_type(axis, "INT32")
