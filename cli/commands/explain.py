@@ -130,7 +130,7 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
 
 
 def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield lines that list the conditions with this code that releases of the runtime added or dropped."""
+    """Yield lines on the conditions with this code that a release of the runtime added or dropped."""
     ops_by_change: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
         for sign, checks in (("-", change.dropped), ("+", change.added)):

@@ -220,7 +220,7 @@ def _reconcile_accelerators(
 
 
 def _run(paths: Sequence[str], number: int | None, subgraphs: int) -> tuple[DeviceLog, tuple[str, ...]]:
-    """Join the logs of one run. Return the joined log, and a note if a file holds several runs."""
+    """Join the logs of one run. Return the joined log, and a note if a file contains several runs."""
     logs, notes = [], []
     for path in paths:
         runs = separate_runs(read_runs_file(path), subgraphs)

@@ -30,7 +30,7 @@ def option_value(value: object) -> str:
 
 
 def options_text(declared: Sequence[Option], options: Mapping[str, object]) -> str:
-    """Return the options of a delegate that are set, in command-line form."""
+    """Return the options that are set, in command-line form."""
     return " ".join(
         [as_typed(declared, key, option_value(value)) for key, value in options.items() if value not in (None, (), [])]
     )

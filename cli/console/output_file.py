@@ -42,7 +42,7 @@ def output_option(
 
 
 def allow_replacing(context: click.Context, _: click.Parameter, value: bool) -> bool:
-    """Record that existing files may be replaced, as callback of an eager flag."""
+    """Record whether existing files may be replaced. Click calls this function when it parses an eager flag."""
     context.meta[_REPLACES] = value or context.meta.get(_REPLACES, False)
     return value
 

@@ -16,7 +16,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """A progress line. A separate thread updates the line until other output hides it or the work is done."""
+    """A progress line, which a separate thread updates. Other output hides the line for a second."""
 
     def __init__(self, stream: TextIO, program: str) -> None:
         self._stream = stream

@@ -54,7 +54,7 @@ class DelegateCommand(click.Command):
         return [*super().get_params(ctx), *[_parameter(option) for option in _flags(chosen).values()]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of the command, then those of the delegates that the arguments name."""
+        """Write the options of the command, then the options of the delegates that the arguments name."""
         chosen = ctx.meta.pop(_CHOSEN, ()) if ctx.meta.get(_NAMED) else ()
         ctx.meta[_CHOSEN] = ()
         super().format_options(ctx, formatter)

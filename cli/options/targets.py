@@ -38,7 +38,10 @@ class TargetArguments:
     """The flags of delegates, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
-        """Return the delegates that the user named; if the user named none, return those in ``unnamed``. Raises OptionError."""
+        """Return the delegates that the user named; if the user named none, return the delegates in ``unnamed``.
+
+        Raises OptionError.
+        """
         return chosen_delegates(self.delegates or unnamed, is_live=is_live)
 
     def given(self, delegates: Sequence[Delegate]) -> list[dict[str, str]]:
@@ -67,7 +70,7 @@ class TargetArguments:
         ]
 
     def target(self) -> Target:
-        """Return the only target, or the first of the configuration. Raises the same errors as ``targets``."""
+        """Return the only target, or the first target of the configuration. Raises the same errors as ``targets``."""
         return self.targets()[0]
 
     @property

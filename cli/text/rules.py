@@ -21,7 +21,7 @@ SCHEMA = "delegate-sim/rules/2"
 CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 
 OTHERS = "any other operator"
-"""The heading for operators without a rule of their own, if the delegate accepts such operators."""
+"""The heading for operators without a rule, if the delegate accepts such operators."""
 
 _MALFORMED = (
     f" What meets them all is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results without which its "
@@ -174,7 +174,7 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
 
 
 def _others(book: RuleBook[Any]) -> str:
-    """Return a sentence on how the delegate treats operators without a rule of their own."""
+    """Return a sentence on how the delegate treats operators without a rule."""
     if book.others is None:
         return "Operators that are not listed are refused."
     if book.unknown_custom is None:
@@ -187,7 +187,7 @@ def _not_accepted(delegate: Delegate) -> str:
 
 
 def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows of an operator. Conditions with equal text are told apart by the upstream function."""
+    """Yield the rows of an operator. Conditions with equal text also get the name of the upstream function."""
     if rule.accepted_early is not None:
         early = rule.accepted_early
         yield "", f"{early.needed}: accepted at once", when(early), book.code_of(early.kind)

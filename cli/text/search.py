@@ -25,7 +25,7 @@ _WAYS_SHOWN = 5
 
 
 def search_lines(search: Search, delegate: str, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the text of a search: the certainty of the answer, then each set of causes with the result of fixing it."""
+    """Yield the text of a search: whether the answer is exact, then each set of causes with the result of fixing it."""
     words = words_of(delegate)
     for line in wrapped(_heading(search, words), width):
         yield Line(line, _HEADING)

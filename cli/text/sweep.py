@@ -50,7 +50,7 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
     for row in dict.fromkeys(coded):
         yield Line("")
         yield from paragraph(code_title(sweep, row), width, style=_HEADING)
-        # Not indented, so that it can be pasted.
+        # The code is not indented, so that it can be pasted.
         yield from (Line(printable(line)) for line in row.conversion.code.splitlines())
 
 

@@ -74,11 +74,11 @@ class _Checks(NamedTuple):
 class RuleBook(Generic[T]):
     """The rules of one delegate.
 
-    ``families`` has the rules of builtin operators, one mapping per family; ``custom`` has the rules of custom operators.
-    ``kinds`` are the kinds of problem that occur, in the delegate's words. ``source`` is the upstream location of the rules that
-    have no ``source`` of their own. ``excluded`` is called before the rule of a node is evaluated, and returns a reason to refuse
-    the node, or None. ``key`` returns the part of a target that determines which checks apply; by default this is the whole
-    target. ``others`` is the rule of operators that have no rule of their own. Without ``others``, such operators are refused.
+    ``families`` has the rules of builtin operators, one mapping per family. ``custom`` has the rules of custom operators.
+    ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of every rule without a
+    ``source``. ``excluded`` is called before a rule is evaluated. It returns a reason to refuse the node, or None. ``key``
+    returns the part of a target that determines which checks apply. By default, this is the whole target. ``others`` is the rule
+    of all operators that have no rule. If ``others`` is None, such operators are refused.
     """
 
     delegate: str

@@ -49,7 +49,7 @@ def _read_rules(module: ModuleType) -> Rules[T]:
 
 
 def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules) -> tuple[LazyRules[T], ...]:
-    """Return the rules of a package: for each operator family, the rules in the module with the family's name, if any.
+    """Return the rules of a package: one mapping for each operator family that has a module in the package.
 
     ``read`` returns the rules in a module; by default, this is the module's ``RULES``.
     """

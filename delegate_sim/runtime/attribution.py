@@ -51,7 +51,7 @@ def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subse
 
 
 def attributed_failure(graph: Graph, decision: Decision, failure: KernelFailure) -> KernelFailure:
-    """Return the failure with its node and tensor, if any, mapped to the given graph; an added tensor becomes None."""
+    """Map the node and the tensor of a failure to the given graph. A tensor that the delegate added becomes None."""
     if not decision.origins:
         return failure
     node = None if failure.node is None else decision.origins.get(failure.node, failure.node)

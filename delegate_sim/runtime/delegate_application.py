@@ -244,14 +244,14 @@ class DelegateApplication:
         self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
-        """Record a later failure of nodes that the runtime replaces with a kernel. The failure is either certain or predicted."""
+        """Record that the runtime replaces nodes with a kernel that fails. The failure is either certain or predicted."""
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """If the stage behind the delegate refused a call, add the delegate's log line about this and the stage's warnings."""
+        """Add the warnings of the stage behind the delegate and the delegate's log line, if this stage refused a call."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)

@@ -41,7 +41,7 @@ class Loading:
     subgraph: int
     """The subgraph of ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
-    """The operators that the release may or may not load."""
+    """The operators for which it is not known whether the release loads them."""
     invalid: tuple[InvalidTensor, ...] = ()
     """The tensors that no release loads, in the first subgraph with such tensors."""
     invalid_node: InvalidNode | None = None
@@ -130,7 +130,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return, for each family, the first release after ``release`` that loads the model. Omit a family without such a release.
+    """Return the first release of each family after ``release`` that loads the model. Omit a family without such a release.
 
     The family of ``release`` comes first.
     """

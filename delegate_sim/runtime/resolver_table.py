@@ -221,6 +221,6 @@ NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
 }
 """By family and release, the loaded tensor type with the highest code (``ConvertTensorType``); all lower codes are loaded.
 
-The types were measured with the wheels. For releases without a wheel, they come from ``core/api/flatbuffer_conversions.cc`` at
+The types were measured with the wheels. For releases without a wheel, the source is ``core/api/flatbuffer_conversions.cc`` at
 LiteRT's tags.
 """

@@ -45,7 +45,7 @@ class SubgraphRun:
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
-        """The nodes that run entirely on the delegate in the end."""
+        """The nodes that run entirely on the delegate."""
         nodes = {kind: [subset.nodes for subset in self.subsets if subset.is_delegated == kind] for kind in (True, False)}
         return self.taken.union(*nodes[True]).difference(*nodes[False])
 
@@ -135,7 +135,7 @@ class Run:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether all CPU kernels can be prepared, both before the delegate is applied and for the nodes left to the CPU."""
+        """Whether all CPU kernels can be prepared. This includes the kernels of nodes that the delegate leaves to the CPU."""
         return self.refusal is None or self.refusal.code not in _NOT_PREPARED
 
     def __repr__(self) -> str:

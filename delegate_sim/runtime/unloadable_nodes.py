@@ -137,7 +137,7 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
     """Check that the window has dimensions, and that all other vectors in the options, if given, have a matching length.
 
-    The paddings need twice as many elements as the window has dimensions, and the other vectors need equally many.
+    The paddings need twice as many elements as the window has dimensions, and each other vector needs one element per dimension.
     """
     rank = len(given.options.window_dimensions)
     if not rank:

@@ -45,7 +45,7 @@ _MOST = 2**64 - 1
 """The highest count that the runtime can represent."""
 
 _FEW = _MOST >> 8
-"""This many elements never need more than ``_MOST`` bytes, whatever their type."""
+"""A number of elements that never need more than ``_MOST`` bytes, whatever their type."""
 
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """The first release that supports buffers in separate files."""

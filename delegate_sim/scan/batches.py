@@ -1,4 +1,4 @@
-"""Group several models into one task, since dispatching a task takes about as long as judging a small model."""
+"""Group several models into one task, since dispatching a task takes about as long as simulating a small model."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]
 
 
 def answers_to(batch: Batch) -> list[JobAnswer]:
-    """Judge the models of a batch, and return the answers."""
+    """Simulate the models of a batch, and return the answers."""
     return [answer(job) for job in batch]

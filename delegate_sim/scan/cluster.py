@@ -1,4 +1,4 @@
-"""Judge models on the workers of a Dask cluster."""
+"""Simulate models on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SECONDS_TO_CONNECT = 10
 def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list[JobAnswer]]:
     """Yield lists of answers as they arrive, in any order. ``count`` is the number of jobs.
 
-    Every worker needs this package, and needs the models at the same paths as this process. If a worker dies, Dask gives its
-    tasks to another worker. If several workers die while judging the same model, the answer for this model is an error. Raises
-    ScanError if the package distributed is not installed or the scheduler is not running.
+    Every worker must have this package, and must find the models at the same paths as this process. If a worker dies, Dask gives
+    its tasks to another worker. If several workers die while they simulate the same model, the answer for this model is an error.
+    Raises ScanError if the package distributed is not installed or the scheduler is not running.
     """
     try:
         distributed: Any = importlib.import_module("distributed")

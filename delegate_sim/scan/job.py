@@ -1,4 +1,4 @@
-"""The request to judge one model of a scan, and the answer, as plain data that processes can exchange."""
+"""The request to simulate one model of a scan, and the answer, as plain data that processes can exchange."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..graph.analysis_cache import AnalysisCache
 ScanRow = dict[str, Any]
 
 _GREATEST = (1 << 63) - 1
-"""The largest number that columns can hold."""
+"""The largest number that columns can store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class TargetSpec:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A model to judge, and the known results.
+    """A model to simulate, and the known results.
 
-    ``known`` gives, for each target with a result, the digest of the judged content and the version of the rules.
+    For each target with a result, ``known`` has the digest of the simulated model file and the version of the rules.
     """
 
     model: str
@@ -54,7 +54,7 @@ class Job:
 class JobAnswer(NamedTuple):
     """The answer for a model: new rows for the tables ``runs`` and ``causes``.
 
-    There are rows for the targets on which the model was judged. All other targets keep their known rows.
+    There are rows for the targets on which the model was simulated. All other targets keep their known rows.
     """
 
     model: str
@@ -63,7 +63,7 @@ class JobAnswer(NamedTuple):
 
 
 def failed(job: Job, message: str) -> JobAnswer:
-    """Return the answer for a model that cannot be judged."""
+    """Return the answer for a model that cannot be simulated."""
     return JobAnswer(job.model, [_storable(_failed_row(job.model, spec, message)) for spec in job.targets], ())
 
 
@@ -73,9 +73,9 @@ def stored_name(path: str) -> str:
 
 
 def answer(job: Job) -> JobAnswer:
-    """Judge a model on every target that has no known result for the same content and rules.
+    """Simulate a model on every target that has no known result for the same model file and rules.
 
-    A model that cannot be judged gets rows with an error; no exception is raised.
+    A model that cannot be simulated gets rows with an error. No exception is raised.
     """
     from ..graph.effort import Effort
     from ..model.reader import load
@@ -108,7 +108,7 @@ def answer(job: Job) -> JobAnswer:
 
 
 def _storable(row: ScanRow) -> ScanRow:
-    """Return a row that every output format can hold: text is made printable, and numbers are limited to 64 bits."""
+    """Return a row that every output format can store: text is made printable, and numbers are limited to 64 bits."""
     return {name: _stored(value) for name, value in row.items()}
 
 

@@ -32,8 +32,8 @@ class ScanError(DelegateSimError):
 class Journal:
     """The rows of the tables ``runs`` and ``causes`` in a SQLite file. Only one scan at a time can open the file.
 
-    An answer is the result of judging one model: all its rows, in both tables (``JobAnswer``). If this process ends unexpectedly,
-    the file keeps every answer whose rows were all added, and nothing of an incomplete answer.
+    An answer is the result of simulating one model: all its rows, in both tables (``JobAnswer``). If this process ends
+    unexpectedly, the file keeps every answer whose rows were all added, and nothing of an incomplete answer.
     """
 
     def __init__(self, path: str) -> None:
@@ -74,7 +74,7 @@ class Journal:
             self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return, for each target with a stored answer for a model, the digest of the content and the version of the rules."""
+        """Return the digest of the model file and the version of the rules for each target with a stored result for a model."""
         with self._named():
             return {target: (sha256, rules) for target, sha256, rules in self._connection.execute(_KNOWN, (model,))}
 
@@ -95,7 +95,7 @@ class Journal:
     def remove(self) -> None:
         """Close and delete the file, once all rows are in the output."""
         with self._named():
-            self._connection.execute("PRAGMA journal_mode = DELETE")  # leaves no additional file
+            self._connection.execute("PRAGMA journal_mode = DELETE")  # removes the write-ahead log
         try:
             os.unlink(self.path)
             self._connection.close()

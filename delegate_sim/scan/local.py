@@ -1,4 +1,4 @@
-"""Judge models with processes on this machine."""
+"""Simulate models with processes on this machine."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def usable_cores() -> int:
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
     """Yield lists of answers as they arrive, in any order. ``count`` is the number of jobs.
 
-    If a process dies, the running jobs are repeated one model at a time. If a process dies again while it judges a single model,
-    the answer for this model is an error.
+    If a process dies, the running jobs are repeated one model at a time. If a process dies again while it simulates a single
+    model, the answer for this model is an error.
 
-    If ``processes`` is 1, models are judged in this process, except models that are read as memory-mapped files. Those models are
-    judged in a separate process, because a process is killed if a file shrinks while the process has it mapped.
+    If ``processes`` is 1, models are simulated in this process, except models that are read as memory-mapped files. Those models
+    are simulated in a separate process, because a process is killed if a file shrinks while the process has it mapped.
     """
     if processes == 1:
         mapped = []

@@ -190,7 +190,7 @@ def _add_titles(connection: Any) -> None:
 
 
 def _order_releases(connection: Any) -> None:
-    """Add the table ``release_order``, which numbers the last scan's runtime releases by age."""
+    """Add the table ``release_order``, which numbers the last scan's runtime releases from oldest to newest."""
     runtimes = {runtime for (runtime,) in connection.execute(f"SELECT DISTINCT runtime FROM {RUNS}").fetchall() if runtime}
     try:
         ordered = sorted(runtimes, key=lambda runtime: parse_release(runtime).order)

@@ -1,4 +1,4 @@
-"""Judge many models and store the results."""
+"""Simulate many models and store the results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The totals of a scan's output, the numbers of judged and unchanged models, and whether the scan was interrupted."""
+    """The totals of a scan's output, the numbers of simulated and unchanged models, and whether the scan was interrupted."""
 
     totals: Totals
     causes: int
@@ -46,12 +46,12 @@ def scan(
     engine: Workers,
     show: Callable[[int, int], None] = lambda finished, total: None,
 ) -> Scanned:
-    """Judge models on targets and write the tables of the output.
+    """Simulate models on targets, and write the tables of the output.
 
     ``show`` is called with the number of finished models and the number of all models. Results of an earlier scan, finished or
-    not, are reused if content, target and rules are unchanged. Results go first to a journal next to the output, so that no
-    result is lost if the process ends. After KeyboardInterrupt, the results so far are written to the output. Raises ScanError
-    and OSError.
+    not, are reused if the model file, the target and the rules are unchanged. Results go first to a journal next to the output,
+    so that no result is lost if the process ends. After KeyboardInterrupt, the results so far are written to the output. Raises
+    ScanError and OSError.
     """
     file_format = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)

@@ -47,13 +47,13 @@ class SweepRow:
     same_as: int | None = None
     """The number of an earlier row with an identical file."""
     unreadable: str = ""
-    """The reason why the converted file cannot be judged."""
+    """The reason why the converted file cannot be simulated."""
     is_best: bool = False
     """True if the row is one of the best rows (``pareto``)."""
 
     @property
     def is_model(self) -> bool:
-        """True if there is a model that can be judged."""
+        """True if there is a model that can be simulated."""
         return bool(self.costs)
 
     @property

@@ -31,7 +31,7 @@ class SweepTrial:
 
 
 Take = Callable[[SweepTrial, int], SweepRow]
-"""A function that converts and judges a trial, given the trial and the number of trials that are waiting."""
+"""A function that converts a trial and simulates the result. Its arguments are the trial and the number of waiting trials."""
 Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
 """A function that returns the diagnosis of a row on each target, with the target's label."""
 
@@ -47,7 +47,7 @@ def search(
     """Try conversions, and yield the row of each when it is finished.
 
     Each converter starts with float. The ``requested`` settings come next, and then, if ``everything`` is true, all settings that
-    the routes support. The diagnoses of each of these rows suggest further settings, and each suggestion becomes a new row. The
+    the routes support. The diagnoses of each of these rows suggest further settings, and each new suggestion becomes a row. The
     diagnoses of a new row are used only if its result differs from the result of the row that suggested it, on at least one
     target. ``shapes`` are fixed input shapes. They are tried from the beginning. A converter that is not installed is tried once.
     """
@@ -77,8 +77,9 @@ def search(
 
 
 def changes_something(row: SweepRow, parent: SweepRow) -> bool:
-    """Return whether the outcome, the delegated share, or a number of nodes or kernels differs from the parent's on any target.
+    """Return whether a row and its parent row have different results on any target.
 
+    The compared results are the outcome, the delegated share of multiply-adds, the number of CPU nodes and the number of kernels.
     The parent is the row whose diagnosis suggested this row.
     """
     return [_standing(cost) for cost in row.costs] != [_standing(cost) for cost in parent.costs]

@@ -1,4 +1,4 @@
-"""Convert a source model in many ways, and judge each result on several targets."""
+"""Convert a source model in many ways, and simulate each result on several targets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sweep(
     request: SweepRequest | None = None,
     show: Callable[[int, int, str], None] = lambda done, left, name: None,
 ) -> Swept:
-    """Convert a source model, first to float and then with suggested settings, and judge each conversion on every target.
+    """Convert a source model, first to float and then with suggested settings, and simulate each conversion on every target.
 
     ``show`` is called before each conversion with the number of finished conversions, the number of remaining conversions, and
     the name of the conversion. After KeyboardInterrupt, the finished rows are returned.
@@ -67,7 +67,7 @@ def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
 
 
 class _Judge:
-    """Judges conversions one by one. ``rows`` contains the finished rows."""
+    """Simulates and diagnoses conversions one by one. ``rows`` contains the finished rows."""
 
     def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
         self.rows: list[SweepRow] = []
@@ -84,7 +84,7 @@ class _Judge:
             yield target.label, diagnosis
 
     def row(self, trial: SweepTrial, conversion: Conversion) -> SweepRow:
-        """Judge a conversion."""
+        """Simulate and diagnose a conversion, and return its row."""
         row = SweepRow(len(self.rows) + 1, conversion, trial.origin)
         if conversion.failure is None:
             row = self._judged(row)

@@ -63,7 +63,7 @@ class Swept(Shown):
         return tuple([row for row in self.rows if row.is_model])
 
     def best_for(self, target: str) -> SweepRow | None:
-        """Return the best row for a target, which is given by its label; None if no model runs on the target.
+        """Return the best row for the target with this label; None if no model runs on the target.
 
         The best row has the most delegated multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes,
         the smallest difference and the smallest file. Raises OptionError if the target is unknown.
@@ -168,7 +168,10 @@ def _sweep_line(result: Swept) -> str:
 
 
 def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
-    """Return two tables: ``rows`` has a row per conversion, and ``targets`` has a row per conversion and target."""
+    """Return functions that create two tables.
+
+    ``rows`` has a row per conversion, and ``targets`` a row per conversion and target.
+    """
     return {
         "rows": lambda: Table((*_ROWS, *wide_columns(result)), list(_rows(result))),
         "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(result))),
@@ -176,7 +179,7 @@ def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
 
 
 def wide_columns(result: Swept) -> tuple[str, ...]:
-    """Return the names of the columns that hold the targets' results."""
+    """Return the names of the columns that contain the results of the targets."""
     return tuple([f"{target.label}_{name}" for target in result.targets for name in _NUMBERS])
 
 

@@ -70,7 +70,7 @@ def _scale_count(tensor: Tensor) -> int:
 def scale_for_each_slice(position: int, dimension: int, at_least: int = 1) -> VersionCondition:
     """Return the condition that an operand has one scale for each slice along a dimension.
 
-    ``at_least`` is the least number of scales.
+    ``at_least`` is the smallest accepted number of scales.
     """
 
     def condition(node: NodeView) -> bool:

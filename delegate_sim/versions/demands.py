@@ -52,7 +52,7 @@ from .conditions import (
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """One test of an operator's rule: a condition on a node, and the version that a node needs if it meets the condition.
+    """A condition on a node, and the version that a node needs if it meets the condition.
 
     The condition can hold only in nodes that also have the features ``given``. If a node loses any of these features, the demand
     no longer applies to the node.
@@ -149,7 +149,7 @@ _FULLY_CONNECTED = (
 _CONV_2D = (
     _quantized_bias(8, "INT8"),
     Demand(6, "grouped-convolution", is_grouped),
-    # Upstream tests the second result, which no convolution has. The version is therefore never assigned.
+    # Upstream tests the second result, which no convolution has. This demand is therefore never met.
     Demand(4, "int16-type", all_of(input_is("INT16"), input_is("INT16", at=1), output_is("INT16", at=1))),
     Demand(7, "int4-weights", integer_weights("INT8", "INT4"), given=("int8-type",)),
     Demand(3, "int8-type", integer_weights("INT8", "INT8", "INT4")),
@@ -429,7 +429,9 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         **dict.fromkeys(("PAD", "PADV2"), _PAD),
     }
 )
-"""The demands behind each operator's versions, in the order of the tests. An operator without an entry always has version 1."""
+"""The demands that determine each operator's version, in the order of the tests. An operator without an entry always has version
+1.
+"""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
 """The version of a node without any feature, for operators where this version is not 1. Version 1 of BROADCAST_TO was withdrawn.
 """

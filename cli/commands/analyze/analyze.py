@@ -175,7 +175,7 @@ def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain
 
 
 def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
-    """Return, for each delegate, the command-line arguments with which ``diagnose`` examines the same target."""
+    """Return the ``diagnose`` arguments that describe the same target, for each delegate."""
     common = [] if arguments.runtime == DEFAULT_RELEASE else ["--runtime", arguments.runtime]
     common += [] if arguments.defaults == "benchmark" else ["--defaults", arguments.defaults]
     common += ["--assume-ops-registered"] if arguments.assume_ops_registered else []

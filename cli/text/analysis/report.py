@@ -96,11 +96,11 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
 def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
     """Yield the ``diagnose`` command that shows the cost of each cause, unless everything is delegated."""
     if run.delegate.name in view.commands and any(True for _ in on_cpu(run)):
-        import shlex  # most runs leave no node
+        import shlex  # not needed if everything is delegated
 
         command = shlex.join(["delegate-sim", "diagnose", report.model.path or "-", *view.commands[run.delegate.name]])
         yield Line("")
-        # Not wrapped, so that it can be copied.
+        # The command is not wrapped, so that it can be copied.
         yield Line("What each cause costs, and what to change:", _HINT)
         yield Line(f"  {printable(command)}", _HINT)
 

@@ -73,7 +73,7 @@ def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
         run = result.report.runs[0]
         release = "" if str(run.release) == DEFAULT_RELEASE else f" --runtime {run.release}"
         path = shlex.quote(result.report.model.path or "-")
-        # Not wrapped, so that it can be copied.
+        # The command is not wrapped, so that it can be copied.
         yield Line(f"  {printable(f'delegate-sim diagnose {path} --delegate {delegate}{release}')}", _HINT)
 
 

@@ -17,6 +17,6 @@ def simulated_side(model: Model, target: Target) -> Side:
 def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
     """Apply a hypothetical change to a model, and simulate the result on a target.
 
-    Raise OptionError if the change does not apply.
+    Raises OptionError if the change does not apply.
     """
     return Side(changed_model(model, supposition, target.release), simulate_if(model, target, supposition))

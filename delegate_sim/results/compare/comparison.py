@@ -52,7 +52,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A node on one side: the index, the place (``delegate`` or ``cpu``), and the reasons for running on the CPU, if any."""
+    """The placement of a node on one side.
+
+    ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU. It
+    is empty for a delegated node.
+    """
 
     node: int
     place: str

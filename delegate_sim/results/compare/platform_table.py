@@ -19,7 +19,7 @@ from ..report.measures import Measures, measure
 
 @dataclass(frozen=True, slots=True)
 class PlatformRow:
-    """The result on one release of the platform: the measures, the refusal of the model, if any, and uncertainties."""
+    """The result on one release of the platform. ``refusal`` is None if nothing is refused, and ``notes`` lists uncertainties."""
 
     platform: str
     release: str
@@ -31,10 +31,10 @@ class PlatformRow:
 def platform_rows(
     model: Model, target: Target, cache: AnalysisCache, effort: Effort
 ) -> tuple[tuple[PlatformRow, ...], tuple[str, ...]]:
-    """Simulate the runtime's default release on each release of the platform. A delegate without a platform has no rows.
+    """Simulate a model on each release of the platform, with the default runtime release.
 
-    Return the rows and a text. The text lists the platform releases that were left out because the limit on simulations was
-    reached.
+    A delegate without a platform has no rows. Return the rows and a text. The text lists the platform releases that were left out
+    because the limit on simulations was reached.
     """
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:

@@ -34,7 +34,7 @@ def multiply_adds(node: NodeView) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compute:
-    """The multiply-adds of a run, not counting nodes that an earlier delegate of a chain took."""
+    """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not counted."""
 
     by_node: tuple[Mapping[int, int], ...]
     """For each subgraph, the multiply-adds of the nodes that have any, keyed by node index, in execution order."""
@@ -92,8 +92,8 @@ def _has_ranks(rank: int, *tensors: Tensor) -> bool:
 def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> int:
     """Return the count of a convolution, which uses every element of the filter once at every position.
 
-    The last dimension of ``positions`` holds the channels. In a grouped convolution, the filter has only the input channels of
-    one group, so groups need no special treatment.
+    The last dimension of ``positions`` is the channel dimension. In a grouped convolution, the filter has only the input channels
+    of one group, so groups need no special treatment.
     """
     if len(weights.shape) != rank or len(positions.shape) != rank:
         return 0
@@ -159,7 +159,7 @@ def _lstm(node: NodeView) -> int:
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
     """Return the count of the forward cell and the backward cell.
 
-    An auxiliary input without auxiliary weights adds nothing to the count.
+    An auxiliary input without auxiliary weights is the input of the backward cell, and adds nothing to the count.
     """
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))

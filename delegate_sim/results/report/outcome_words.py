@@ -49,6 +49,6 @@ def words_of(delegate: str) -> OutcomeWords:
 
 
 def taken_by(delegates: Iterable[str]) -> str:
-    """Return the column heading for nodes that any of these delegates takes."""
+    """Return the column heading for the nodes that these delegates take."""
     words = {words_of(delegate).taken for delegate in delegates}
     return words.pop() if len(words) == 1 else "taken"

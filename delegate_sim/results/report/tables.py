@@ -43,7 +43,11 @@ def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
 
 
 def report_tables(runs: Sequence[Run], is_chain: bool = False) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of runs by name: nodes, partitions, runs and CPU nodes, and for a chain the place of each node."""
+    """Return functions that create the tables of runs, keyed by table name.
+
+    The tables list the nodes, the partitions, the runs and the CPU nodes. For a chain, one more table lists the place of each
+    node.
+    """
     tables: dict[str, Callable[[], Table]] = {
         "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(runs))),
         "partitions": lambda: Table(_PARTITION_COLUMNS, list(_partition_rows(runs))),
