@@ -90,6 +90,19 @@ class TestDrawing:
         for name in MODELS:
             self.test_every_node_lies_in_the_box_of_its_partition_and_nothing_overlaps(name)
 
+    @pytest.mark.parametrize(("width", "ranking", "transpose"), [(5_000, None, None), (5_001, "up", False)])
+    def test_thousands_of_nodes_side_by_side_are_placed_more_simply(self, monkeypatch, width, ranking, transpose):
+        import fast_sugiyama
+
+        place, options = fast_sugiyama.from_edges, []
+        monkeypatch.setattr(
+            fast_sugiyama, "from_edges", lambda edges, **keywords: options.append(keywords) or place(edges, **keywords)
+        )
+        readers = range(1, width + 1)
+        (positions,) = layout._library_layouts([(0, reader) for reader in readers])
+        assert sorted(node for node, _ in positions) == [0, *readers]
+        assert [(given["ranking_type"], given["transpose"]) for given in options] == [(ranking, transpose)]
+
     def test_thousands_of_unconnected_pairs_take_little_memory(self):
         """In one call, the library takes 2 GiB for 3,000 pairs."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
