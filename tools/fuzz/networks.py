@@ -47,11 +47,15 @@ def network(generator: random.Random) -> bytes:
 
 
 def long_network(generator: random.Random) -> bytes:
-    """Return the same of many nodes, whose options differ."""
+    """Return the same of many nodes, whose options differ; some have custom operators, each another one."""
     built = _Network(generator)
     ops = generator.sample(_OPS, generator.choice((1, 3, 10)))
-    for _ in range(generator.choice((300, 1_000, 3_000))):
-        built.add(generator.choice(ops))
+    custom_share = generator.choice((0.0, 0.0, 0.3))
+    for number in range(generator.choice((300, 1_000, 3_000, 8_000))):
+        if generator.random() < custom_share:
+            built.add_custom(f"Own{number}")
+        else:
+            built.add(generator.choice(ops))
     return built.content()
 
 
@@ -150,6 +154,13 @@ class _Network:
         version = self.generator.choice((1, 1, 2, 3, 5))
         self._graph.node(op, operands, [output], version, self._options(op))
         self._results.append((output, result))
+
+    def add_custom(self, custom: str) -> None:
+        """Add a node with a custom operator to one of the last results."""
+        operand, shape = self.generator.choice(self._results[-3:])
+        output = self.activation(shape)
+        self._graph.node("CUSTOM", [operand], [output], custom=custom)
+        self._results.append((output, shape))
 
     def content(self) -> bytes:
         """Return the file; its outputs are the last results."""
