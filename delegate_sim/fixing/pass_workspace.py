@@ -138,7 +138,8 @@ class Work:
         number = -next(_NUMBERS)
         self.weights[number] = compute
         zero = np.zeros((), schema.NUMPY_TYPES[tensor.type])
-        return tensor._replace(value=np.broadcast_to(zero, (tensor.element_count,)), data=None, buffer=number, external_buffer=0)
+        zeros = np.broadcast_to(zero, (tensor.element_count,))  # bounded: a view of one element
+        return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
         """Add a constant with the elements of ``tensor`` but another shape, without copying the data; return its index."""

@@ -154,8 +154,8 @@ class RepeatedNumber(StoredNumbers):
         return RepeatedNumber(self.kind, self.number, len(places)) if isinstance(places, range) else self.number
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        count = bounded(len(self), "elements of a constant")
-        array = np.broadcast_to(np.array(self.number, self.kind if dtype is None else dtype), (count,))
+        number = np.array(self.number, self.kind if dtype is None else dtype)
+        array = np.broadcast_to(number, (bounded(len(self), "elements of a constant"),))
         return array.copy() if copy else array
 
     def any(self) -> bool:

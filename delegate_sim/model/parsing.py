@@ -154,10 +154,11 @@ def _read_block_of_nodes(
 
 
 def _numbered(counts: Sequence[int]) -> list[int]:
-    return list(itertools.chain.from_iterable(map(range, counts)))
+    return list(itertools.chain.from_iterable(map(range, counts)))  # bounded: the reader has counted these tables
 
 
 def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
+    # bounded: the reader has counted these tables
     return list(itertools.chain.from_iterable(map(itertools.repeat, items, counts)))
 
 

@@ -120,6 +120,7 @@ def _product(source: KernelTensor, axes: set[int], shape: Sequence[int]) -> npt.
     if array is None:
         return None
     with np.errstate(over="ignore"):
+        # bounded: of the elements of an array, which the operator multiplies with the same overflow
         product: npt.NDArray[Any] = np.asarray(np.prod(array, tuple(axes), dtype=array.dtype))
     return product.reshape(shape)
 
