@@ -38,7 +38,7 @@ class PartitionLimits:
 
 @dataclass(frozen=True, slots=True)
 class LogTraits:
-    """Signs of a delegate in a device's log, other than the names of its kernels and its provider."""
+    """Signs of a delegate in a device's log, in addition to the names of its kernels and its provider."""
 
     is_in_benchmark_model: bool = True
     """Whether benchmark_model can apply the delegate and then prints its own line about the delegate."""
@@ -49,7 +49,7 @@ class LogTraits:
     libraries: tuple[str, ...] = ()
     """Libraries that contain the delegate, each given as a part of its file name in lower case."""
     has_runtime_behind: bool = False
-    """Whether Android's neural networks runtime takes the delegate's partitions and may print lines of its own."""
+    """Whether Android's neural networks runtime runs the delegate's partitions, so that a log may have lines of that runtime."""
     speaks_as: str = ""
     """The delegate's name in its own log lines; empty unless another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

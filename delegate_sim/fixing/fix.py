@@ -159,7 +159,7 @@ def prove(
     model = plan.model
     graph = model.subgraphs[0]
     inputs: list[Sequence[InputArray]] = [from_file(sample, model, graph) for sample in data]
-    inputs += [generated_inputs(model, graph, seed, plan.shapes) for seed in range(samples)]  # bounded: the user asks for so many
+    inputs += [generated_inputs(model, graph, seed, plan.shapes) for seed in range(samples)]  # bounded: a number from the user
     difference = compare(model, load(path), inputs, corresponding(model, plan.whole.model), then=then)
     if difference.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(

@@ -1,4 +1,4 @@
-"""The target on which the rules of the plugins depend."""
+"""The facts about the runtime, the file and the options that the rules of the plugins depend on."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _read_as_int32(value: FlatNumbers | None) -> list[int]:
-    """Read the bytes of a constant as INT32, whatever its type, and return one number for each element."""
+    """Read the bytes of a constant of any type as INT32, and return one number for each element."""
     if value is None:
         return []
     content = value.tobytes().ljust(4 * len(value), b"\0")

@@ -1,4 +1,4 @@
-"""The target on which the rules depend: the delegate's flags and the release of the runtime.
+"""The delegate's flags and the release of the runtime, on which the rules depend.
 
 Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
 """

@@ -12,7 +12,7 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 _INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
 """Since this release, a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
 
-The release comes from measurements, not from the source.
+The release was found by measuring, not in the source.
 """
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")

@@ -39,7 +39,7 @@ def simulated_tally(run: Run) -> Tally:
 
 
 def device_tally(facts: Facts, run: Run) -> Tally:
-    """Return the lines and counts that the log shows; the total number of nodes comes from the simulation."""
+    """Return the lines and counts that the log shows. The total number of nodes is taken from the simulation."""
     nodes = _node_count(run)
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)

@@ -141,7 +141,7 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note if the CPU nodes shown come from a simulation without the limit on partitions."""
+    """Yield a note if the reported CPU nodes are those of a simulation without the limit on partitions."""
     for name, value in lifted.items():
         yield (
             f"the log has more delegate kernels than {name} = {setting.options[name]} allows; the nodes on the CPU are shown "

@@ -58,7 +58,7 @@ class DeviceSetting:
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Feature levels that the log allows besides the assumed level, highest first; empty if the level is known."""
+        """Feature levels that the log allows in addition to the assumed level, highest first; empty if the level is known."""
         levels = self.delegate.levels
         if levels is None or levels.option in self.known:
             return ()

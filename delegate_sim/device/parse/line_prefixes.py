@@ -30,10 +30,10 @@ _WEEKDAYS_AND_MONTHS = r"[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d"
 _PREFIXES = tuple(
     re.compile(pattern)
     for pattern in (
-        # logcat: threadtime, with or without a user, or without the processes
+        # logcat -v threadtime, with or without the user, or without the process and thread numbers
         rf"{_DATE} {_TIME} +(?:\S{{1,32}} +)?(?P<process>\d+) +\d+ +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
         rf"{_DATE} {_TIME} +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
-        # time, brief, tag, process; Android Studio before 2022
+        # logcat -v time, brief, tag and process; Android Studio before 2022
         rf"(?:(?:{_DATE} )?{_TIME} +)?(?:(?P<process>\d+)-\d+/\S{{1,200}} +)?(?P<severity>{_LETTER})/(?P<tag>[^:(]{{0,80}}?) *"
         r"(?:\( *(?P<number>\d+)(?: *: *\d+)?\))?: ?",
         rf"(?P<severity>{_LETTER})\( *(?P<process>\d+)(?: *: *\w+)?\) ",
@@ -46,7 +46,7 @@ _PREFIXES = tuple(
         # glog and absl, TensorFlow's own
         rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
         rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
-        # ROS, containers, journals
+        # ROS, containers, system journals
         r"\[[\w./-]{1,80}-\d{1,6}\] ",
         r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",
         r"[\w-]{1,60} +\| ",
@@ -55,7 +55,7 @@ _PREFIXES = tuple(
         # logs quoted in messages, and logs that show several runs side by side
         r"(?:> ?)+",
         r"\d{1,4}: (?=\D|\d{1,4}[-:])",
-        # kernel clocks, ISO 8601, lists and tables of a page, a tag alone
+        # times in seconds or in ISO 8601, marks of lists and tables in web pages, and tags without a time
         r"\[ *\d{1,9}\.\d{3,9}\] ",
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?:? ",
         r"[|*] ",

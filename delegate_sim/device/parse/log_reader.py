@@ -335,7 +335,7 @@ class Reader:
         return True
 
     def _is_other_process(self, process: str) -> bool:
-        """Return whether a line comes from another process than the current run."""
+        """Return whether a line was printed by another process than the lines of the current run."""
         before, self.process = self.process, process or self.process
         return bool(before and process and before != process and not self._log().is_empty)
 

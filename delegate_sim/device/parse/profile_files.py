@@ -1,4 +1,4 @@
-"""Read the files that benchmark_model writes besides its log: op profiles and model runtime info, as protobuf or JSON.
+"""Read the files that benchmark_model writes in addition to its log: op profiles and model runtime info, as protobuf or JSON.
 
 The type and encoding of a file are detected from its content. Sources: ``profiling_info.proto``, ``model_runtime_info.proto``
 (``tflite/profiling/proto``) and ``benchmark_result.proto`` (``tflite/tools/benchmark/proto``).

@@ -1,4 +1,4 @@
-"""CPU nodes without a refusal of their own, and the cause whose fix would delegate them."""
+"""Find CPU nodes that are not refused themselves, and the causes whose fixes would delegate these nodes."""
 
 from __future__ import annotations
 

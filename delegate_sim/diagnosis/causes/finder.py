@@ -123,7 +123,7 @@ class _Finder:
             now = self.simulate(self.base, {})
         now = self._end_stages(now)
         self.last = now
-        # A delegate that stops at a node's first failed check reports the next one only once the version or level is accepted.
+        # A delegate that stops at a node's first failed check reports the next failed check only after the first one passes.
         while self._look_at(self.last):
             remedies = [self._remedy(identity) for identity in self.versions]
             versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}

@@ -1,4 +1,4 @@
-"""Nodes that no delegate ever takes, whatever the code of the refusal."""
+"""Find nodes that no delegate ever takes. The reason does not depend on the code of the refusal."""
 
 from __future__ import annotations
 

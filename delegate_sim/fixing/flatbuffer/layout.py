@@ -151,7 +151,7 @@ class Front:
 
 
 def _padding(start: int, end: int) -> bytes:
-    return bytes(end - start)  # bounded: what aligns one table or vector
+    return bytes(end - start)  # bounded: the padding of one table or vector
 
 
 @dataclass(frozen=True, slots=True)

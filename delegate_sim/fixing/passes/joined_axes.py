@@ -1,4 +1,4 @@
-"""Join neighboring dimensions that an operator treats alike, until few dimensions are left."""
+"""Join neighboring dimensions that an operator treats in the same way, until few dimensions are left."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def refused(message: str = "an operator that the plugin selects") -> Check[objec
 _NOTHING: tuple[Check[NpuTarget], ...] = ()
 
 ANY: NpuRule = OpRule(_NOTHING).from_source(INTEL)
-"""Intel's plugin accepts the operator, whatever its types and attributes."""
+"""Intel's plugin accepts the operator with any types and attributes."""
 
 REFUSED: NpuRule = OpRule((refused(),)).from_source(GOOGLE.with_symbol("kUnSupportedOps"))
 """Google's plugin never accepts the operator, in any release."""

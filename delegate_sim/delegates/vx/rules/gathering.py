@@ -1,6 +1,6 @@
 """Gathering, scattering, lookups and searches.
 
-The STRING checks of GATHER and GATHER_ND are left out, because every operator refuses STRING inputs anyway.
+The STRING checks of GATHER and GATHER_ND are left out, because the checks that all operators share already refuse STRING inputs.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from .checks import of_inputs, quantized_8_bits, vx_rule
 
 
 def _is_dynamic(node: NodeView) -> bool:
-    """Return whether the first result is STRING, RESOURCE or VARIANT, the only types that are always dynamic."""
+    """Return whether the first result is STRING, RESOURCE or VARIANT, the only types that are dynamic (``kTfLiteDynamic``)."""
     return node.output(0).allocation is Allocation.DYNAMIC
 
 

@@ -1,6 +1,7 @@
 """Reshaping, transposing, and moving blocks between dimensions.
 
-The INT64 checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE are left out, because both operators refuse INT64 inputs anyway.
+The INT64 checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE are left out, because the checks that operators share already refuse INT64
+inputs.
 """
 
 from __future__ import annotations

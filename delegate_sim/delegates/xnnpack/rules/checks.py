@@ -72,7 +72,7 @@ def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule
 SHAPES_FROM = "litert-1.3.0"
 """Since this release, the shapes of all operators are checked.
 
-The list of operators whose shapes were checked earlier comes from measurements, not from the source.
+The operators whose shapes were checked in earlier releases were found by measuring, not in the source.
 """
 
 
