@@ -114,15 +114,15 @@ def compiled_model(
     runtime: str | None = None,
     assume_ops_registered: bool = False,
 ) -> StackResult:
-    """Simulate LiteRT 2's CompiledModel: whether it is created with these accelerators, and where each node then runs.
+    """Simulate LiteRT 2's CompiledModel: whether it can be created with these accelerators, and where each node then runs.
 
     ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. For
-    ``npu``, ``soc`` is required: a vendor and an SoC such as ``google:Tensor_G5``, or only the name of an SoC or a phone. A
+    ``npu``, ``soc`` is required: a vendor and a SoC such as ``google:Tensor_G5``, or only the name of a SoC or a phone. A
     node that the vendor's plugin selects counts as running on the NPU. The vendor's compiler is not simulated, and may still
     reject the node. Each option in ``options`` is passed to the plugin and to the delegates that know the option. The result
     has ``is_created``, ``notes`` on how CompiledModel handles failures, ``places()``, and the ``report`` of every step.
-    Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime,
-    for a SoC without ``npu``, and for ``npu`` without a SoC.
+    Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime.
+    Also raises OptionError if ``soc`` is given without ``npu``, or ``npu`` without ``soc``.
     """
     from ..delegates.npu.soc_names import full_soc_name
     from ..delegates.options import without_release
@@ -215,9 +215,9 @@ def whatif(
 ) -> Comparison:
     """Simulate hypothetical changes of a model, the delegate or the runtime, and compare the result with the original.
 
-    Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). On side B, the hypothetical
-    changes apply: the delegate accepts the operators and nodes in ``accept`` (a node is an index or a pair of subgraph and
-    index), operators or nodes have the given ``versions``, and ``batch`` is the first dimension of every input. With
+    Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
+    changes. The delegate accepts the operators and nodes in ``accept``; a node is a node index, or a pair of subgraph index and
+    node index. Operators or nodes have the given ``versions``, and ``batch`` is the first dimension of every input. With
     ``fix_shapes``, every tensor has the shape that is stored in the file. ``conversion`` is ``float`` for a model without
     quantization, or ``int8`` or ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target of side B (see
     ``compare``).
@@ -253,7 +253,7 @@ def fix(
     defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Fixed:
-    """Rewrite a model so that delegates take more of it, and show that it still computes the same results.
+    """Rewrite a model so that delegates take more nodes, and verify that the new model computes the same results.
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
     one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
@@ -263,7 +263,7 @@ def fix(
     replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
     same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
     Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results,
-    MissingPackageError without the extra ``fix``, and OSError if the file cannot be written.
+    MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix

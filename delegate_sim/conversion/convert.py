@@ -80,7 +80,7 @@ class Conversion:
     """SHA-256 of the ``.tflite`` file."""
     failure: Failure | None = None
     seconds: float = 0.0
-    """Time that the conversion's steps took when they ran."""
+    """Time that the conversion's steps took. For a cached conversion, this is the time of the original run."""
     memory: int = 0
     """Peak memory in bytes; 0 if memory was not watched."""
     printed: str = ""

@@ -39,7 +39,7 @@ class ModelDecision:
     taken: tuple[frozenset[int], ...] = ()
     """The nodes of each subgraph that run as part of a node in another subgraph; empty if no subgraph has such nodes."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that the plugin removes from the model because it moved their nodes elsewhere."""
+    """Subgraphs that are removed from the model because their nodes were moved elsewhere."""
 
 
 class CompilerPlugin(Delegate):

@@ -92,7 +92,7 @@ class Decision:
     log_lines: tuple[str, ...] = ()
     """The lines that the delegate itself prints before the runtime reports the replacement."""
     findings: object = None
-    """Data that the delegate stores here while it decides, and reads again when it builds its kernels."""
+    """Data that the delegate stores during its decision and reads when it builds kernels."""
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
     calls: tuple[ReplacingCall, ...] = ()
@@ -104,7 +104,7 @@ class Decision:
     Reports show the verdict on an added node at its original node.
     """
     skipped: frozenset[int] = frozenset()
-    """Subgraphs that no delegate is asked about, because this delegate runs the nodes that call these subgraphs."""
+    """Subgraphs that are not passed to any delegate, because this delegate runs the nodes that call these subgraphs."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """Groups of nodes of the file. A compiler receives each group as a whole. The value is None if no compiler is involved.

@@ -119,8 +119,9 @@ def present(indices: Sequence[int]) -> tuple[int, ...]:
 class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
-    ``origins`` maps each added node to the original composite from which the node came. ``places`` maps each added
-    node, and ``tensor_places`` each added tensor, to its place in the file: a subgraph, and an index in that subgraph.
+    ``origins`` maps each added node to the original composite that the node replaces. ``places`` maps each added node to the
+    node's place in the file: the index of a subgraph, and an index in that subgraph. ``tensor_places`` does the same for each
+    added tensor.
     """
 
     graph: Graph

@@ -145,7 +145,7 @@ def _decided(
     npu_calls: Sequence[int],
     work: Inlining,
 ) -> Decision:
-    """Return the decision about a subgraph. Each ``odml.npu_call`` that is not in a group becomes its own partition."""
+    """Return the decision about a subgraph. Each ``odml.npu_call`` that is not in a group becomes a separate partition."""
     subsets: tuple[Subset, ...] = ()
     warnings: tuple[str, ...] = ()
     if groups or npu_calls:

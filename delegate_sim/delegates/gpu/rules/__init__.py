@@ -31,7 +31,7 @@ _LEFT_OUT = Unknown(
 def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
     """Return the reason to refuse an operator if the options exclude this operator (``NewOperationParser``).
 
-    The name CUSTOM stands for all custom operators.
+    If the options name CUSTOM, all custom operators are excluded.
     """
     name = "CUSTOM" if node.node.is_custom else node.op
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None

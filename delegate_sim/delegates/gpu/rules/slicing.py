@@ -32,8 +32,8 @@ _AXIS_NAMES = ("batch", "height", "width", "channels")
 def parse_slice(reader: NodeReader) -> None:
     """Parse SLICE (``SliceOperationParser``).
 
-    If there are three starts, they apply to height, width and channels for an input of rank 4, and to batch, width and channels
-    for an input of rank 3.
+    For an input of rank 4, three starts apply to height, width and channels. For an input of rank 3, three starts apply to
+    batch, width and channels.
     """
     operation, shape = _add_slice(reader)
     starts, sizes = reader.integers(1), reader.integers(2)
@@ -55,7 +55,7 @@ def parse_slice(reader: NodeReader) -> None:
 def parse_strided_slice(reader: NodeReader) -> None:
     """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
 
-    If there are three starts, they apply to height, width and channels, whatever the rank of the input.
+    Three starts apply to height, width and channels, whatever the rank of the input.
     """
     operation, shape = _add_slice(reader)
     count = len(reader.integers(1))

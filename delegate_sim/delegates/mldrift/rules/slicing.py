@@ -149,7 +149,7 @@ def _named_without_batch(count: int) -> tuple[int, ...]:
 
 
 def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
-    """Return the start, the end and the strides of a STRIDED_SLICE, without clamping to the input."""
+    """Return the start, the end and the strides of a STRIDED_SLICE. They are not clamped to the shape of the input."""
     source, rank = bhwc(node.input(0).shape), node.input(0).rank
     named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
     begin, end, strides = (

@@ -53,7 +53,7 @@ def target_devices(
 ) -> list[DriverDevice]:
     """Return the devices that the options select, in the form that the simulated NNAPI compiler expects.
 
-    ``rejections`` lists operations that the devices reject in addition to those that their profiles reject.
+    ``rejections`` lists operations that the devices reject in addition to the rejections in the profiles.
     """
     rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 
