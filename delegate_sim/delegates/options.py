@@ -24,8 +24,8 @@ DEFAULT_SETS = ("api", "benchmark")
 class Option:
     """One option of a delegate. ``name`` is the name that the delegate itself uses.
 
-    ``parse`` converts a value (from Python, or a string from the command line) and raises ValueError with a message that says
-    which values the option accepts. ``flag`` is the name of benchmark_model's flag without dashes.
+    ``parse`` converts a value from Python, or a string from the command line. It raises ValueError for an invalid value; the
+    message lists the values that the option accepts. ``flag`` is the name of benchmark_model's flag without dashes.
     """
 
     name: str

@@ -31,8 +31,8 @@ Gain = tuple[float, float, float, float, float]
 class Ranking:
     """The causes in order, and the results of the causes that were simulated.
 
-    ``needs`` has an entry for each cause whose fix alone gains nothing: the other causes that must also be fixed, or None if
-    these causes are unknown or fixing them is not enough.
+    ``needs`` has an entry for each cause whose fix alone gains nothing and that was examined further. The entry lists the other
+    causes that must also be fixed; None if fixing all other causes is not enough.
     """
 
     order: tuple[Cause, ...]
@@ -132,8 +132,8 @@ def _needed(
     """Return the smallest set of other causes that must also be fixed for this cause to gain something, and the gain.
 
     Return None if fixing this cause gains nothing even with all other causes fixed. The search starts with all other causes
-    fixed, and undoes their fixes in groups, first large and then small, as long as fixing this cause still gains something over
-    the other fixes alone. If the tries run out, the set may be larger than necessary.
+    fixed. It undoes these fixes in groups, first large groups and then small ones, as long as fixing this cause still gains
+    something. If the tries run out, the set may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:

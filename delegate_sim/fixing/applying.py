@@ -41,8 +41,10 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
     """Return the model after one more pass; None if the pass changes nothing or cannot be applied.
 
     ``nodes`` are the indices, before the pass, of the nodes to rewrite; None means all nodes. Only the first subgraph and the
-    subgraphs that it calls, directly or indirectly, are rewritten. A pass cannot be applied if it would add or remove nodes of a
-    model whose metadata gives the order of the nodes, or if it needs sizes that the format cannot store or that exceed a limit.
+    subgraphs that it calls, directly or indirectly, are rewritten.
+
+    A pass that adds or removes nodes cannot be applied to a model whose metadata gives the order of the nodes. A pass also cannot
+    be applied if it needs sizes that the format cannot store or that exceed a limit.
     """
     model = before.model
     if not _has_work(model, pass_, nodes):

@@ -1,7 +1,7 @@
 """Find the nodes whose rejection by an accelerator's driver explains a device log.
 
-The precision depends on the log. A table in execution order shows the CPU nodes, a table of node types shows the number of CPU
-nodes per operator, and the lines of the runtime show only totals.
+The precision depends on the log. A table in execution order shows the CPU nodes. A table of node types shows the number of CPU
+nodes per operator. The lines of the runtime show only totals.
 """
 
 from __future__ import annotations
@@ -163,9 +163,9 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected.
 
-    The sets are tried in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes
-    except those of one kind. If the number of partitions is limited, not every CPU node is rejected: a limit may have dropped
-    the node's partition.
+    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except
+    those of one kind. They are needed if the number of partitions is limited. In this case, the driver did not reject every CPU
+    node, because the limit dropped the partitions of some nodes.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}

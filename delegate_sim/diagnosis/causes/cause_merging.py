@@ -52,8 +52,8 @@ def _raised_by(cause: Cause) -> Problem | None:
 
     The result is None if several features raised the version, or if the feature is not a rank or a type.
 
-    A version that is too low counts as raised by a type: converters write the lowest possible version, so only another type would
-    lead to a higher version.
+    A version that is too low counts as raised by a type. Converters write the lowest possible version, so a converter would write
+    a higher version only for another type.
     """
     if cause.identity.problem is not Problem.OPERATOR_VERSION or not cause.node_versions:
         return None

@@ -360,8 +360,8 @@ class _Finder:
     def _note_kernel_failure(self, now: Examined) -> None:
         """Add a cause for a delegate kernel that cannot be created, since this failure undoes all delegation.
 
-        The cause covers all nodes with the same operator and types as the node at fault, or the whole graph if no node is at
-        fault.
+        The cause covers all nodes that have the operator and the types of the node at fault. If no node is at fault, the cause
+        covers the whole graph.
         """
         refusal = now.run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:

@@ -41,8 +41,8 @@ def find_versions(
 ) -> Iterator[FoundVersion]:
     """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
-    Lower versions are tried until no version can be lowered further, or until the tries run out. The nodes of one operator and
-    version share an entry of the file, so one set of features raised the version of all of these nodes.
+    Lower versions are tried until no version can be lowered further, or until the tries run out. Nodes of the same operator and
+    version share an entry of the file. One set of features therefore raised the version of all of these nodes.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}

@@ -123,8 +123,8 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
     """Return the nodes whose operand sizes may depend on the tensor of unknown size that made the runtime refuse the graph.
 
-    The result includes nodes that run subgraphs, and all nodes of the other subgraphs, because the sizes in a subgraph depend on
-    the node that calls the subgraph.
+    The result includes nodes that run subgraphs, and all nodes of the other subgraphs. The sizes in a subgraph depend on the node
+    that calls the subgraph.
     """
     refusal = examined.run.refusal
     if refusal is None or refusal.tensor is None:

@@ -1,7 +1,7 @@
 """Relocate the bytes of a file by updating the fields that hold absolute positions.
 
-Such fields are ``Buffer.offset`` and ``large_custom_options_offset``, for data after the end of the flatbuffer, and the positions
-in a ZIP archive of associated files that is appended to the model.
+The fields ``Buffer.offset`` and ``large_custom_options_offset`` hold the positions of data after the end of the flatbuffer. A ZIP
+archive of associated files, appended to the model, also holds absolute positions.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ def lowered(
 ) -> Sequence[Node] | None:
     """Return a node between RESHAPEs that change the shapes of its operands and results; None if that is impossible.
 
-    ``operands`` maps operand positions to new shapes, ``results`` lists the new result shapes, ``constants`` maps the positions
-    of index operands to new values, and ``options`` are the changed options.
+    ``operands`` maps operand positions to new shapes, and ``results`` lists the new result shapes. ``constants`` maps the
+    positions of index operands to new values. ``options`` are the changed options.
     """
     before: list[Node] = []
     behind: list[Node] = []
