@@ -52,7 +52,7 @@ def model_paths(given: Iterable[str]) -> list[str]:
 
 
 def stands_for_many(path: str) -> bool:
-    """Whether a path is a folder or a pattern."""
+    """Return whether a path is a folder or a pattern."""
     return path != STANDARD_INPUT and model_files.stands_for_many(path)
 
 

@@ -61,7 +61,7 @@ def output_options(command: Command, *, replaces: bool = False) -> Command:
 
 
 def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Sequence[str]]) -> None:
-    """Render all files, then write them. Raises ClickException if a file cannot be written."""
+    """Render all files, then write them. Raises ClickException if a file is given twice or cannot be written."""
     twice = _twice(files)
     if twice is not None:
         raise click.UsageError(f"{twice.path} is given twice")

@@ -162,7 +162,7 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
 
 
 def _names_in(args: Sequence[str]) -> list[str]:
-    """Return the names of delegates in arguments; unknown names are ignored here, since the command reports them."""
+    """Return the delegate names that the arguments contain. Unknown names are ignored here, since the command reports them."""
     names = [
         following if argument == "--delegate" else argument.removeprefix("--delegate=")
         for argument, following in pairwise([*args, ""])

@@ -203,7 +203,10 @@ class _Text:
 
 
 def _differing_options(side: Side, other: Side) -> str:
-    """Return the options that differ between the sides, or all options if the delegates differ. The text starts with a colon."""
+    """Return the options that differ between the sides, or all set options if the delegates differ.
+
+    The text starts with a colon.
+    """
     is_same = side.run.delegate.name == other.run.delegate.name
     options = {
         key: value

@@ -100,11 +100,11 @@ class Check(Generic[TargetT_contra]):
         return replace(self, conditions=(*self.conditions, condition))
 
     def from_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check, limited to ``release`` of the runtime and later releases."""
+        """Return this check, limited to this release of the runtime and later releases."""
         return replace(self, introduced=parse_release(release))
 
     def before_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check, limited to releases of the runtime before ``release``."""
+        """Return this check, limited to releases of the runtime before this release."""
         return replace(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
@@ -148,7 +148,10 @@ class OpRule(Generic[TargetT_contra]):
     """The upstream locations of the rule; if empty, the location of the whole rule book applies."""
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
-        """Return this rule, limited to ``release`` and later releases. In earlier releases the delegate lacks the operator."""
+        """Return this rule, limited to this release of the runtime and later releases.
+
+        In earlier releases, the delegate does not support the operator.
+        """
         return replace(self, introduced=parse_release(release))
 
     def from_source(self, *source: Source) -> OpRule[TargetT_contra]:

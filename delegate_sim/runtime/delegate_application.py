@@ -122,7 +122,10 @@ class DelegateApplication:
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
-        """Stop applying the delegate at a subgraph that cannot be prepared. The delegate keeps the nodes of earlier subgraphs."""
+        """Stop applying the delegate at a subgraph that cannot be prepared.
+
+        The delegate keeps the nodes of earlier subgraphs, unless its failure makes the whole model fail.
+        """
         self.log_lines += failure.lines
         self.is_cut_short = True
         is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)

@@ -42,7 +42,7 @@ __all__ = [
 
 
 def simulate(model: Model, target: Target, assumptions: Assumptions = NOTHING_ASSUMED, cache: AnalysisCache | None = None) -> Run:
-    """Apply one delegate to every subgraph of a model."""
+    """Simulate one delegate that is applied to every subgraph of a model."""
     return simulate_chain(model, [target], assumptions=assumptions, cache=cache)[0]
 
 
@@ -53,7 +53,7 @@ def simulate_chain(
     assumptions: Assumptions = NOTHING_ASSUMED,
     cache: AnalysisCache | None = None,
 ) -> tuple[Run, ...]:
-    """Apply delegates one after another.
+    """Simulate delegates that are applied to a model one after another.
 
     Each delegate sees the plan that the earlier delegates left. The kernels of the earlier delegates are nodes of this plan.
 

@@ -77,9 +77,10 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
 
     The result is empty if the release can load the operator, or if the release is unknown.
 
-    If the release's schema lacks the operator, the runtime reports its code as out of range. ``op`` may be ``UNKNOWN(code)``,
-    the name that the reader of model files gives to an operator that this package's schema lacks. The error that Python's
-    interpreter raises contains these lines. If the code is out of range, the error has no line breaks between them.
+    If the release's schema lacks the operator, the runtime reports that the operator code is out of range. ``op`` may be
+    ``UNKNOWN(code)``, the name that the reader of model files gives to an operator that this package's schema lacks. The error
+    that TensorFlow Lite's ``Interpreter`` class raises in Python contains these lines. If the code is out of range, the error has
+    no line breaks between them.
     """
     known = _versions(release)
     if known is None or loads(op, version, release) is Loads.YES:

@@ -20,7 +20,10 @@ from ..model.options import Options
 
 @dataclass(frozen=True, slots=True)
 class InvalidNode:
-    """A node that is not loaded, by its index in the graph, with the reason and the lines that the runtime logs."""
+    """A node that the runtime does not load.
+
+    ``message`` describes the reason, and ``lines`` are the lines that the runtime logs.
+    """
 
     subgraph: int
     node: int

@@ -23,7 +23,10 @@ from ..releases.catalogue import Release, parse_release
 
 @dataclass(frozen=True, slots=True)
 class InvalidTensor:
-    """A tensor that is not loaded, with the reason and the lines that the runtime logs."""
+    """A tensor that the runtime does not load.
+
+    ``message`` describes the reason, and ``lines`` are the lines that the runtime logs.
+    """
 
     subgraph: int
     tensor: int

@@ -68,7 +68,7 @@ def failed(job: Job, message: str) -> JobAnswer:
 
 
 def stored_name(path: str) -> str:
-    """Return a model's path as stored in the tables, with unprintable characters escaped."""
+    """Return the path of a model for storage in the tables. Unprintable characters are escaped."""
     return printable(path)
 
 

@@ -99,7 +99,7 @@ def quantized_scales(*positions: int) -> VersionCondition:
 
 
 def rescales_upwards(node: NodeView) -> bool:
-    """Return whether the product of the operands' scales is at least the result's scale, in single precision."""
+    """Return whether the product of the operands' scales, in single precision, is at least the scale of the result."""
     tensors = (node.input(0), node.input(1), node.output(0))
     if not all(map(_scale_count, tensors)):
         return False
@@ -117,7 +117,7 @@ def broadcasts_above_rank_4(node: NodeView) -> bool:
 
 
 def is_grouped(node: NodeView) -> bool:
-    """Return whether the filter reads fewer channels than the input has."""
+    """Return whether the filter and the input differ in the number of channels, as in a grouped convolution."""
     source, weights = node.input(0), node.input(1)
     return source.rank > 0 and source.shape[3:4] != weights.shape[3:4]
 

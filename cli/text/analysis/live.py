@@ -55,7 +55,10 @@ def _headline(result: LiveResult) -> str:
 
 
 def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
-    """Yield the selected operators. If the nodes can be identified, also yield the operators that were not selected."""
+    """Yield the number of selected nodes, and the operators that were not selected.
+
+    If the nodes cannot be identified, yield the selected operators instead of the operators that were not selected.
+    """
     partitions = result.decision.partitions
     if partitions is None:
         return

@@ -33,7 +33,7 @@ class Shown:
         raise NotImplementedError
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        """Return a function for each table that creates the table, keyed by table name. The main table comes first."""
+        """Return functions that create the tables, keyed by table name. The main table comes first."""
         raise NotImplementedError
 
     def _shown(self) -> Sequence[str]:

@@ -13,7 +13,10 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """The location of a finding: a node, or the whole model. ``name`` is the name of the node's first output tensor."""
+    """The location of a finding: a node, a subgraph, or the whole model.
+
+    ``name`` is the name of the node's first output tensor.
+    """
 
     subgraph: int | None = None
     subgraph_name: str = ""

@@ -102,7 +102,7 @@ def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
     """Return the members of ``tensors`` that cross a boundary at run time.
 
-    Constants and tensors that a delegate added do not cross it.
+    Constants and tensors that a delegate added do not cross a boundary.
     """
     return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 

@@ -37,8 +37,8 @@ def _digest(delegate: Delegate) -> str:
 def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
     """Yield the content of a rule book as plain data: one list for the book, then one list for each operator.
 
-    The list of an operator has its name, its first release, and its checks in order. A check without ``Check.data`` is
-    represented by its wording.
+    The list of an operator has its name, whether it is custom, its first release, and its checks in order. A check without
+    ``Check.data`` is represented by its wording.
     """
     yield [book.delegate, book.policy.name, sorted(book.explained)]
     for op, rule in sorted(book.rules.items()):
