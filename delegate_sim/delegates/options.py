@@ -25,7 +25,7 @@ class Option:
     """One option of a delegate. ``name`` is the name that the delegate itself uses.
 
     ``parse`` converts a value from Python, or a string from the command line. It raises ValueError for an invalid value; the
-    message lists the values that the option accepts. ``flag`` is the name of benchmark_model's flag without dashes.
+    message says which values are valid. ``flag`` is the name of benchmark_model's flag without dashes.
     """
 
     name: str
