@@ -1,4 +1,4 @@
-"""One file inside another."""
+"""A file inside a bundle, and the limits for decompressing it."""
 
 from __future__ import annotations
 

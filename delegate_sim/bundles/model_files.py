@@ -39,7 +39,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
     """Return the files that match a pattern, sorted, with slashes as separators on every system.
 
     A relative pattern starts at ``root``. Hidden files and folders match only a part of the pattern that begins with a dot. If
-    the last part of the pattern has no suffix, only models and bundles match.
+    the last part of the pattern has a wildcard but no suffix, only models and bundles match.
     """
     pattern = pattern.replace(os.sep, "/")
     parts = pattern.split("/")

@@ -237,7 +237,7 @@ def _lines(printed: str) -> list[str]:
 
 
 def error_line(printed: str) -> str:
-    """Return the most informative line: the exception of the last traceback, or else the last line about an error."""
+    """Return the most informative line: the exception of the last traceback, the last line about an error, or the last line."""
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
     if starts:

@@ -1,1 +1,1 @@
-"""The delegates, one package each."""
+"""The delegates. Each delegate has a package."""

@@ -39,7 +39,7 @@ class Delegate:
     kernel_name: str
     """The name of the delegate's kernels in log lines."""
     provider_name: str
-    """The delegate's name in benchmark_model's lines."""
+    """The delegate's name in the log lines of benchmark_model."""
     title: str = ""
     """The delegate's name in sentences. If it is empty, ``provider_name`` is used."""
     rules: RuleBook[Any]

@@ -82,7 +82,7 @@ class DriverInterface:
     The function returns None if the driver is not asked, or if a partition cannot be built.
     """
     operations: Mapping[str, str]
-    """The driver's operation for each operator."""
+    """The driver's operation for each TFLite operator."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Operators that change types and quantize."""
+"""Type conversion and quantization."""
 
 from __future__ import annotations
 

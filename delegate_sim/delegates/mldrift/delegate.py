@@ -158,7 +158,7 @@ class MlDriftDelegate(Delegate):
         return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """If ``release`` was not measured, yield a note that names the measured release whose rules are used instead."""
+        """If ``release`` is unknown or was not measured, yield notes that name the release whose rules are used instead."""
         return release_notes(release)
 
     def kernel_name_for(self, options: OptionValues) -> str:

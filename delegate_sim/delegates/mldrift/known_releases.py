@@ -20,7 +20,7 @@ def rules_of(release: Release) -> Release:
 
 
 def release_notes(release: Release) -> Iterator[str]:
-    """If ``release`` was not measured, yield a note that names the measured release whose rules are used instead."""
+    """If ``release`` is unknown or was not measured, yield notes that name the release whose rules are used instead."""
     note = release_note(release)
     if note is not None:
         yield note

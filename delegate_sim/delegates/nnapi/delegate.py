@@ -91,7 +91,7 @@ class AndroidRuntime(StageBehind):
 
 
 class NnapiDelegate(Delegate):
-    """NNAPI as a delegate (see ``delegates.base.Delegate``)."""
+    """The ``nnapi`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "nnapi"
     kernel_name = "TfLiteNnapiDelegate"

@@ -65,7 +65,10 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _above_runtime(values: OptionValues) -> str:
-    """Return an error message if the simulated Android release lacks the feature level; otherwise an empty string."""
+    """Return an error message if the simulated Android release lacks the feature level; otherwise an empty string.
+
+    The newest feature level is the default and is always accepted.
+    """
     name, level = values["nnapi_runtime"], values["feature_level"]
     highest = highest_level_of(name)
     if highest is None or level <= highest or level == FEATURE_LEVEL_8:

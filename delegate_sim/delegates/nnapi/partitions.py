@@ -83,7 +83,7 @@ class Partitions:
     def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
         """Return the reason why the kernel of the partition ``failed`` cannot be initialized.
 
-        The result has the log lines of all partitions.
+        The result has the log lines of all partitions whose kernels were not kept.
         TFLite initializes all kernels before it prepares the first kernel. So even if ``failed`` cannot be lowered, Android's
         runtime may refuse a call while a later partition is built. The result then reports this refused call.
         """

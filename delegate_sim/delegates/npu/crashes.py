@@ -16,7 +16,7 @@ from .composites import COMPOSITE, composite_of
 
 
 def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Iterator[str]:
-    """Yield reasons why LiteRT will crash when it writes the model with its compiled partitions."""
+    """Yield warnings that LiteRT will crash when it writes the model with the compiled partitions."""
     composites = [composite_of(graph.model, node, release) for graph in graphs for node in graph.nodes if node.op == COMPOSITE]
     shared = [
         body

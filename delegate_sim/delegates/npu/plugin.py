@@ -113,7 +113,7 @@ class NpuPlugin(CompilerPlugin):
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:
-        """Simulate LiteRT's loader, then ask the plugin about each subgraph that is not the body of a composite."""
+        """Simulate LiteRT's loader, then ask the plugin about each selected subgraph, except for bodies of composites."""
         model = graphs[0].model
         found_by_loader = loaded(model, release, ended)
         warnings = tuple(self.warnings(options, release))

@@ -114,7 +114,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
 
 
 def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
-    """Read weights and a bias (``GetFullyConnectedNode``). 8-bit weights with one scale are copied unchanged."""
+    """Read weights and a bias (``GetFullyConnectedNode``). INT8 weights with one scale are copied unchanged."""
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
         raise BuildError("gpu-build-unscaled-constant", weights)

@@ -1,4 +1,4 @@
-"""Changes of type and encoding."""
+"""Operators that change the type or the encoding of a tensor."""
 
 from __future__ import annotations
 
