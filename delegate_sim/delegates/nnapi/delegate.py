@@ -44,14 +44,14 @@ class AndroidRuntime(StageBehind):
 
     @property
     def driver(self) -> DriverInterface:
-        """The interface for asking the driver which operations it supports."""
+        """A description of the NNAPI driver, used to explain device logs."""
         from .android.driver_interface import DRIVER_INTERFACE  # only needed to explain a log
 
         return DRIVER_INTERFACE
 
     @property
     def devices(self) -> DevicesInterface:
-        """The interface to the devices over which NNAPI splits a model."""
+        """A description of the devices over which NNAPI splits a model, used to explain device logs."""
         from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE

@@ -50,8 +50,7 @@ def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **va
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
-    Operands have the same numbers as in the real delegate. ``inputs`` and ``outputs`` hold the operands of the operation that is
-    added next.
+    Operands have the same indices as in the real delegate. ``inputs`` and ``outputs`` collect the operands of the next operation.
     """
 
     def __init__(

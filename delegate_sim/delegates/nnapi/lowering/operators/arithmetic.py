@@ -23,7 +23,7 @@ def _add_activated(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_cos(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformCosIntoSupportedOps``: lower COS to the sine of a difference."""
+    """``TransformCosIntoSupportedOps``: lower cos(x) to sin(pi/2 - x)."""
     source = node.view.input(0)
     size = 4 * source.element_count
     builder.add_constant(_T.TENSOR_FLOAT32, source.shape, size, source.scale, source.zero_point)

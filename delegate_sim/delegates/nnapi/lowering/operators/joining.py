@@ -20,7 +20,10 @@ def _add_concatenation(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower PACK to NNAPI's operation, which takes the axis before the operands."""
+    """Lower PACK to NNAPI's PACK, or below feature level 6 to a concatenation and a RESHAPE.
+
+    NNAPI's PACK takes the axis before the operands.
+    """
     if builder.target_feature_level < FEATURE_LEVEL_6:
         _add_concatenation_and_reshape(builder, node)
         return
