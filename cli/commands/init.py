@@ -106,6 +106,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield "# max-partitions = 3"
     yield "# max-fallback = 0"
     yield '# min-delegated-share = "95 %"'
+    yield '# min-multiply-add-share = "90 %"'
     yield '# forbid-fallback-ops = ["CONV_2D", "FULLY_CONNECTED"]'
     yield ""
     yield "# How much worse than the baseline a model may get: a number, or a share of the old value."
@@ -114,6 +115,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield "# delegate-kernels = 0"
     yield "# fallback-nodes = 0"
     yield "# delegated-share = 0.0"
+    yield "# multiply-add-share = 0.0"
     yield '# border-bytes = "5 %"'
     yield ""
     yield "# Budgets for some models or targets."

@@ -20,6 +20,7 @@ _COLUMNS = (
     *("multiply_adds", "delegated_multiply_adds"),
     *_NUMBERS,
     *[f"baseline_{number}" for number in _NUMBERS],
+    *("baseline_multiply_adds", "baseline_delegated_multiply_adds"),
     *("findings", "code", "level", "subgraph", "node", "op", "tensor", "message", "hint", "other_findings"),
 )
 
@@ -43,9 +44,10 @@ def _case(case: Case) -> list[object]:
     return [
         *map(cell, (case.model, case.target, case.delegate, case.runtime, case.status)),
         *(("", "", "") if measures is None else (cell(measures.outcome), measures.nodes, measures.delegated_nodes)),
-        *("" if number is None else number for number in (case.multiply_adds, case.delegated_multiply_adds)),
+        *(case.compute or ("", "")),
         *_numbers(case.measures),
         *_numbers(case.baseline),
+        *(case.baseline_compute or ("", "")),
     ]
 
 

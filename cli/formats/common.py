@@ -14,6 +14,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.report.findings import Finding
 from delegate_sim.results.report.measures import Measures
+from delegate_sim.results.report.multiply_adds import ComputeTotals
 from delegate_sim.results.report.outcome_words import words_of
 
 from ..console.layout import counted, cut, message, name, options_text, share
@@ -28,10 +29,10 @@ def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
     kernels, left, shares = (
         " / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes, kind.share) for kind in words], strict=True)
     )
-    return ("partitions", kernels, left, shares, "border bytes")
+    return ("partitions", kernels, left, shares, "multiply-adds", "border bytes")
 
 
-_NUMBERS = 5
+_NUMBERS = 6
 
 _REPOSITORY_VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 _WORDS = {FAILED: "failed", UNREADABLE: "unreadable", BETTER: "better than the baseline"}
@@ -97,16 +98,17 @@ def numbers(case: Case) -> list[str]:
 
     The strings are empty if the case has no numbers.
     """
-    now, base = (_texts(measures) for measures in (case.measures, case.baseline))
+    now, base = _texts(case.measures, case.compute), _texts(case.baseline, case.baseline_compute)
     return [_beside(old, new) for old, new in zip(base, now, strict=True)]
 
 
-def _texts(measures: Measures | None) -> list[str]:
+def _texts(measures: Measures | None, compute: ComputeTotals | None) -> list[str]:
     if measures is None:
         return [""] * _NUMBERS
     counts = (measures.partitions, measures.delegate_kernels, measures.fallback_nodes)
     part = share(measures.delegated_nodes, measures.nodes) if measures.nodes else share(1, 1)
-    return [*[f"{count:,}" for count in counts], part, f"{measures.border_bytes:,}"]
+    work = share(compute.delegated_multiply_adds, compute.multiply_adds) if compute is not None and compute.multiply_adds else ""
+    return [*[f"{count:,}" for count in counts], part, work, f"{measures.border_bytes:,}"]
 
 
 def _beside(base: str, now: str) -> str:

@@ -158,9 +158,12 @@ def _properties(case: Case) -> dict[str, Any]:
         "runtime": case.runtime,
         "options": _plain(case.options),
     }
-    for key, measures in (("measures", case.measures), ("baseline", case.baseline)):
+    for key, measures, compute in (
+        ("measures", case.measures, case.compute),
+        ("baseline", case.baseline, case.baseline_compute),
+    ):
         if measures is not None:
-            properties[key] = asdict(measures)
+            properties[key] = {**asdict(measures), **({} if compute is None else compute._asdict())}
     return properties
 
 

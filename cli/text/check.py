@@ -63,9 +63,10 @@ def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
 def _measures_text(case: Case, measures: Measures) -> str:
     words = words_of(case.delegate)
     text = measures_text(measures, words, has_share=True)
-    if not case.multiply_adds or measures.outcome not in TAKEN:
+    compute = case.compute
+    if compute is None or not compute.multiply_adds or measures.outcome not in TAKEN:
         return text
-    return f"{text}, {share(case.delegated_multiply_adds or 0, case.multiply_adds)} of multiply-adds {words.taken}"
+    return f"{text}, {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds {words.taken}"
 
 
 def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> Iterator[Line]:

@@ -22,7 +22,6 @@ def analysis_cases(report: Report) -> tuple[Case, ...]:
 
 
 def _case(path: str, sha256: str, run: Run) -> Case:
-    compute = compute_of(run)
     return Case(
         model=path,
         path=path,
@@ -37,8 +36,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
         log_lines=run.log_lines,
         sha256=sha256,
         rule_set=rule_set_version(run.delegate),
-        multiply_adds=compute.multiply_adds,
-        delegated_multiply_adds=compute.delegated_multiply_adds,
+        compute=compute_of(run).totals,
         strip=run_lengths(run),
     )
 

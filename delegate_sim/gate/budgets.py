@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from ..results.report.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
+from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
 
@@ -31,6 +32,7 @@ class Tolerance:
     fallback_nodes: Allowance | None = None
     delegated_share: float | None = None
     border_bytes: Allowance | None = None
+    multiply_add_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Budgets:
     max_fallback: int | None = None
     forbid_fallback_ops: tuple[str, ...] | None = None
     tolerance: Tolerance = Tolerance()
+    min_multiply_add_share: float | None = None
 
     def overridden_by(self, other: Budgets) -> Budgets:
         """Return these budgets, overridden by the values that ``other`` sets."""
@@ -78,11 +81,37 @@ def regressions(
         if count > was:
             limit = (getattr(tolerance, name) or Allowance()).limit(was)
             yield Regression(code, title, f"{was:,}", f"{count:,}", f"{limit:,}", count <= limit)
-    share, now_share = base.delegated_share, now.delegated_share
-    if now_share < share:
-        least = max(share - (tolerance.delegated_share or 0.0), 0.0)
-        shares = (f"{share:.2%}", f"{now_share:.2%}", f"{least:.2%}")
-        yield Regression("smaller-delegated-share", words.share, *shares, now_share >= least - _ROUNDING)
+    shares = base.delegated_share, now.delegated_share
+    yield from _smaller_share("smaller-delegated-share", words.share, *shares, tolerance.delegated_share)
+
+
+def compute_regressions(
+    base: ComputeTotals | None, now: ComputeTotals, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
+) -> Iterator[Regression]:
+    """Yield the share of delegated multiply-adds if it is smaller than in the baseline, even if no more nodes are on the CPU.
+
+    A baseline of an older version has no multiply-adds, and a model without multiply-adds has no share.
+    """
+    if base is not None and base.multiply_adds:
+        shares = base.delegated_share, now.delegated_share
+        yield from _smaller_share("smaller-multiply-add-share", _compute_title(words), *shares, tolerance.multiply_add_share)
+
+
+def compute_improvements(base: ComputeTotals | None, now: ComputeTotals, words: OutcomeWords = DELEGATED) -> list[str]:
+    """Return the share of delegated multiply-adds if it is larger than in the baseline, with its old and new value."""
+    if base is None or not now.multiply_adds or now.delegated_share <= base.delegated_share:
+        return []
+    return [f"{_compute_title(words)} {base.delegated_share:.2%} -> {now.delegated_share:.2%}"]
+
+
+def _compute_title(words: OutcomeWords) -> str:
+    return f"share of multiply-adds {words.taken}"
+
+
+def _smaller_share(code: str, title: str, base: float, now: float, tolerance: float | None) -> Iterator[Regression]:
+    if now < base:
+        least = max(base - (tolerance or 0.0), 0.0)
+        yield Regression(code, title, f"{base:.2%}", f"{now:.2%}", f"{least:.2%}", now >= least - _ROUNDING)
 
 
 def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:
@@ -101,7 +130,9 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
     return texts
 
 
-def exceeded(now: Measures, budgets: Budgets, words: OutcomeWords = DELEGATED) -> Iterator[tuple[str, str]]:
+def exceeded(
+    now: Measures, compute: ComputeTotals, budgets: Budgets, words: OutcomeWords = DELEGATED
+) -> Iterator[tuple[str, str]]:
     """Yield the code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
@@ -110,6 +141,10 @@ def exceeded(now: Measures, budgets: Budgets, words: OutcomeWords = DELEGATED) -
     if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
         description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are {words.taken}"
         yield "budget-delegated-share", f"{description}; min-delegated-share is {budgets.min_delegated_share:.2%}"
+    least = budgets.min_multiply_add_share
+    if least is not None and compute.delegated_share < least - _ROUNDING:
+        description = f"{compute.delegated_share:.2%} of multiply-adds are {words.taken}"
+        yield "budget-multiply-add-share", f"{description}; min-multiply-add-share is {least:.2%}"
 
 
 _ROUNDING = 1e-9

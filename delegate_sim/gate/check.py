@@ -15,10 +15,11 @@ from ..model.model import Model
 from ..model.reader import load
 from ..results.report.display import Shown, Table
 from ..results.report.findings import ERROR, Finding
+from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import words_of
 from ..runtime.interpreter import option_values, simulate
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
-from .budgets import improvements, regressions
+from .budgets import compute_improvements, compute_regressions, improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
 from .judgment import judge, take_entry, update_command
 from .results import (
@@ -257,11 +258,16 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
         yield "new in the baseline"
         return
     words = words_of(entry.delegate)
+    now = entry.compute or ComputeTotals(0, 0)
     worse = [
         f"{regression.what} {regression.base} -> {regression.now}"
-        for regression in regressions(before.measures, entry.measures, words=words)
+        for regression in (
+            *regressions(before.measures, entry.measures, words=words),
+            *compute_regressions(before.compute, now, words=words),
+        )
     ]
-    changed = worse + improvements(before.measures, entry.measures, words)
+    better = [*improvements(before.measures, entry.measures, words), *compute_improvements(before.compute, now, words)]
+    changed = worse + better
     if changed:
         yield f"changed in the baseline: {'; '.join(changed)}"
 
@@ -292,6 +298,7 @@ def _stale_case(configuration: Configuration, key: EntryKey, entry: Entry) -> Ca
         FAILED,
         (finding,),
         baseline=entry.measures,
+        baseline_compute=entry.compute,
         sha256=entry.sha256,
         rule_set=entry.rule_set,
     )

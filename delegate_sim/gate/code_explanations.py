@@ -38,6 +38,12 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "because they were fused, while those on the CPU remain.",
             f"Set a tolerance for delegated-share if such changes are common. {_AGREE}",
         ),
+        "smaller-multiply-add-share": Explanation(
+            "smaller share of multiply-adds delegated than in the baseline",
+            "A smaller share of the model's multiply-adds runs on the delegate, even if no more nodes stay on the CPU: the nodes "
+            "that the delegate lost have more work than those it won.",
+            f"Look at the nodes that fell back, or set a tolerance for multiply-add-share. {_AGREE}",
+        ),
         "more-border-bytes": Explanation(
             "more bytes across borders than in the baseline",
             "More bytes go into and out of the delegate's kernels in one inference, not counting constants.",
@@ -67,6 +73,12 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         "budget-delegated-share": Explanation(
             "smaller share delegated than the budget allows",
             "The configuration requires a share of delegated nodes with min-delegated-share, whatever the baseline says.",
+            "Look at the reasons with delegate-sim analyze, or lower the budget.",
+        ),
+        "budget-multiply-add-share": Explanation(
+            "smaller share of multiply-adds delegated than the budget allows",
+            "The configuration requires a share of delegated multiply-adds with min-multiply-add-share, whatever the baseline "
+            "says.",
             "Look at the reasons with delegate-sim analyze, or lower the budget.",
         ),
         "budget-fallback-op": Explanation(

@@ -272,6 +272,7 @@ def _budgets(table: ConfigurationTable) -> Budgets:
         table.take("max-fallback", parse_count),
         table.take("forbid-fallback-ops", parse_operators),
         Tolerance() if tolerance is None else _tolerance(tolerance),
+        table.take("min-multiply-add-share", parse_share),
     )
 
 
@@ -282,6 +283,7 @@ def _tolerance(table: ConfigurationTable) -> Tolerance:
         table.take("fallback-nodes", parse_allowance),
         table.take("delegated-share", parse_share),
         table.take("border-bytes", parse_allowance),
+        table.take("multiply-add-share", parse_share),
     )
     table.finish()
     return tolerance

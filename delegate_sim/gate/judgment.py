@@ -17,7 +17,7 @@ from ..results.compare.model_changes import Matching, NodeChange, compare_outlin
 from ..results.compare.model_outline import outline
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, Measures, measure
-from ..results.report.multiply_adds import compute_of
+from ..results.report.multiply_adds import ComputeTotals, compute_of
 from ..results.report.outcome_words import words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
@@ -27,7 +27,7 @@ from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..runtime.target import Target
 from ..version import __version__
 from .baseline.baseline import Entry, EntryKey, Fallback
-from .budgets import Budgets, Regression, exceeded, improvements, regressions
+from .budgets import Budgets, Regression, compute_improvements, compute_regressions, exceeded, improvements, regressions
 from .results import BETTER, FAILED, PASSED, Case
 
 _MOST_LISTED = 1_000
@@ -56,6 +56,7 @@ def take_entry(run: Run, model: Model) -> Entry:
         measure(run),
         tuple([Fallback(subgraph, code, frozenset(nodes)) for (subgraph, code), nodes in sorted(groups.items())]),
         outline(model),
+        compute_of(run).totals,
     )
 
 
@@ -63,7 +64,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
     """Compare a run with its baseline entry, if there is one, and with the budgets."""
     target = run.target
     now = measure(run)
-    compute = compute_of(run)
+    compute = compute_of(run).totals
     case = Case(
         model=key.model,
         path=path,
@@ -76,17 +77,16 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
         log_lines=run.log_lines,
         sha256=model.sha256,
         rule_set=rule_set_version(target.delegate),
-        multiply_adds=compute.multiply_adds,
-        delegated_multiply_adds=compute.delegated_multiply_adds,
+        compute=compute,
         strip=run_lengths(run),
     )
     if entry is not None:
-        case = _against_baseline(case, run, model, entry, now, budgets)
+        case = _against_baseline(case, run, model, entry, now, compute, budgets)
         changed = _target_changes(target, entry)
         if changed:
             note = f"the target changed since the baseline: {', '.join(changed)}"
             case = replace(case, notes=(note, *case.notes))
-    further = (*_not_running(run, now, entry), *_over_budget(run, now, budgets))
+    further = (*_not_running(run, now, entry), *_over_budget(run, now, compute, budgets))
     is_failed = any(finding.level == ERROR for finding in further)
     return _shortened(replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further)))
 
@@ -120,10 +120,15 @@ def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Findi
     yield Finding(run.refusal.code, WARNING if is_agreed else ERROR, message, run.refusal.hint, place)
 
 
-def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Measures, budgets: Budgets) -> Case:
+def _against_baseline(
+    case: Case, run: Run, model: Model, entry: Entry, now: Measures, compute: ComputeTotals, budgets: Budgets
+) -> Case:
     words = words_of(case.delegate)
-    worse = list(regressions(entry.measures, now, budgets.tolerance, words))
-    better = improvements(entry.measures, now, words)
+    worse = [
+        *regressions(entry.measures, now, budgets.tolerance, words),
+        *compute_regressions(entry.compute, compute, budgets.tolerance, words),
+    ]
+    better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute, words)]
     is_failed = not all(regression.is_allowed for regression in worse)
     same_model = entry.sha256 == model.sha256
     matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
@@ -146,6 +151,7 @@ def _against_baseline(case: Case, run: Run, model: Model, entry: Entry, now: Mea
         findings=(*map(_regression_finding, worse), *fallen),
         notes=tuple(notes),
         baseline=entry.measures,
+        baseline_compute=entry.compute,
         changes=matching.changes,
     )
 
@@ -225,8 +231,8 @@ def _changed(changes: Sequence[NodeChange]) -> str:
     return f" (changed: {', '.join(words)})" if words else ""
 
 
-def _over_budget(run: Run, now: Measures, budgets: Budgets) -> Iterator[Finding]:
-    for code, message in exceeded(now, budgets, words_of(run.delegate.name)):
+def _over_budget(run: Run, now: Measures, compute: ComputeTotals, budgets: Budgets) -> Iterator[Finding]:
+    for code, message in exceeded(now, compute, budgets, words_of(run.delegate.name)):
         yield Finding(code, ERROR, message)
     forbidden = frozenset(budgets.forbid_fallback_ops or ())
     if forbidden:

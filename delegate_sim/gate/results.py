@@ -12,6 +12,7 @@ from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, Table
 from ..results.report.findings import ERROR, Finding
 from ..results.report.measures import Measures
+from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.plan_strip import Lengths
 from ..version import __version__
 
@@ -24,7 +25,7 @@ UNREADABLE = "unreadable"
 
 _CASES = (
     "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
-    "partitions", "delegate_kernels", "border_bytes", "notes",
+    "multiply_add_share", "partitions", "delegate_kernels", "border_bytes", "notes",
 )  # fmt: skip
 _FINDINGS = ("model", "target", "level", "code", "subgraph", "node", "op", "name", "message", "hint")
 
@@ -55,9 +56,10 @@ class Case:
     log_lines: tuple[str, ...] = ()
     sha256: str = ""
     rule_set: str = ""
-    multiply_adds: int | None = None
-    """Multiply-adds of the whole model; None if there is no result."""
-    delegated_multiply_adds: int | None = None
+    compute: ComputeTotals | None = None
+    """Multiply-adds of the whole model and of the delegated nodes; None if there is no result."""
+    baseline_compute: ComputeTotals | None = None
+    """Multiply-adds in the baseline; None if the baseline has no entry, or an entry of an older version without them."""
     strip: Lengths = ()
     """Consecutive nodes in the same state, as (state, number of nodes) in execution order; empty if there is no result."""
 
@@ -132,11 +134,12 @@ def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
 def _case_rows(results: Results) -> Iterator[tuple[Any, ...]]:
     for case in results.cases:
         measures = case.measures
-        numbers: tuple[Any, ...] = (None,) * 7
+        numbers: tuple[Any, ...] = (None,) * 8
         if measures is not None:
             numbers = (
-                measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share, measures.partitions,
-                measures.delegate_kernels, measures.border_bytes,
+                measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share,
+                None if case.compute is None else case.compute.delegated_share, measures.partitions, measures.delegate_kernels,
+                measures.border_bytes,
             )  # fmt: skip
         place = (case.model, case.target, case.delegate, case.runtime, case.status, len(case.findings))
         yield (*place, *numbers, "; ".join(case.notes))
@@ -180,8 +183,8 @@ def _case_entry(case: Case) -> dict[str, Any]:
         "options": dict(case.options),
         "rule_set": case.rule_set,
         "status": case.status,
-        "measures": _measures_entry(case.measures),
-        "baseline": _measures_entry(case.baseline),
+        "measures": _measures_entry(case.measures, case.compute),
+        "baseline": _measures_entry(case.baseline, case.baseline_compute),
         "findings": [
             {
                 "code": finding.code,
@@ -199,8 +202,9 @@ def _case_entry(case: Case) -> dict[str, Any]:
     }
 
 
-def _measures_entry(measures: Measures | None) -> dict[str, Any] | None:
+def _measures_entry(measures: Measures | None, compute: ComputeTotals | None) -> dict[str, Any] | None:
     if measures is None:
         return None
     derived = {"fallback_nodes": measures.fallback_nodes, "delegated_share": round(measures.delegated_share, 6)}
-    return {**asdict(measures), **derived}
+    counts = {} if compute is None else {**compute._asdict(), "multiply_add_share": round(compute.delegated_share, 6)}
+    return {**asdict(measures), **derived, **counts}

@@ -4,8 +4,18 @@ from dataclasses import asdict
 
 import pytest
 
-from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance, exceeded, improvements, regressions
+from delegate_sim.gate.budgets import (
+    Allowance,
+    Budgets,
+    Tolerance,
+    compute_improvements,
+    compute_regressions,
+    exceeded,
+    improvements,
+    regressions,
+)
 from delegate_sim.results.report.measures import FAILS_LATER, Measures
+from delegate_sim.results.report.multiply_adds import ComputeTotals
 
 BASE = Measures("delegated", nodes=10, delegated_nodes=8, partitions=4, delegate_kernels=2, border_bytes=1000)
 NOTHING = Measures("none", 10, 0, 0, 0, 0)
@@ -73,6 +83,34 @@ def test_tolerances(tolerance, changed, is_allowed):
 
 
 @pytest.mark.parametrize(
+    ("base", "now", "tolerance", "allowed"),
+    [
+        ((100, 80), (100, 79), None, [False]),
+        ((100, 80), (100, 79), 0.01, [True]),
+        ((100, 80), (100, 78), 0.01, [False]),
+        ((100, 80), (50, 40), None, []),
+        ((100, 80), (100, 90), None, []),
+        ((0, 0), (100, 0), None, []),
+        ((100, 80), (0, 0), None, []),
+        (None, (100, 0), None, []),
+    ],
+)
+def test_a_smaller_share_of_multiply_adds_is_worse(base, now, tolerance, allowed):
+    then = None if base is None else ComputeTotals(*base)
+    found = list(compute_regressions(then, ComputeTotals(*now), Tolerance(multiply_add_share=tolerance)))
+    assert [(regression.code, regression.is_allowed) for regression in found] == [
+        ("smaller-multiply-add-share", is_allowed) for is_allowed in allowed
+    ]
+
+
+def test_a_larger_share_of_multiply_adds_is_better():
+    better = compute_improvements(ComputeTotals(100, 80), ComputeTotals(100, 90))
+    assert better == ["share of multiply-adds delegated 80.00% -> 90.00%"]
+    assert compute_improvements(None, ComputeTotals(100, 90)) == []
+    assert compute_improvements(ComputeTotals(100, 80), ComputeTotals(0, 0)) == []
+
+
+@pytest.mark.parametrize(
     ("budgets", "codes"),
     [
         (Budgets(), []),
@@ -81,11 +119,13 @@ def test_tolerances(tolerance, changed, is_allowed):
         (Budgets(max_partitions=3), ["budget-partitions"]),
         (Budgets(max_fallback=1), ["budget-fallback"]),
         (Budgets(min_delegated_share=0.81), ["budget-delegated-share"]),
+        (Budgets(min_multiply_add_share=0.8), []),
+        (Budgets(min_multiply_add_share=0.81), ["budget-multiply-add-share"]),
         (Budgets(0, 1.0, 0), ["budget-partitions", "budget-fallback", "budget-delegated-share"]),
     ],
 )
 def test_budgets(budgets, codes):
-    assert [code for code, _ in exceeded(BASE, budgets)] == codes
+    assert [code for code, _ in exceeded(BASE, ComputeTotals(100, 80), budgets)] == codes
 
 
 def test_a_model_without_nodes_is_wholly_delegated():

@@ -17,8 +17,9 @@ defaults = "api"
 [budgets]
 max-partitions = 4
 min-delegated-share = "90 %"
+min-multiply-add-share = "80 %"
 forbid-fallback-ops = ["CONV_2D"]
-tolerance = { partitions = 1, border-bytes = "5 %", delegated-share = 0.01 }
+tolerance = { partitions = 1, border-bytes = "5 %", delegated-share = 0.01, multiply-add-share = 0.02 }
 
 [targets.pixel]
 delegate = "nnapi"
@@ -75,9 +76,8 @@ def test_everything_is_read(write, tmp_path):
 def test_budgets_come_from_the_nearest_place(write):
     configuration = read_configuration(write(WHOLE))
     pixel, gpu = configuration.targets
-    general = Budgets(
-        4, 0.9, None, ("CONV_2D",), Tolerance(partitions=Allowance(1), border_bytes=Allowance(share=0.05), delegated_share=0.01)
-    )
+    tolerance = Tolerance(Allowance(1), border_bytes=Allowance(share=0.05), delegated_share=0.01, multiply_add_share=0.02)
+    general = Budgets(4, 0.9, None, ("CONV_2D",), tolerance, 0.8)
     assert configuration.budgets_of(pixel, "other.tflite") == general
     vision = configuration.budgets_of(gpu, "models/vision/a.tflite")
     assert (vision.max_partitions, vision.max_fallback, vision.min_delegated_share) == (7, 9, 0.9)

@@ -21,6 +21,7 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 from delegate_sim.version import __version__
 from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import MIXED, chain_model
 
@@ -80,7 +81,8 @@ def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
     case = judged(classifier(9), entry_of(classifier()))
     assert case.status == FAILED
     assert codes(case, ERROR) == [
-        "more-partitions", "more-fallback-nodes", "more-border-bytes", "smaller-delegated-share", "nnapi-operator-version",
+        "more-partitions", "more-fallback-nodes", "more-border-bytes", "smaller-delegated-share",
+        "smaller-multiply-add-share", "nnapi-operator-version",
     ]  # fmt: skip
     assert statements(case, "nnapi-operator-version") == [
         "fell back to the CPU: version 9; needs version at most 5 (changed: version 1 -> 9)"
@@ -136,7 +138,7 @@ def test_what_is_better_passes_and_says_how_to_keep_it():
     assert (case.status, case.findings) == (BETTER, ())
     assert case.notes == (
         "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; bytes across borders 96 -> 64; delegated share "
-        "75.00% -> 100.00%",
+        "75.00% -> 100.00%; share of multiply-adds delegated 0.00% -> 100.00%",
         "to keep it that way: delegate-sim check --update sub/m.tflite",
     )
 
@@ -156,14 +158,37 @@ def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_th
 
 
 def test_within_the_tolerance_nodes_that_fell_back_are_warnings():
-    tolerance = Tolerance(Allowance(1), None, Allowance(1), 0.25, Allowance(32))
+    tolerance = Tolerance(Allowance(1), None, Allowance(1), 0.25, Allowance(32), 1.0)
     case = judged(classifier(9), entry_of(classifier()), budgets=Budgets(tolerance=tolerance))
     assert case.status == PASSED
     assert (codes(case, ERROR), codes(case, WARNING)) == ([], ["nnapi-operator-version"])
 
 
+def two_layers(first_version, second_version):
+    """Return a model with a layer of 32 multiply-adds and one of 8."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    source, wide, narrow = layers.input("FLOAT32", 1, 8), layers.weights("FLOAT32", 4, 8), layers.weights("FLOAT32", 2, 4)
+    hidden = layers.node("FULLY_CONNECTED", [source, wide, -1], "FLOAT32", (1, 4), version=first_version)
+    layers.node("FULLY_CONNECTED", [hidden, narrow, -1], "FLOAT32", (1, 2), version=second_version)
+    layers.finish()
+    return builder
+
+
+def test_less_work_on_the_delegate_fails_although_as_many_nodes_are_delegated():
+    case = judged(two_layers(9, 1), entry_of(two_layers(1, 9)))
+    assert (case.measures.delegated_nodes, case.baseline.delegated_nodes) == (1, 1)
+    assert case.status == FAILED
+    assert statements(case, "smaller-multiply-add-share") == ["share of multiply-adds delegated: 80.00% -> 20.00%"]
+
+
+def test_an_entry_of_an_older_version_has_no_multiply_adds():
+    old = replace(entry_of(two_layers(1, 9)), compute=None)
+    assert "smaller-multiply-add-share" not in codes(judged(two_layers(9, 1), old), ERROR)
+
+
 def test_one_measure_beyond_the_tolerance_fails():
-    tolerance = Tolerance(Allowance(1), None, Allowance(1), 0.25)
+    tolerance = Tolerance(Allowance(1), None, Allowance(1), 0.25, multiply_add_share=1.0)
     case = judged(classifier(9), entry_of(classifier()), budgets=Budgets(tolerance=tolerance))
     assert case.status == FAILED
     assert codes(case, ERROR) == ["more-border-bytes", "nnapi-operator-version"]

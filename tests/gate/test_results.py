@@ -20,6 +20,7 @@ from delegate_sim.gate.results import (
 )
 from delegate_sim.results.report.findings import ERROR, WHOLE_MODEL, Finding
 from delegate_sim.results.report.measures import Measures
+from delegate_sim.results.report.multiply_adds import ComputeTotals
 
 CASE = Case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {"feature_level": 31}, PASSED)
 PLACE = replace(WHOLE_MODEL, subgraph=0, subgraph_name="main", node=3, op="ADD", name="sum")
@@ -100,12 +101,12 @@ def test_a_model_that_gets_no_answer():
 
 def test_tables_have_a_row_for_each_case_and_each_finding():
     measures = Measures("delegated", nodes=4, delegated_nodes=3, partitions=2, delegate_kernels=1, border_bytes=64)
-    found = Results("check", (with_findings(FINDING, measures=measures, notes=("one", "two")), CASE))
+    found = Results("check", (with_findings(FINDING, measures=measures, compute=ComputeTotals(8, 4), notes=("one", "two")), CASE))
     cases, findings = (make() for make in results_tables(found).values())
     place = ("m.tflite", "phone", "nnapi", "litert-2.3", "passed")
     assert list(cases.rows) == [
-        (*place, 1, "delegated", 4, 3, 0.75, 2, 1, 64, "one; two"),
-        (*place, 0, None, None, None, None, None, None, None, ""),
+        (*place, 1, "delegated", 4, 3, 0.75, 0.5, 2, 1, 64, "one; two"),
+        (*place, 0, None, None, None, None, None, None, None, None, ""),
     ]
     assert len(cases.columns) == len(cases.rows[0])
     assert list(findings.rows) == [

@@ -100,6 +100,7 @@ def _entry_data(key: EntryKey, entry: Entry) -> Mapping[str, Any]:
         "partitions": measures.partitions,
         "delegate_kernels": measures.delegate_kernels,
         "border_bytes": measures.border_bytes,
+        **({} if entry.compute is None else entry.compute._asdict()),
         "fallback": [[group.subgraph, group.code, ranges(group.nodes)] for group in entry.fallback],
         "delegate": entry.delegate,
         "options": dict(entry.options),

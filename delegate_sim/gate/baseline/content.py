@@ -7,6 +7,7 @@ from typing import Any
 
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from ...results.report.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
+from ...results.report.multiply_adds import ComputeTotals
 from ...results.report.outcome_words import words_of
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
@@ -105,6 +106,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         measures,
         fallback,
         outlines[text("sha256")],
+        ComputeTotals(count("multiply_adds"), count("delegated_multiply_adds")) if "multiply_adds" in item else None,
     )
 
 

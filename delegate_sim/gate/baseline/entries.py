@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...errors import DelegateSimError
 from ...results.compare.model_outline import SubgraphOutline
 from ...results.report.measures import Measures
+from ...results.report.multiply_adds import ComputeTotals
 
 
 class BaselineError(DelegateSimError):
@@ -40,6 +41,8 @@ class Entry:
     measures: Measures
     fallback: tuple[Fallback, ...]
     outline: tuple[SubgraphOutline, ...]
+    compute: ComputeTotals | None = None
+    """Multiply-adds; None in an entry of an older version."""
 
     def on_cpu(self, subgraph: int) -> frozenset[int]:
         """Return the nodes of a subgraph that stay on the CPU."""

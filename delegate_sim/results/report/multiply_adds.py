@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
@@ -32,6 +33,18 @@ def multiply_adds(node: NodeView) -> int:
     return counter(node) if counter is not None else 0
 
 
+class ComputeTotals(NamedTuple):
+    """The multiply-adds of a model, and those of its delegated nodes."""
+
+    multiply_adds: int
+    delegated_multiply_adds: int
+
+    @property
+    def delegated_share(self) -> float:
+        """The share of multiply-adds that are delegated, from 0 to 1; 1 for a model without multiply-adds."""
+        return self.delegated_multiply_adds / self.multiply_adds if self.multiply_adds else 1.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Compute:
     """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not counted."""
@@ -51,6 +64,11 @@ class Compute:
         """The multiply-adds of the delegated nodes."""
         return sum([self.of(subgraph, nodes) for subgraph, nodes in enumerate(self.delegated_nodes)])
 
+    @property
+    def totals(self) -> ComputeTotals:
+        """Both counts as a record."""
+        return ComputeTotals(self.multiply_adds, self.delegated_multiply_adds)
+
     def of(self, subgraph: int, nodes: Iterable[int]) -> int:
         """Return the multiply-adds of some nodes of a subgraph, such as the nodes of a partition."""
         counts = self.by_node[subgraph]
@@ -58,10 +76,11 @@ class Compute:
 
 
 def compute_of(run: Run) -> Compute:
-    """Count the multiply-adds of a run, over all subgraphs."""
+    """Count the multiply-adds of a run, over all subgraphs. A delegate that is predicted to fail runs none of them."""
+    fails = run.refusal is not None and run.refusal.is_predicted
     return Compute(
         tuple([_counts_of(subgraph.graph) for subgraph in run.subgraphs]),
-        tuple([subgraph.delegated for subgraph in run.subgraphs]),
+        tuple([frozenset[int]() if fails else subgraph.delegated for subgraph in run.subgraphs]),
     )
 
 

@@ -271,7 +271,7 @@ def test_a_tolerance_allows_what_it_says(gated, run):
     with (gated / CONFIGURATION).open("a", encoding="utf-8") as file:
         file.write(
             '[budgets.tolerance]\npartitions = 2\ndelegate-kernels = "100 %"\nfallback-nodes = 1\ndelegated-share = 0.25\n'
-            'border-bytes = "200 %"\n'
+            'multiply-add-share = 1\nborder-bytes = "200 %"\n'
         )
     result = run("check")
     assert result.exit_code == 0

@@ -45,12 +45,12 @@ def test_verdict(results, expected):
 @pytest.mark.parametrize(
     ("example", "expected"),
     [
-        (FAILURE, ["3 -> 5", "1 -> 2", "2 -> 4", "80 % -> 60 %", "1,024 -> 2,048"]),
-        (case(measures=NOW), ["5", "2", "4", "60 %", "2,048"]),
-        (case(measures=BEFORE, baseline=BEFORE), ["3", "1", "2", "80 %", "1,024"]),
-        (STALE, ["was 3", "was 1", "was 2", "was 80 %", "was 1,024"]),
-        (UNREAD, [""] * 5),
-        (case(measures=Measures("none", 0, 0, 0, 0, 0)), ["0", "0", "0", "100 %", "0"]),
+        (FAILURE, ["3 -> 5", "1 -> 2", "2 -> 4", "80 % -> 60 %", "90 % -> 10 %", "1,024 -> 2,048"]),
+        (case(measures=NOW), ["5", "2", "4", "60 %", "", "2,048"]),
+        (case(measures=BEFORE, baseline=BEFORE), ["3", "1", "2", "80 %", "", "1,024"]),
+        (STALE, ["was 3", "was 1", "was 2", "was 80 %", "was 90 %", "was 1,024"]),
+        (UNREAD, [""] * 6),
+        (case(measures=Measures("none", 0, 0, 0, 0, 0)), ["0", "0", "0", "100 %", "", "0"]),
     ],
 )
 def test_numbers_stand_beside_those_of_the_baseline(example, expected):

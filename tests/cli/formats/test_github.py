@@ -25,10 +25,10 @@ def test_annotations_then_a_line_for_each_case():
         "- models/detector.tflite on tablet: passed; partitions 3, delegate kernels 1, fallback nodes 2, delegated share 80 %, "
         "border bytes 1,024\n"
         "- models/detector.tflite on phone: failed; partitions 3 -> 5, delegate kernels 1 -> 2, fallback nodes 2 -> 4, "
-        "delegated share 80 % -> 60 %, border bytes 1,024 -> 2,048\n"
+        "delegated share 80 % -> 60 %, multiply-adds 90 % -> 10 %, border bytes 1,024 -> 2,048\n"
         "- models/broken.tflite on phone: unreadable\n"
         "- models/gone.tflite on phone: failed; partitions was 3, delegate kernels was 1, fallback nodes was 2, "
-        "delegated share was 80 %, border bytes was 1,024\n"
+        "delegated share was 80 %, multiply-adds was 90 %, border bytes was 1,024\n"
         "::endgroup::\n"
     )
 

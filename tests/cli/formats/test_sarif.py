@@ -72,6 +72,8 @@ def test_a_result():
                 "partitions": 5,
                 "delegate_kernels": 2,
                 "border_bytes": 2048,
+                "multiply_adds": 400,
+                "delegated_multiply_adds": 40,
             },
             "baseline": {
                 "outcome": "delegated",
@@ -80,6 +82,8 @@ def test_a_result():
                 "partitions": 3,
                 "delegate_kernels": 1,
                 "border_bytes": 1024,
+                "multiply_adds": 400,
+                "delegated_multiply_adds": 360,
             },
         },
     }

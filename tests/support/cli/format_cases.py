@@ -8,6 +8,7 @@ from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case, 
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding, Location
 from delegate_sim.results.report.measures import Measures
+from delegate_sim.results.report.multiply_adds import ComputeTotals
 
 OPTIONS = {"feature_level": 30, "disallow_nnapi_cpu": True, "device_feature_level": None, "driver_rejects": ("ADD", "MUL")}
 
@@ -26,6 +27,7 @@ def case(status=PASSED, **fields):
 
 
 BEFORE = Measures("delegated", nodes=10, delegated_nodes=8, partitions=3, delegate_kernels=1, border_bytes=1024)
+COMPUTE_BEFORE, COMPUTE_NOW = ComputeTotals(400, 360), ComputeTotals(400, 40)
 NOW = Measures("delegated", nodes=10, delegated_nodes=6, partitions=5, delegate_kernels=2, border_bytes=2048)
 
 REGRESSION = Finding("more-partitions", ERROR, "partitions 3 -> 5; 3 are allowed")
@@ -42,6 +44,8 @@ FAILURE = case(
     notes=("options changed: feature_level 29 -> 30",),
     measures=NOW,
     baseline=BEFORE,
+    compute=COMPUTE_NOW,
+    baseline_compute=COMPUTE_BEFORE,
     changes=(NodeChange(0, 3, 2, "CONV_2D", "head/conv", "version", "2", "3"),),
     log_lines=("Replacing 6 out of 10 node(s) with delegate",),
 )
@@ -57,6 +61,7 @@ STALE = case(
     path="models/gone.tflite",
     findings=(Finding("no-model-for-entry", ERROR, "the baseline has an entry, but the model is gone"),),
     baseline=BEFORE,
+    baseline_compute=COMPUTE_BEFORE,
 )
 
 CHECK = Results("check", (case(measures=BEFORE, baseline=BEFORE, target="tablet"), FAILURE, UNREAD, STALE))
@@ -67,6 +72,7 @@ ANALYSIS = Results(
         case(
             options={},
             measures=NOW,
+            compute=COMPUTE_NOW,
             findings=(Finding("nnapi-missing-bias", WARNING, "CONV_2D (node 3) stays on the CPU: no bias", "add a bias"),),
         ),
     ),
