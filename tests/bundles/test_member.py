@@ -27,3 +27,6 @@ def test_weights_that_shrink_tenfold_are_read(saved, monkeypatch):
     monkeypatch.setattr(member, "_ALWAYS", 1 << 10)
     path = saved("a.zip", zip_bytes({"m.tflite": MODEL + bytes(len(MODEL) * 20)}, zipfile.ZIP_DEFLATED))
     assert load(f"{path}!/m.tflite").size == len(MODEL) * 21
+    monkeypatch.setattr(member, "_RATIO", 2)
+    with pytest.raises(ModelError, match="bytes: unpack it first"):
+        load(f"{path}!/m.tflite")

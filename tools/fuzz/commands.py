@@ -23,7 +23,7 @@ from tools.fuzz.targets import OUT_OF_MEMORY, Step, command_steps
 
 _MOST_CPU_SECONDS = 10
 _MOST_BYTES = 1 << 30
-"""What SECURITY.md promises of a command. One that ends as it should is a finding as well if it takes more."""
+"""The limits that SECURITY.md promises. A command that ends as it should but takes more is a finding as well."""
 _ADDRESS_SPACE = 3 << 29
 """Bytes beyond which a command gets no more memory. The imports of the program take a third of them, mostly without using it."""
 _CPU_SECONDS = 15

@@ -56,7 +56,7 @@ OUT_OF_MEMORY = (
     "MemoryError|RecursionError|bad_alloc|out of memory|not enough memory|Cannot allocate memory"
     "|more memory than this process may use|nested deeper than"
 )
-"""What a command prints that used up the memory or the stack of its process."""
+"""Pattern of the messages of a command that used up the memory or the stack of its process."""
 _SCAN = ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output")
 _COMMANDS: Sequence[Sequence[str]] = (
     ("inspect", "{}"),
