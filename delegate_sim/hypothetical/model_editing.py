@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -182,9 +183,10 @@ class Editor:
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
         """Return the subgraph with renumbered nodes, and each node's index in the original model (-1 for an added node)."""
         nodes = tuple([node if node.index == index else node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
-        changed = replace(
-            self.subgraph, tensors=tuple(self.tensors), nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs)
-        )
+        tensors = self.subgraph.tensors
+        if len(self.tensors) != len(tensors) or not all(map(operator.is_, self.tensors, tensors)):
+            tensors = tuple(self.tensors)
+        changed = replace(self.subgraph, tensors=tensors, nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs))
         return changed, tuple([origin for origin, _ in self.nodes])
 
 

@@ -117,7 +117,9 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    invalid = invalid_tensors(read, release)
+    # Many changes of a model keep its tensors. Tensors are compared by identity; the result keeps them, and so their identities.
+    identities = tuple([id(subgraph.tensors) for subgraph in read.subgraphs])
+    invalid, _ = cache.get("invalid tensors", (release, identities), lambda: (invalid_tensors(read, release), read))
     unloaded = cache.get("invalid node", (model,), lambda: invalid_node(model))
     # The tensors of a subgraph are read before its nodes.
     if unloaded is not None and any(

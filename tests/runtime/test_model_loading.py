@@ -10,9 +10,12 @@ import delegate_sim
 from delegate_sim import load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.graph.analysis_cache import AnalysisCache
+from delegate_sim.hypothetical.model_editing import edited
 from delegate_sim.model.model import OperatorCode
 from delegate_sim.model.schema import CUSTOM
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, Release, parse_release
+from delegate_sim.runtime import model_loading
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.model_loading import custom_operators, first_loading_after, load_on, loading_warnings
 from delegate_sim.runtime.resolver import Loads, loads_type
@@ -453,3 +456,19 @@ def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
     assert list(loading_warnings(model, loading, custom)) == [
         f"whether {release} loads RELU version 1 is not known; it is assumed"
     ]
+
+
+def test_the_same_tensors_are_checked_once(monkeypatch):
+    checked = []
+    check = model_loading.invalid_tensors
+    monkeypatch.setattr(model_loading, "invalid_tensors", lambda *arguments: checked.append(arguments) or check(*arguments))
+
+    def of_other_size(editor):
+        editor.tensors[0] = editor.tensors[0]._replace(shape=(-2,))
+
+    model, cache = load(chain_model(["ADD", "RELU"]).bytes()), AnalysisCache()
+    release = parse_release(DEFAULT_RELEASE)
+    models = [model, edited(model, lambda editor: editor.remove([1])).model, edited(model, of_other_size).model]
+    loaded = [not load_on(one, release, cache).invalid for one in models]
+    assert loaded == [True, True, False]
+    assert len(checked) == 2
