@@ -122,7 +122,7 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
     """Replace the content of a file by text, given as one string or in parts. Raise OSError if this fails.
 
     The old content stays until the new text is completely on disk. A file that has been read is replaced only if ``is_updated``
-    is true, which means that the caller read the file in order to change it.
+    is true. It means that the caller read the file in order to change it.
     """
     parts = [text] if isinstance(text, str) else text
     write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
@@ -151,7 +151,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 
     ``fill`` writes the new file to the path that it is given. If ``fill`` raises, the old file stays.
     """
-    import tempfile  # a slow import, which only writers need
+    import tempfile  # imported here because the import is slow
 
     path = os.path.realpath(path)
     if not is_updated:

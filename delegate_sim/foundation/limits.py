@@ -43,7 +43,7 @@ def is_above_limit(count: int) -> bool:
 def bounded(count: int, what: str) -> int:
     """Return a count of elements, or raise LimitError if it is above the limit.
 
-    Call this before allocating memory, or running a loop, whose size comes from a file or a hypothetical change. ``what`` names
+    Call this before allocating memory or running a loop if the size comes from a file or a hypothetical change. ``what`` names
     the elements.
     """
     if is_above_limit(count):

@@ -42,7 +42,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
     ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the file replace the unknown sizes. In
     every subgraph, nodes whose results follow from the shapes are folded. With ``all_sizes``, such nodes are folded even if the
-    model has no unknown sizes, because older converters write 1 for an unknown size without folding these nodes.
+    model has no unknown sizes. Older converters write 1 for an unknown size and do not fold these nodes.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):

@@ -55,7 +55,7 @@ class Supposition:
     assume_ops_registered: bool = False
     """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
     release: Release | None = None
-    """The release of the runtime, in place of the target's release."""
+    """The release of the runtime that replaces the target's release; None to keep the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
     """Nodes whose CPU kernels are assumed to accept them during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()

@@ -27,7 +27,7 @@ from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
-"""The largest number of times that the first model is run again if its outputs differ from those of the second model."""
+"""The largest number of repeated runs of the first model, if its outputs differ from the second model's outputs."""
 _PACKAGE = "ai_edge_litert"
 
 

@@ -31,7 +31,7 @@ class FlexbufferMap:
             self._map = {}
 
     def has(self, key: str) -> bool:
-        """Return whether the map has a key with a value other than null."""
+        """Return whether the map has a key whose value is not null."""
         try:
             return not self._map[key].IsNull
         except _READING_ERRORS:

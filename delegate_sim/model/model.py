@@ -160,7 +160,7 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""The tensor that rules see in place of an omitted or missing operand, so that rules need not test for a missing tensor."""
+"""The tensor that rules see instead of an omitted or missing operand. Rules then need not test for a missing tensor."""
 
 
 class Node(NamedTuple):
@@ -249,7 +249,7 @@ class Model:
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """Options that hypothetical changes set, by a negative key.
 
-    A changed node has this key in ``Node.options``, in place of a position in the file.
+    A changed node has this key in ``Node.options``, instead of a position in the file.
     """
 
     def __repr__(self) -> str:
@@ -263,7 +263,7 @@ class Model:
 
         For a remote model, only the bytes that were read are included. Raise ModelError if the file can no longer be read.
         """
-        import hashlib  # loads OpenSSL, which only reports in JSON need
+        import hashlib  # imported here because it loads OpenSSL, which only JSON reports need
 
         if self.parts_digest:
             return self.parts_digest

@@ -78,7 +78,7 @@ _OPERATORS = {
         STABLEHLO_RNG_BIT_GENERATOR STABLEHLO_RSQRT STABLEHLO_SCATTER STABLEHLO_SELECT STABLEHLO_SHIFT_LEFT STABLEHLO_SLICE
         STABLEHLO_SORT STABLEHLO_SUBTRACT STABLEHLO_TANH STABLEHLO_TRANSPOSE STABLEHLO_WHILE
     """,
-    # Custom operators, which have no builtin code of their own.
+    # Custom operators. They all have the same builtin code.
     "custom": "",
 }
 

@@ -18,8 +18,8 @@ _REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "
 class Options:
     """The builtin options of a node, as attributes with the schema's field names.
 
-    If the node has no options table, ``table`` is None and every field reads as 0, an empty vector or an empty string, like the
-    runtime's zero-initialized parameters.
+    If the node has no options table, ``table`` is None and every field is 0, an empty vector or an empty string. The runtime also
+    initializes the parameters of such a node with zeros.
     """
 
     def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:

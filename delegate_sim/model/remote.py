@@ -25,7 +25,7 @@ _SMALLEST = 8
 
 
 class RemoteContent(NamedTuple):
-    """The bytes of a model, with zeros in place of the weights, and a digest of the file size and of the parts that were read."""
+    """The bytes of a model, with zeros instead of the weights, and a digest of the file size and the parts that were read."""
 
     content: memoryview
     digest: str
@@ -131,7 +131,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks that hold anything other than weights. A range is (first, end)."""
+    """Yield the ranges of blocks that do not hold only weights. A range is (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)

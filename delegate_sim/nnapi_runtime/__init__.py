@@ -1,6 +1,6 @@
 """Simulation of Android's NNAPI runtime, without the drivers, as of Android 13 (feature level 8).
 
-This package checks operands, operations and whole models (``builder.ModelBuilder``), computes the feature level that a model
+This package checks operands, operations and whole models (``builder.ModelBuilder``). It computes the feature level that a model
 needs, and compiles a model for a list of described devices (``compilation.compile_model``). It runs without an Android device.
 ``rules`` lists all checks. The functions in this module take test cases as plain data and return plain data.
 

@@ -34,7 +34,7 @@ class ModelBuilder:
     """A model under construction.
 
     As in the runtime, the caller may continue after a refused call. If the function ``on_refusal`` is given, refusals are passed
-    to it and not raised, and a refused call still takes effect, so that all refusals of a model are reported. However, refusals
+    to it and not raised. A refused call then still takes effect, so that all refusals of a model are reported. However, refusals
     by ``finish`` are always raised.
     """
 

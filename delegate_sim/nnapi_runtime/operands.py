@@ -229,7 +229,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
         needed = f"{lowest} to {highest} for {name}" if highest else f"0 for {name}"
         refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
     if operand.type in _ZERO_POINTS:
-        # The source only compares the scale with 0, but real runtimes were recorded refusing infinite scales too.
+        # The source only compares the scale with 0, but records of real runtimes show that they also refuse infinite scales.
         if not 0 < operand.scale < float("inf"):
             refuse(OPERAND_SCALE, call, "scale", operand.scale, f"more than 0 and finite for {name}")
     elif operand.scale != 0:

@@ -36,8 +36,8 @@ class OptionalInputs:
     """The optional inputs that follow the first ``start`` inputs, which are required.
 
     An operation may have several forms with different optional inputs. ``told_by`` tells these forms apart: it is the position of
-    an input, and a type that this input has in this form only. If exactly ``paired`` inputs would remain after inputs with
-    default values are dropped, nothing is dropped, since two inputs that belong together would be separated.
+    an input, and a type that this input has in this form only. If dropping inputs with default values would leave exactly
+    ``paired`` inputs, nothing is dropped. Otherwise, two inputs that belong together would be separated.
     """
 
     start: int

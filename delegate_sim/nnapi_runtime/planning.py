@@ -95,7 +95,7 @@ class PlanStep:
 
     @property
     def has_inputs(self) -> bool:
-        """True if the step reads anything other than constants."""
+        """True if the step reads a model input or a result of another step."""
         return bool(self.model_inputs or self.temporary_inputs or self.output_inputs)
 
     @property

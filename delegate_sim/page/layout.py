@@ -283,7 +283,7 @@ def _columns(count: int, edges: Edges) -> list[list[int]]:
 
 
 def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
-    """Place columns of boxes from left to right, in lines like those of a text.
+    """Place columns of boxes from left to right, in one line or several lines.
 
     The length of the lines is chosen so that the drawing can be shown at the largest scale.
     """

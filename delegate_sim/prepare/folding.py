@@ -1,8 +1,8 @@
 """Find the tensors of a subgraph that become constant if the shapes of the subgraph's inputs are known.
 
 A converter replaces a SHAPE by a constant if the shape is known. Then it also computes every node whose operands have all become
-constant. Nodes whose operands are constant in the file already, such as a DEQUANTIZE of float16 weights, are not computed,
-because the converter left them in the file on purpose.
+constant. Nodes whose operands are already constant in the file are not computed, because the converter left them in the file on
+purpose. An example is a DEQUANTIZE of float16 weights.
 """
 
 from __future__ import annotations
@@ -152,11 +152,11 @@ class Folding:
         return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
     def _product_of_zeros(self, node: KernelNode) -> FlatNumbers | None:
-        """Return the result of a product with a factor that is all zeros: zeros, or the bias repeated for each row.
+        """Return the result of a product with a factor that is all zeros: either zeros, or the bias repeated for each row.
 
         Return None if the result would have too many elements.
 
-        The elements of a quantized result are not computed. Instead, all elements are 1 if the bias has an element other than 0,
+        The elements of a quantized result are not computed. Instead, all elements are 1 if the bias has an element that is not 0,
         and 0 otherwise.
         """
         result = node.output(0)

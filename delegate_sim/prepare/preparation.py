@@ -47,9 +47,9 @@ def prepare(
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph in order, in the same way as the runtime prepares subgraphs before it applies a delegate.
 
-    With ``fixed_shapes``, a tensor that would be dynamic gets its shape from the file, as if the model had been converted with
-    known shapes. Only outputs of type STRING may stay dynamic, because a file cannot give their size. ``repaired`` lists nodes
-    (as pairs of subgraph and node) that are assumed to be accepted by their CPU kernels. ``unregistered`` lists those custom
+    With ``fixed_shapes``, a tensor that would be dynamic gets its shape from the file. This simulates a model that was converted
+    with known shapes. Only outputs of type STRING may stay dynamic, because a file cannot give their size. ``repaired`` lists
+    nodes (as pairs of subgraph and node) that are assumed to be accepted by their CPU kernels. ``unregistered`` lists the custom
     operators of the model that are not registered.
     """
     if cache is None:
@@ -357,7 +357,7 @@ class _FoldingInterpreter(_Interpreter):
         return self._foldings[index].freeze()
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        from .folding import Folding  # few commands fold
+        from .folding import Folding  # imported here because few commands fold
 
         folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
         self._preparing.append(subgraph)
@@ -378,7 +378,7 @@ _Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
 
 
 def _interface(subgraph: KernelSubgraph) -> _Interface:
-    """Return those properties of a subgraph's inputs and outputs that a calling node may set."""
+    """Return the properties of a subgraph's inputs and outputs that a calling node may set."""
     tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
     return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
 

@@ -1,7 +1,7 @@
 """The committed baseline: the accepted result of each model on each target.
 
-The baseline is a JSON file with one line for each model and target, in order, and one line for the outline of each model. Later
-runs use the outlines to find changes node by node. Commas are on separate lines, so that Git can merge changes of different
+The baseline is a JSON file. It has one line for each model and target, in order, and one line for the outline of each model.
+Later runs use the outlines to find changes node by node. Commas are on separate lines, so that Git can merge changes of different
 lines.
 """
 
