@@ -97,8 +97,8 @@ def search(
 
     Exact passes come first; a less exact pass is applied only if it brings a further gain. Each step applies the pass with the
     largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
-    are dropped. ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try.
-    Raise FixError if the model cannot be rewritten.
+    are dropped. ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. Raise
+    FixError if the model cannot be rewritten.
     """
     check_writable(model)
     return _Search(model, targets, allowed, shapes, passes, report).run()
@@ -107,8 +107,8 @@ def search(
 def split_tail(plan: FixPlan) -> FixPlan:
     """Return a plan that moves the trailing CPU nodes to a second model. If there are none, return ``plan`` unchanged.
 
-    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. They may
-    be unregistered custom operators.
+    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. They may be unregistered custom
+    operators.
     """
     registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
     if not any(result.measures.is_delegated for result in registered):

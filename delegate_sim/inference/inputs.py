@@ -100,8 +100,8 @@ def _limit(graph: Graph, index: int) -> int:
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     """Read the inputs of a subgraph from a .npz file.
 
-    The arrays have the names of the input tensors or of the signature's inputs. Raise OptionError if an array is missing or
-    does not fit its input.
+    The arrays have the names of the input tensors or of the signature's inputs. Raise OptionError if an array is missing or does
+    not fit its input.
     """
     try:
         with open_input(path) as file:

@@ -62,8 +62,8 @@ class LiveResult:
 def comparable_release(engine: Engine, requested: Release) -> Release:
     """Return the release to simulate, so that the result can be compared with the installed code.
 
-    If the default release is requested, return the installed release. If the code has no release number, return
-    ``requested``. Raise OptionError for a release that is not installed.
+    If the default release is requested, return the installed release. If the code has no release number, return ``requested``.
+    Raise OptionError for a release that is not installed.
     """
     try:
         installed = parse_release(engine.software)

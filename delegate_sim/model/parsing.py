@@ -170,8 +170,8 @@ def _first_from(limit: int, numbers: Sequence[int]) -> int:
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
     """Return the name and the position of each node's options table; None for a node without a table.
 
-    ``union`` selects ``BuiltinOptions`` (if it is empty) or ``BuiltinOptions2`` (if it is "2"). The fields of the
-    table are read on first use.
+    ``union`` selects ``BuiltinOptions`` (if it is empty) or ``BuiltinOptions2`` (if it is "2"). The fields of the table are read
+    on first use.
     """
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(f"builtin_options{union}_type")

@@ -16,8 +16,8 @@ def visible_operations(model: NnModel, available: Version) -> list[NnOperation] 
     """Return the operations that the runtime shows to a device, in run order; None if the runtime shows nothing.
 
     A device with the version that the model needs sees the whole model. Any other device sees a slice: the operations that need
-    no higher version than the device has. The runtime shows nothing if the slice has no outputs. It also shows
-    nothing if an operation of the slice refers to another model, since the runtime cannot slice that model.
+    no higher version than the device has. The runtime shows nothing if the slice has no outputs. It also shows nothing if an
+    operation of the slice refers to another model, since the runtime cannot slice that model.
     """
     if model.version.fits(available):
         return list(model.operations)

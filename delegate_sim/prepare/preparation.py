@@ -111,9 +111,9 @@ def prepare_rest(
 ) -> PrepareFailure | None:
     """Prepare the first subgraph after delegates took nodes; return the failure if a node cannot be prepared, otherwise None.
 
-    Nodes after the first node with a dynamic result are not prepared. ``taken`` maps the index of a subgraph to the nodes
-    that delegates took. The shapes that a delegate gives to the results of these nodes are not known. The shapes from the CPU
-    kernel are used instead or, if the CPU kernel refuses the node, the shapes from the file.
+    Nodes after the first node with a dynamic result are not prepared. ``taken`` maps the index of a subgraph to the nodes that
+    delegates took. The shapes that a delegate gives to the results of these nodes are not known. The shapes from the CPU kernel
+    are used instead or, if the CPU kernel refuses the node, the shapes from the file.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 

@@ -74,8 +74,8 @@ DEFAULT_RELEASE = str(NEWEST)
 def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    A release between two known releases is accepted, and uses the rules of the known release before it (see
-    ``release_note``). For any other name, raise OptionError with a list of the known releases.
+    A release between two known releases is accepted, and uses the rules of the known release before it (see ``release_note``).
+    For any other name, raise OptionError with a list of the known releases.
     """
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None

@@ -27,8 +27,8 @@ class EntryKey(NamedTuple):
 class Entry:
     """The accepted result of one model on one target.
 
-    ``fallback`` lists the nodes that stay on the CPU, by subgraph and reason code. ``rule_set`` and ``tool`` are the
-    versions of the rules and of delegate-sim that produced the entry.
+    ``fallback`` lists the nodes that stay on the CPU, by subgraph and reason code. ``rule_set`` and ``tool`` are the versions of
+    the rules and of delegate-sim that produced the entry.
     """
 
     sha256: str
