@@ -26,7 +26,7 @@ from .flatbuffer.new_tables import (
 from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Name of the metadata that describes each input and output of the whole model. It is wrong for both parts of a split model."""
+"""Name of the metadata that describes each input and output of the whole model. Neither part of a split model keeps it."""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 

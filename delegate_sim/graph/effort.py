@@ -19,7 +19,7 @@ _MOST_NODES = 850_000
 _MOST_NODES_OF_TARGETS = 1_100_000
 """Limit on the same number of nodes. Above it, whole targets are skipped."""
 _MOST_NODES_OF_A_QUESTION = 200_000
-"""Largest total number of nodes in the simulations for one question, such as which other causes a cause depends on."""
+"""Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
 _OF_A_NEW_FORM = 25
 """Number of nodes that each form adds to the size of a model when the limit for one question is computed.
 

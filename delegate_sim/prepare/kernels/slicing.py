@@ -58,7 +58,7 @@ def prepare_slice(node: KernelNode) -> None:
 def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, size: KernelTensor) -> tuple[int, ...]:
     """Return the shape of the slice (``kernels/slice.cc: CalculateOutputShapeVector``).
 
-    The kernel reads the data of ``size`` with the type of ``begin``.
+    The kernel reads the data of ``size`` as numbers of the type of ``begin``.
     """
     node.ensure(begin.element_count == source.rank, "begin and size do not name every dimension")
     begins = begin.integers()
