@@ -55,8 +55,8 @@ _EXPORTS = ("json", "dot", "graphml", "model-explorer")
 OUT_OF_MEMORY = (
     "MemoryError|RecursionError|bad_alloc|out of memory|not enough memory|Cannot allocate memory"
     "|more memory than this process may use|nested deeper than"
-)
-"""Pattern of the messages of a command that used up the memory or the stack of its process."""
+).replace(" ", r"\s+")
+"""Pattern of the messages of a command that used up the memory or the stack of its process. They may be broken into lines."""
 _SCAN = ("scan", "{}", "--delegate", "{delegate}", "--processes", "1", "--output")
 _COMMANDS: Sequence[Sequence[str]] = (
     ("inspect", "{}"),
@@ -212,8 +212,7 @@ def command_steps(content: bytes, generator: random.Random, folder: str) -> list
 def run_program(arguments: Sequence[str]) -> None:
     """Run one command; raises CommandFailed if the program itself fails, or if memory is not enough for it."""
     code, printed = _captured(lambda: program.main(list(arguments), standalone_mode=True))
-    everything = " ".join(f"{printed} {_written(arguments)}".split())  # a message may be broken into lines
-    if code == INTERNAL_ERROR or _FAULT.search(everything):
+    if code == INTERNAL_ERROR or _FAULT.search(printed) or _FAULT.search(_written(arguments)):
         raise CommandFailed(f"{' '.join(arguments)}\n{printed[-_MOST_PRINTED:]}")
 
 
