@@ -67,7 +67,7 @@ _RUNTIME = "runtime"
     "--to",
     "conversion",
     type=click.Choice(tuple(CONVERSIONS)),
-    help="Assume that the model is converted to float, or fully quantized.",
+    help="Assume that the model is converted to float, or quantized in another way.",
 )
 @click.option(
     "--base",

@@ -92,7 +92,9 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
         versions = sorted(set(cause.node_versions.values()))
         yield from indented(f"version if it is fixed: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
-        yield from indented(f"if it is fixed: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
+        # Without a simulated change, the result is that of a delegate that takes the nodes as they are.
+        condition = "if the delegate took the nodes" if cause.remedy.accepts else "if it is fixed"
+        yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
@@ -100,9 +102,9 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
             f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   "
         )
     yield from indented(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
-    fix = diagnosis.pass_for(finding)
+    fix = diagnosis.found_pass(finding)
     if fix is not None:
-        yield from indented(f"delegate-sim fix rewrites the file: {fix.name} ({fix.exactness.words})", width, "   ", _HINT)
+        yield from indented(fix.text, width, "   ", _HINT)
 
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:

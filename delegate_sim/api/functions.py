@@ -219,8 +219,8 @@ def whatif(
     changes. The delegate accepts the operators and nodes in ``accept``; a node is a node index, or a pair of subgraph index and
     node index. Operators or nodes have the given ``versions``, and ``batch`` is the first dimension of every input. With
     ``fix_shapes``, every tensor has the shape that is stored in the file. ``conversion`` is ``float`` for a model without
-    quantization, or ``int8`` or ``int8-per-tensor`` for a fully quantized model. ``changed`` changes the target of side B (see
-    ``compare``).
+    quantization, ``int8`` or ``int8-per-tensor`` for a fully quantized model, or another value of ``whatif --to``. ``changed``
+    changes the target of side B (see ``compare``).
     Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
     """
     from ..hypothetical.hypothetical_changes import Supposition

@@ -16,7 +16,7 @@ from ..results.report.tables import model_name, report_tables, run_words
 from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
 from ..version import __version__
-from .advice.fix_passes import PassFinder
+from .advice.fix_passes import FoundPass, PassFinder
 from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
 from .examiner import Cost
@@ -80,6 +80,11 @@ class Diagnosis(Shown):
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
         """Return the pass of ``fix`` that fixes a cause; None if there is none. The first call for a cause tries the passes."""
+        rewriting = self.found_pass(finding)
+        return None if rewriting is None else rewriting.pass_
+
+    def found_pass(self, finding: RankedCause) -> FoundPass | None:
+        """Return the pass of ``fix`` that fixes a cause, with its result; None if there is none."""
         identity = finding.cause.identity
         if identity not in self._passes:
             self._passes[identity] = self._finder.pass_for(finding.cause.nodes)
@@ -90,7 +95,7 @@ class Diagnosis(Shown):
         return PassFinder(self.model, self.target, self.effort)
 
     @functools.cached_property
-    def _passes(self) -> dict[Identity, Pass | None]:
+    def _passes(self) -> dict[Identity, FoundPass | None]:
         return {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,13 +124,13 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "multiply_adds": diagnosis.total_multiply_adds,
         "now": _cost_entry(diagnosis.now),
         "nodes_beyond_limit": diagnosis.limited,
-        "causes": [_finding_entry(finding, diagnosis.pass_for(finding)) for finding in diagnosis.findings],
+        "causes": [_finding_entry(finding, diagnosis.found_pass(finding)) for finding in diagnosis.findings],
         "without_all": _cost_entry(diagnosis.without_all),
         **({"not_simulated": list(diagnosis.not_simulated)} if diagnosis.not_simulated else {}),
     }
 
 
-def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
+def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, Any]:
     cause = finding.cause
     return {
         "name": cause.name,
@@ -138,13 +143,18 @@ def _finding_entry(finding: RankedCause, fix: Pass | None) -> Mapping[str, Any]:
         "needed": cause.needed,
         "versions_without": [{**key._asdict(), "version": version} for key, version in cause.node_versions.items()],
         "suggestion": {"code": cause.suggestion, "change": cause.change},
-        "fix": None if fix is None else {"pass": fix.name, "exactness": fix.exactness.name.lower()},
+        "alternatives": [alternative.to_dict() for alternative in cause.alternatives],
+        "fix": None if fix is None else _fix_entry(fix),
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),
         "needs": _needs_entry(finding),
         "following_nodes": [key._asdict() for key in finding.followers],
     }
+
+
+def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
+    return {"pass": fix.pass_.name, "exactness": fix.pass_.exactness.name.lower(), "result": _cost_entry(fix.cost)}
 
 
 def _needs_entry(finding: RankedCause) -> list[str] | None:

@@ -72,7 +72,11 @@ def rank(
         return *[-part / size for part in own], size
 
     order = _after_what_they_need(
-        sorted(by_weight, key=lambda cause: (not _is_release(cause), cause.identity not in alone, key(cause))), needs
+        sorted(
+            by_weight,
+            key=lambda cause: (not _is_release(cause), cause.has_no_known_change, cause.identity not in alone, key(cause)),
+        ),
+        needs,
     )
     together = {
         cause.identity: cost_without(order[: number + 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +14,7 @@ from ..model.model import Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.target import Target
+from .code_changes import with_both_branches, with_float_arithmetic
 from .converted_versions import with_converted_versions
 from .fixed_inputs import with_inputs
 from .model_editing import Edited, Editor, NodeKey, edited, unchanged
@@ -60,12 +62,17 @@ class Supposition:
     """Nodes whose CPU kernels are assumed to accept them during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
     """Nodes to remove from the model, because the application does their work."""
+    float_nodes: frozenset[NodeKey] = frozenset()
+    """Nodes that compute in float32 instead of integers."""
+    joined_branches: frozenset[NodeKey] = frozenset()
+    """IF nodes that are replaced by both branches and a selection between the results."""
 
     @property
     def changes(self) -> Hashable:
         """The assumptions that change the model. If these assumptions and the release are equal, the changed models are equal."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
-        return self.removed_nodes, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
+        rewritten = self.removed_nodes, self.float_nodes, self.joined_branches
+        return rewritten, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
     def changed_target(self, target: Target) -> Target:
         """Return the target with the assumed release and the assumed registration of operators."""
@@ -106,6 +113,10 @@ def _changed(model: Model, supposition: Supposition, release: Release) -> Edited
     result = unchanged(model)
     if supposition.removed_nodes:
         result = result.then(lambda model: without_nodes(model, supposition.removed_nodes))
+    for nodes, change in ((supposition.float_nodes, with_float_arithmetic), (supposition.joined_branches, with_both_branches)):
+        present = frozenset(result.present(nodes).values())
+        if present:
+            result = result.then(functools.partial(change, nodes=present))
     if supposition.batch is not None or supposition.fixed_inputs or supposition.fixed_shapes:
         all_sizes = supposition.fixed_inputs or supposition.fixed_shapes
         result = result.then(lambda model: with_inputs(model, release, supposition.batch, all_sizes=all_sizes))

@@ -54,14 +54,17 @@ class Edited:
         return {key: self.now[key] for key in keys if key in self.now}
 
     def then(self, change: Callable[[Model], Edited]) -> Edited:
-        """Return the result of changing the model once more; ``origins`` still refers to the original model."""
+        """Return the result of changing the model once more; ``origins`` still refers to the original model.
+
+        The change may leave out the last subgraphs.
+        """
         later = change(self.model)
         if later.model is self.model:
             return self
         origins = tuple(
             [
                 tuple([before[index] if index >= 0 else -1 for index in after])
-                for before, after in zip(self.origins, later.origins, strict=True)
+                for before, after in zip(self.origins, later.origins, strict=False)
             ]
         )
         return Edited(later.model, origins)

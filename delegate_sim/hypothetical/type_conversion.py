@@ -1,4 +1,4 @@
-"""Simulate another conversion of a model: to float, or quantized to 8-bit integers.
+"""Simulate another conversion of a model: to float, with float16 weights, or quantized to 8-bit integers in several ways.
 
 The simulation predicts the decisions that do not depend on data: types, versions, the places of QUANTIZE and DEQUANTIZE, and the
 number of scales of each tensor. The scales that a data set would give are unknown, so all results get the same scale, unless the
@@ -13,11 +13,11 @@ from types import MappingProxyType
 
 from ..foundation.float32 import float32
 from ..foundation.limits import bounded
-from ..graph.graph import Graph
+from ..graph.graph import Graph, file_graphs
 from ..model import schema
-from ..model.model import Allocation, Model, Node, Quantization, Tensor
+from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import RepeatedNumber, StoredNumbers
-from .converted_versions import with_converted_versions
+from .converted_versions import demanded_versions, with_converted_versions, with_versions
 from .model_editing import Edited, Editor, edited, unchanged
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
@@ -43,6 +43,9 @@ _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2
 """The dimension of the weights along which each slice has its own scale, by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
+
+_OLDER_VERSIONS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3})
+"""The operators whose weights TensorFlow's older quantizer leaves quantized, and the versions of all their nodes."""
 
 _NAMES_OF_SAME_SCALE = """
 AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D
@@ -83,10 +86,44 @@ def as_int8_per_tensor(model: Model) -> Edited:
     return as_float(model).then(lambda floating: _with_versions(edited(floating, one_scale)))
 
 
+@functools.lru_cache(maxsize=2)
+def as_float16(model: Model) -> Edited:
+    """Return the model that a converter would write with float16 weights, each of which a DEQUANTIZE widens."""
+    return as_float(model).then(lambda floating: _with_versions(edited(floating, _narrow_weights)))
+
+
+def as_per_tensor(model: Model) -> Edited:
+    """Return the model with one scale for all channels of its quantized weights."""
+    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset(_CHANNELS))))
+
+
+def as_dense_per_tensor(model: Model) -> Edited:
+    """Return the model with one scale for all channels of the quantized weights of FULLY_CONNECTED."""
+    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset({"FULLY_CONNECTED"}))))
+
+
+def as_dynamic_range_per_tensor(model: Model) -> Edited:
+    """Return the model that TensorFlow's older quantizer would write with dynamic range quantization and one scale per tensor.
+
+    Data is then quantized without a zero point. Weights of operators that the older quantizer does not know are dequantized. Only
+    a model that is quantized in this way already is changed.
+    """
+    changed = _with_versions(edited(model, _use_older_quantizer))
+    return changed.then(lambda older: with_versions(older, _OLDER_VERSIONS))
+
+
 CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
-    {"float": as_float, "int8": as_int8, "int8-per-tensor": as_int8_per_tensor}
+    {
+        "float": as_float,
+        "int8": as_int8,
+        "int8-per-tensor": as_int8_per_tensor,
+        "float16": as_float16,
+        "per-tensor": as_per_tensor,
+        "dense-per-tensor": as_dense_per_tensor,
+        "dynamic-range-per-tensor": as_dynamic_range_per_tensor,
+    }
 )
-"""The conversions of a model, by name."""
+"""The conversions of a model, by name. The last three change only models with quantized weights."""
 
 
 def _is_narrowed(tensor: Tensor) -> bool:
@@ -140,6 +177,62 @@ def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
 
 def _with_versions(changed: Edited) -> Edited:
     return changed.then(with_converted_versions)
+
+
+def _narrow_weights(editor: Editor) -> None:
+    read = {index for _, node in editor.nodes for index in node.inputs if index >= 0}
+    widened = {}
+    for index in sorted(read.union(editor.outputs)):
+        tensor = editor.tensor(index)
+        if tensor.is_constant and tensor.type == "FLOAT32":
+            narrow = tensor._replace(type="FLOAT16", data=None, value=_zeros("FLOAT16", tensor))
+            editor.tensors[index] = tensor._replace(data=None, value=None, allocation=Allocation.ARENA)
+            widened[editor.add_tensor(narrow)] = index
+    for place, (narrowed, index) in enumerate(widened.items()):
+        editor.insert("DEQUANTIZE", narrowed, index, at=place)
+
+
+def _join_scales(editor: Editor, ops: frozenset[str]) -> None:
+    for _, node in editor.nodes:
+        if node.op in ops and not node.is_custom:
+            for position in (_WEIGHTS[node.op], _BIAS[node.op]):
+                index = node.inputs[position] if position < len(node.inputs) else -1
+                tensor = editor.tensor(index)
+                if tensor.is_constant and tensor.is_per_channel and tensor.quantization is not None:
+                    scale = max(tensor.quantization.scales)
+                    parameters = Quantization("affine", RepeatedNumber("<f4", scale, 1), RepeatedNumber("<i8", 0, 1), 0)
+                    editor.tensors[index] = tensor._replace(quantization=parameters, scale=scale, zero_point=0)
+
+
+def _use_older_quantizer(editor: Editor) -> None:
+    _join_scales(editor, frozenset(_CHANNELS))
+    dequantized: dict[int, int] = {}
+    for place, (origin, node) in enumerate(editor.nodes):
+        position = _WEIGHTS.get(node.op, -1)
+        is_known = node.op in _CHANNELS and not node.is_custom and position < len(node.inputs)
+        weights = editor.tensor(node.inputs[position]) if is_known else NO_TENSOR
+        if not weights.is_constant or weights.type != "INT8":
+            continue
+        if node.op in _OLDER_VERSIONS:
+            editor.nodes[place] = origin, editor.with_options(node, asymmetric_quantize_inputs=False)
+            continue
+        if weights.index not in dequantized:
+            floating = weights._replace(type="FLOAT32", quantization=None, scale=0.0, data=None, allocation=Allocation.ARENA)
+            dequantized[weights.index] = editor.add_tensor(floating)
+        inputs = tuple([dequantized.get(index, index) if at == position else index for at, index in enumerate(node.inputs)])
+        editor.nodes[place] = origin, node._replace(inputs=inputs)
+    for place, (narrow, index) in enumerate(dequantized.items()):
+        editor.insert("DEQUANTIZE", narrow, index, at=place)
+
+
+def _lowered(changed: Edited) -> Edited:
+    """Lower the versions of operators to those that a converter would write; raise none, as the change asks less of operators."""
+    highest: dict[str, int] = {}
+    for graph in file_graphs(changed.model):
+        for node in graph.nodes:
+            highest[node.op] = max(node.version, highest.get(node.op, 1))
+    versions = {op: min(version, highest[op]) for op, version in demanded_versions(changed.model).items()}
+    return changed.then(lambda model: with_versions(model, versions))
 
 
 def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> None:

@@ -158,3 +158,35 @@ def test_what_the_file_says_of_other_things_stays():
         builder.metadata(name, b"content")
     model = load(builder.bytes())
     assert changed(model, Supposition(batch=8)).model.metadata == model.metadata
+
+
+def hybrid():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    weights = graph.tensor("w", "INT8", [4, 4], data=[1] * 16, scale=[0.5, 0.25, 0.5, 0.5])
+    bias = graph.tensor("b", "FLOAT32", [4], data=[0] * 4)
+    graph.node("FULLY_CONNECTED", [x, weights, bias], [y], 12, {"asymmetric_quantize_inputs": True})
+    graph.outputs(y)
+    return load(builder.bytes())
+
+
+@pytest.mark.parametrize(
+    ("conversion", "ops", "version", "scales"),
+    [
+        ("float16", ["DEQUANTIZE", "DEQUANTIZE", "FULLY_CONNECTED"], 1, 0),
+        ("per-tensor", ["FULLY_CONNECTED"], 9, 1),
+        ("dense-per-tensor", ["FULLY_CONNECTED"], 9, 1),
+        ("dynamic-range-per-tensor", ["FULLY_CONNECTED"], 3, 1),
+    ],
+)
+def test_other_weights(conversion, ops, version, scales):
+    model = changed_model(hybrid(), Supposition(conversion=conversion))
+    subgraph = model.subgraphs[0]
+    assert [node.op for node in subgraph.nodes] == ops
+    dense = subgraph.nodes[-1]
+    weights = subgraph.tensors[dense.inputs[1]]
+    assert dense.version == version
+    assert (len(weights.quantization.scales) if weights.quantization else 0) == scales
+    if conversion == "float16":
+        assert subgraph.tensors[subgraph.nodes[0].inputs[0]].type == "FLOAT16"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ...fixing.applying import apply_pass, start
 from ...fixing.passes.base import Pass
@@ -14,8 +15,24 @@ from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...runtime.target import Target
+from ..causes.alternative import result_words
+from ..examiner import Cost
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPass:
+    """A pass of ``fix`` that improves a model, and the simulated result of applying it to the nodes of a cause."""
+
+    pass_: Pass
+    cost: Cost
+
+    @property
+    def text(self) -> str:
+        """The command that makes the change, and the result."""
+        words = f"{self.pass_.name} ({self.pass_.exactness.words}): {result_words(self.cost)}"
+        return f"delegate-sim fix rewrites the file: {words}"
 
 
 class PassFinder:
@@ -27,8 +44,8 @@ class PassFinder:
         self._effort = effort
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
-    def pass_for(self, nodes: Iterable[NodeKey]) -> Pass | None:
-        """Return a pass that improves the model when applied to these nodes; None if there is no such pass.
+    def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
+        """Return a pass that improves the model when applied to these nodes, with its result; None if there is no such pass.
 
         Passes that keep the results exactly are tried first.
 
@@ -44,8 +61,11 @@ class PassFinder:
                 return None
             self._effort.spend()
             rewritten = apply_pass(start(self._model), pass_, keys)
-            if rewritten is not None and is_better([standing(rewritten.model, self._target)], [self._before]):
-                return pass_
+            if rewritten is None:
+                continue
+            then = standing(rewritten.model, self._target)
+            if is_better([then], [self._before]):
+                return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds))
         return None
 
     @functools.cached_property

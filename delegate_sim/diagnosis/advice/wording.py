@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...delegates.options import as_typed
-from ...foundation import converter_attributes as attributes
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
@@ -23,6 +22,7 @@ from ..causes.cause import Identity, Remedy
 from ..causes.undelegatable_nodes import CHOOSING, COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
+from .alternatives import CONVERSION_WORDS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .layer_rewrites import rewrite
 from .other_delegates import Others
@@ -48,20 +48,23 @@ _FORMS: Mapping[str, str] = MappingProxyType(
 _TAKEN: Mapping[str, str] = MappingProxyType(
     {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers of one scale"}
 )
-_QUANTIZED_FULLY = (
-    f"quantise fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
-    f"{attributes.OPERATORS.format(attributes.INT8)}"
-)
-_CONVERSIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "float": "convert in float: leave converter.optimizations empty",
-        "int8": _QUANTIZED_FULLY,
-        "int8-per-tensor": f"{_QUANTIZED_FULLY}; with {attributes.PER_TENSOR}",
-    }
-)
 
 
 _REGISTER = "register-operator"
+
+_UNKNOWN = "the result of this change is not known, as the converter writes other nodes for it"
+_UNROLLED = (
+    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or run its body as a model of its "
+    f"own from the application; {_UNKNOWN}"
+)
+_CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
+    {
+        "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
+        "IF": "compute both branches and choose between them with tf.where, or run the branches as models of their own from the "
+        f"application; {_UNKNOWN}",
+    }
+)
+"""Instructions for operators that run subgraphs, where the change is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,7 @@ class Wording:
             case Problem.DYNAMIC_SHAPE:
                 return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
             case Problem.QUANTIZATION if subject[0] in _FORMS:
-                return code, _CONVERSIONS[self.remedy.conversion]
+                return code, CONVERSION_WORDS[self.remedy.conversion].change
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
@@ -280,7 +283,7 @@ class Wording:
             case ("lists",) if open_inputs(self.model):
                 return "unroll-control-flow", self._fixed_inputs()
             case ("lists",):
-                return "unroll-control-flow", SUGGESTIONS["unroll-control-flow"].change
+                return "unroll-control-flow", _UNROLLED
             case ("text",) if self._is_all_text():
                 return "leave-on-cpu", "no delegate works on text, and the model does nothing else: run it without a delegate"
             case ("text",):
@@ -288,8 +291,8 @@ class Wording:
                     "leave-to-application",
                     "prepare text (splitting, look-up of words) in the application, and give the model numbers",
                 )
-            case ("control-flow", _):
-                return "unroll-control-flow", SUGGESTIONS["unroll-control-flow"].change
+            case ("control-flow", op):
+                return "unroll-control-flow", _CONTROL_FLOW_CHANGES.get(op, _UNROLLED)
             case ("application", op):
                 return "leave-to-application", IN_APPLICATION[op]
         views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...hypothetical.hypothetical_changes import NodeKey, Supposition
 from ...releases.catalogue import Release
 from ...rules.kinds import Problem
+from .alternative import Alternative
 
 
 class Identity(NamedTuple):
@@ -36,6 +37,8 @@ class Remedy:
     assume_ops_registered: bool = False
     repaired_nodes: frozenset[NodeKey] = frozenset()
     removed_nodes: frozenset[NodeKey] = frozenset()
+    float_nodes: frozenset[NodeKey] = frozenset()
+    joined_branches: frozenset[NodeKey] = frozenset()
     ended: str = ""
     """The code of the refusal to ignore in the simulation; empty if the cause is not a refusal of the whole model."""
 
@@ -56,11 +59,22 @@ class Cause:
     suggestion: str
     change: str
     remedy: Remedy
+    alternatives: tuple[Alternative, ...] = ()
+    """The changes that ``change`` offers, with their results; the first one is the change that ``remedy`` simulates.
+
+    Empty if ``change`` offers only one change, or a change that is not simulated itself.
+    """
 
     @property
     def name(self) -> str:
         """The cause's name on the command line: the problem and the subject."""
         return ":".join([self.identity.problem.value, *self.identity.subject])
+
+    @property
+    def has_no_known_change(self) -> bool:
+        """True if every change that could be offered was simulated, and none helps."""
+        known = [alternative.cost is not None and not alternative.helps for alternative in self.alternatives]
+        return bool(known) and all(known)
 
     @property
     def node_versions(self) -> Mapping[NodeKey, int]:
@@ -106,5 +120,7 @@ class Blockers:
             release=next((remedy.release for remedy in remedies if remedy.release), None),
             repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),
             removed_nodes=frozenset().union(*[remedy.removed_nodes for remedy in remedies]),
+            float_nodes=frozenset().union(*[remedy.float_nodes for remedy in remedies]),
+            joined_branches=frozenset().union(*[remedy.joined_branches for remedy in remedies]),
         )
         return supposition, {name: value for remedy in remedies for name, value in remedy.options.items()}

@@ -14,6 +14,7 @@ from ...hypothetical.hypothetical_changes import NodeKey, Supposition
 from ...model.model import Model
 from ...rules.kinds import DYNAMIC_TENSORS, Problem
 from ...runtime.interpreter import Refusal
+from ..advice.alternatives import with_results
 from ..advice.other_delegates import Others
 from ..advice.wording import RefusedCase, Wording
 from ..examiner import Examined
@@ -55,7 +56,7 @@ def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_other
     """
     finder = _Finder(model, simulate, effort, names_others)
     finder.look()
-    return joined(finder.blockers())
+    return with_results(joined(finder.blockers()), model, finder.delegate, simulate, effort)
 
 
 class _Finder:

@@ -33,7 +33,7 @@ def dense(scales, *, op="FULLY_CONNECTED", shape=(4, 2)):
 
 
 def test_tables_name_what_there_is():
-    assert set(OF_CONVERSIONS) == set(CONVERSIONS)
+    assert set(OF_CONVERSIONS) <= set(CONVERSIONS)
     assert set(OF_FEATURES) <= set(FEATURES)
     assert set(OF_FORMS) == {"float", "float16", "dynamic-range", "int16", "integer"}
     told = {way.setting for ways in REWRITES.values() for way in ways} - {""}

@@ -142,7 +142,10 @@ def test_what_a_stage_behind_the_delegate_refuses_is_a_cause_of_the_node_alone()
     assert diagnosis.run.outcome == "restored"
     assert [(key.subgraph, key.node) for key in finding.cause.nodes] == [(0, 1)]
     assert finding.cause.found == "input 1: TENSOR_QUANT8_SYMM_PER_CHANNEL"
-    assert finding.cause.change.endswith("_experimental_disable_per_channel_quantization_for_dense_layers = True")
+    first, other = finding.cause.alternatives
+    assert "_experimental_disable_per_channel_quantization_for_dense_layers = True" in first.change
+    assert (first.helps, first.result) == (True, "3 of 3 nodes in 1 kernel, 100 % of multiply-adds")
+    assert (other.name, other.helps) == ("float", False)
     assert finding.alone.measures.outcome == "delegated"
     assert finding.alone.measures.fallback_nodes == 0
 

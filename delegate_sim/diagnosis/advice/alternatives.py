@@ -1,0 +1,221 @@
+"""Simulate each change that the advice for a cause offers, and say the result beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from ...delegates.base import Delegate
+from ...errors import LimitError
+from ...foundation import converter_attributes as attributes
+from ...graph.effort import Effort, Tries
+from ...graph.graph import file_graphs
+from ...hypothetical.code_changes import ARITHMETIC, branches_of
+from ...hypothetical.hypothetical_changes import NodeKey
+from ...model.model import Model
+from ...rules.kinds import Problem
+from ..causes.alternative import Alternative
+from ..causes.cause import Blockers, Cause, Remedy
+from ..causes.conversion_causes import OF_TYPES, Simulate, form
+from ..examiner import Cost, Examined
+from ..ranking import gain
+from .change_kinds import SUGGESTION_FOR, SUGGESTIONS
+from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
+
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
+"""Smallest and largest number of simulations for the alternatives of all causes; large models get fewer."""
+
+_WITHOUT_GAIN = (0, 0, 0, 0, 0)
+_INTEGERS = ("INT32", "INT64")
+
+_NOT_SIMULATED = "not simulated"
+_HELPS_NOT = "does not help"
+
+FULLY_QUANTIZED = (
+    f"quantize fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
+    f"{attributes.OPERATORS.format(attributes.INT8)}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    """A conversion of the whole model that can be simulated: its instructions, and a short name."""
+
+    change: str
+    name: str
+
+
+CONVERSION_WORDS: Mapping[str, _Conversion] = MappingProxyType(
+    {
+        "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
+        "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
+        "int8-per-tensor": _Conversion(
+            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with one scale per tensor"
+        ),
+        "float16": _Conversion(
+            f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
+            "float16 weights",
+        ),
+        "per-tensor": _Conversion(
+            f"give each tensor of weights one scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
+        ),
+        "dense-per-tensor": _Conversion(
+            f"give the weights of FULLY_CONNECTED one scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
+            "one scale for the weights of FULLY_CONNECTED",
+        ),
+        "dynamic-range-per-tensor": _Conversion(
+            f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
+            "the older quantizer with one scale per tensor",
+        ),
+    }
+)
+
+_OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
+    {
+        frozenset({ConverterSetting.FLOAT}): "float",
+        frozenset({ConverterSetting.INT8}): "int8",
+        frozenset({ConverterSetting.INT8, ConverterSetting.PER_TENSOR}): "int8-per-tensor",
+        frozenset({ConverterSetting.FLOAT16}): "float16",
+        frozenset({ConverterSetting.PER_TENSOR}): "per-tensor",
+        frozenset({ConverterSetting.DENSE_PER_TENSOR}): "dense-per-tensor",
+        frozenset({ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR}): "dynamic-range-per-tensor",
+    }
+)
+"""The hypothetical conversion for each set of converter settings."""
+
+_CONVERT = "convert "
+"""Part of the hints that offer another conversion of the model."""
+
+_IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
+_BOTH_BRANCHES = "compute both branches in the model's code, and choose between the results with tf.where"
+_IN_APPLICATION = "run the branches as models of their own from the application"
+_ON_CPU = "leave the integer arithmetic on the CPU"
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A change to simulate: its instructions, its short name, and the hypothetical change."""
+
+    change: str
+    name: str
+    remedy: Remedy
+
+
+def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate: Simulate, effort: Effort) -> Blockers:
+    """Return the causes with the results of their alternatives; the first alternative is the one that a diagnosis counts on.
+
+    An alternative that does not delegate more of the cause's nodes, or that makes the result no better, is only mentioned as one
+    that does not help.
+    """
+    judge = _Judge(blockers, simulate, effort)
+    return replace(blockers, causes=tuple([_with_results(cause, model, delegate, judge) for cause in blockers.causes]))
+
+
+def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Judge) -> Cause:
+    offers = list(_offers(cause, model, delegate))
+    if not offers:
+        return cause
+    alternatives = [judge.judged(cause, offer) for offer in offers]
+    is_local = bool(offers[0].remedy.float_nodes or offers[0].remedy.joined_branches)
+    pairs = list(zip(offers, alternatives, strict=True))
+    helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
+    left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
+    helping.sort(key=lambda pair: pair[0].remedy != cause.remedy)  # what the other causes are built on comes first
+    if not helping and cause.identity.problem is Problem.TYPE and not is_local and _CONVERT not in cause.change:
+        return cause  # the hint says what to change, and it is not the conversion
+    texts = [alternative.text for _, alternative in helping]
+    if not texts:
+        texts = [_otherwise(cause, offers[0])]
+    text = "; or ".join(texts)
+    useless = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is not None]
+    unknown = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is None]
+    text += f"; {_HELPS_NOT}: {', '.join(useless)}" if useless else ""
+    text += f"; {_NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
+    # Other causes may build on the acceptance of the nodes, so only a change of these nodes alone takes its place.
+    remedy = helping[0][0].remedy if helping and (is_local or not cause.remedy.accepts) else cause.remedy
+    ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
+    return replace(cause, change=text, remedy=remedy, alternatives=ordered)
+
+
+def _otherwise(cause: Cause, offer: _Offer) -> str:
+    """Return the instructions if no alternative helps."""
+    if offer.remedy.float_nodes:
+        return _ON_CPU
+    if offer.remedy.joined_branches:
+        return _IN_APPLICATION
+    # The hint of a rule would name conversions that do not help.
+    return SUGGESTIONS[SUGGESTION_FOR[Problem.TYPE]].change if cause.identity.problem is Problem.TYPE else cause.change
+
+
+def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
+    problem, subject = cause.identity
+    if subject[:1] == ("control-flow",):
+        if all(branches_of(model, key) for key in cause.nodes if _op(model, key) == "IF") and subject[1] == "IF":
+            yield _Offer(_BOTH_BRANCHES, "both branches and tf.where", Remedy(joined_branches=frozenset(cause.nodes)))
+        return
+    if problem not in OF_TYPES or cause.remedy.fixed_inputs:
+        return
+    if problem is Problem.TYPE and _is_integer_arithmetic(cause, model):
+        yield _Offer(_IN_FLOAT, "float32 with tf.cast", Remedy(float_nodes=frozenset(cause.nodes)))
+        return
+    alternatives = settings_for(model, delegate, cause)
+    if alternatives and problem is Problem.TYPE:
+        alternatives += OF_FORMS[form(model)]
+    names = [_OF_SETTINGS[together] for together in alternatives if together in _OF_SETTINGS]
+    if cause.remedy.conversion:
+        names.insert(0, cause.remedy.conversion)
+    for name in dict.fromkeys(names):
+        yield _Offer(CONVERSION_WORDS[name].change, CONVERSION_WORDS[name].name, Remedy(conversion=name))
+
+
+def _op(model: Model, key: NodeKey) -> str:
+    return file_graphs(model)[key.subgraph].nodes[key.node].op
+
+
+def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
+    graphs = file_graphs(model)
+    views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
+    tensors = [[tensor for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0] for view in views]
+    return all(view.op in ARITHMETIC for view in views) and all(
+        tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for own in tensors for tensor in own
+    )
+
+
+class _Judge:
+    """Simulates offers, each alone, and with all other causes fixed if it does not help alone."""
+
+    def __init__(self, blockers: Blockers, simulate: Simulate, effort: Effort) -> None:
+        self._blockers = blockers
+        self._simulate = simulate
+        self._effort = effort
+        self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
+
+    def judged(self, cause: Cause, offer: _Offer) -> Alternative:
+        """Return the offer with its result."""
+        others = [other for other in self._blockers.causes if other is not cause]
+        first: Cost | None = None
+        for fixed in ([], others) if others else ([],):
+            if not self._tries.take():
+                break
+            try:
+                now, then = self._without(fixed), self._without([replace(cause, remedy=offer.remedy), *fixed])
+            except LimitError as error:
+                return Alternative(offer.change, offer.name, None, helps=False, unknown=error.reason)
+            if _takes_some(cause, then) and gain(now.cost(), then.cost()) > _WITHOUT_GAIN:
+                condition = "with the other causes fixed" if fixed else ""
+                return Alternative(offer.change, offer.name, then.cost(), helps=True, condition=condition)
+            first = first or then.cost()
+        if first is None:
+            return Alternative(offer.change, offer.name, None, helps=False, unknown=self._effort.reason)
+        return Alternative(offer.change, offer.name, first, helps=False)
+
+    def _without(self, causes: Iterable[Cause]) -> Examined:
+        supposition, options = self._blockers.without(causes)
+        return self._simulate(supposition, options)
+
+
+def _takes_some(cause: Cause, then: Examined) -> bool:
+    """Return whether a run no longer leaves all nodes of the cause to the CPU."""
+    left = {refused.key for refused in then.on_cpu()}
+    return any(key not in left for key in cause.nodes)

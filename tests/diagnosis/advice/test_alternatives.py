@@ -1,0 +1,104 @@
+"""The alternatives of advice, each with the result that a simulation has."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim import load
+from delegate_sim.diagnosis.advice.wording import _CONTROL_FLOW_CHANGES, _UNROLLED
+from delegate_sim.hypothetical.hypothetical_changes import Supposition, simulate_if
+from delegate_sim.results.report.measures import measure
+from fixtures.builder import ModelBuilder
+from tests.support.diagnoses import diagnosed, target
+
+
+def hybrid_layers():
+    """Dense layers with INT8 weights per channel and float data, as the default of the converter writes them."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [1, 4])
+    for number in range(2):
+        weights = graph.tensor(f"w{number}", "INT8", [4, 4], data=[1] * 16, scale=[0.5, 0.25, 0.5, 0.5])
+        bias = graph.tensor(f"b{number}", "FLOAT32", [4], data=[0] * 4)
+        result = graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        graph.node("FULLY_CONNECTED", [x, weights, bias], [result], 12, {"asymmetric_quantize_inputs": True})
+        x = result
+    graph.outputs(x)
+    return builder
+
+
+def branching():
+    """An IF between two element-wise nodes."""
+    builder = ModelBuilder()
+    main = builder.subgraph("main")
+    chosen, x = main.input("chosen", "BOOL", [1]), main.input("x", "FLOAT32", [1, 4])
+    before, y = main.tensor("before", "FLOAT32", [1, 4]), main.tensor("y", "FLOAT32", [1, 4])
+    result = main.tensor("result", "FLOAT32", [1, 4])
+    main.node("TANH", [x], [before])
+    main.node("IF", [chosen, before], [y], 1, {"then_subgraph_index": 1, "else_subgraph_index": 2})
+    main.node("LOGISTIC", [y], [result])
+    main.outputs(result)
+    for name, op in (("then", "TANH"), ("else", "LOGISTIC")):
+        branch = builder.subgraph(name)
+        output = branch.tensor(f"{name} y", "FLOAT32", [1, 4])
+        branch.node(op, [branch.input(f"{name} x", "FLOAT32", [1, 4])], [output])
+        branch.outputs(output)
+    return builder
+
+
+def counter():
+    """A sum of integers beside nodes that the GPU takes."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    count, x = graph.input("count", "INT32", [1, 4]), graph.input("x", "FLOAT32", [1, 4])
+    one = graph.tensor("one", "INT32", [1, 4], data=[1] * 4)
+    total, y = graph.tensor("total", "INT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("ADD", [count, one], [total])
+    graph.node("TANH", [x], [y])
+    graph.outputs(total, y)
+    return builder
+
+
+def test_each_alternative_is_said_with_the_result_of_its_simulation():
+    builder = hybrid_layers()
+    (finding,) = diagnosed(builder, "nnapi").findings
+    alternatives = finding.cause.alternatives
+    assert (alternatives[0].name, alternatives[0].helps) == ("float", True)
+    assert alternatives[0].cost == finding.alone
+    assert alternatives[0].cost.measures == measure(
+        simulate_if(load(builder.bytes()), target("nnapi"), Supposition(conversion="float"))
+    )
+    assert f"({alternatives[0].result})" in finding.cause.change
+
+
+def test_an_alternative_that_does_not_help_comes_last_with_its_result():
+    change = diagnosed(hybrid_layers(), "nnapi").findings[0].cause.change
+    assert change.index("convert in float") < change.index("does not help: ")
+    assert "one scale per tensor (0 of 2 nodes)" in change[change.index("does not help: ") :]
+
+
+def test_beyond_the_effort_an_alternative_is_not_simulated(monkeypatch):
+    monkeypatch.setattr("delegate_sim.diagnosis.advice.alternatives._TRIED_AT_LEAST", 0)
+    monkeypatch.setattr("delegate_sim.diagnosis.advice.alternatives._TRIED_AT_MOST", 0)
+    cause = diagnosed(hybrid_layers(), "nnapi").findings[0].cause
+    assert {alternative.cost for alternative in cause.alternatives} == {None}
+    assert "; not simulated: " in cause.change
+
+
+def test_both_branches_of_an_if_are_simulated():
+    (finding,) = diagnosed(branching(), "nnapi").findings
+    assert finding.cause.name == "operator:control-flow:IF"
+    measures = finding.alone.measures
+    assert (measures.nodes, measures.delegated_nodes, measures.delegate_kernels) == (5, 4, 2)
+    assert "tf.where (4 of 5 nodes in 2 kernels)" in finding.cause.change
+
+
+def test_integer_arithmetic_stays_on_the_cpu_if_float_makes_it_no_better():
+    (finding,) = diagnosed(counter(), "gpu").findings
+    assert "convert the model" not in finding.cause.change
+    assert [alternative.name for alternative in finding.cause.alternatives] == ["float32 with tf.cast"]
+
+
+@pytest.mark.parametrize("op", ["WHILE", "CALL"])
+def test_where_the_result_is_not_known_it_is_said(op):
+    assert "the result of this change is not known" in _CONTROL_FLOW_CHANGES.get(op, _UNROLLED)
