@@ -2,13 +2,27 @@
 
 >>> import delegate_sim
 >>> report = delegate_sim.analyze("model.tflite", delegate="nnapi")  # doctest: +SKIP
->>> report.to_dict()["runs"][0]["log_lines"]  # doctest: +SKIP
+>>> report.log_lines  # doctest: +SKIP
 >>> delegate_sim.diagnose("model.tflite").findings[0].cause.change  # doctest: +SKIP
 """
 
 from __future__ import annotations
 
-from .api.functions import analyze, check, compare, compiled_model, diagnose, diff, fix, load, reconcile, simulate, sweep, whatif
+from .api.functions import (
+    analyze,
+    check,
+    compare,
+    compiled_model,
+    diagnose,
+    diff,
+    fix,
+    load,
+    reconcile,
+    simulate,
+    sweep,
+    verify,
+    whatif,
+)
 from .errors import DelegateSimError, FixError, MissingPackageError, ModelError, OptionError
 from .version import __version__
 
@@ -30,5 +44,6 @@ __all__ = [
     "reconcile",
     "simulate",
     "sweep",
+    "verify",
     "whatif",
 ]

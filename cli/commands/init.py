@@ -142,7 +142,7 @@ def _source_lines() -> Iterator[str]:
 def _options_hint(name: str) -> Iterator[str]:
     options = find_delegate(name).options
     if options:
-        yield f"# options = {{ {options[0].name} = ... }}  # {', '.join(option.name for option in options)}"
+        yield f"# options = {{ {options[0].key} = ... }}  # {', '.join(option.key for option in options)}"
 
 
 def _quoted(pattern: str) -> str:

@@ -143,7 +143,7 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
     """Return the message for an option that no delegate has; for a single delegate, the message lists its options."""
     if len(delegates) == 1:
-        own = ", ".join(option.name for option in delegates[0].options)
+        own = ", ".join(option.key for option in delegates[0].options)
         return f"{delegates[0].name} has no option {key!r}; its options are {own}"
     return f"none of {', '.join(delegate.name for delegate in delegates)} has an option {key!r}"
 

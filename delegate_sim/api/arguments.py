@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Union
@@ -30,8 +31,17 @@ _Result = TypeVar("_Result")
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
 _PLACES = (_DELEGATE, _RUNTIME, _DEFAULTS)
-_ASSUMES_REGISTERED, _FORMER_NAME = "assume_ops_registered", "own_resolver"
-"""The current name of an argument, and its former name."""
+_ASSUMES_REGISTERED = "assume_ops_registered"
+_FORMER_NAMES = {
+    "own_resolver": _ASSUMES_REGISTERED,
+    "replace": "force",
+    "proves": "proof",
+    "everything": "all",
+    "versions": "set_versions",
+    "conversion": "to",
+}
+"""The current names of renamed arguments, by former name."""
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def model_of(model: Any) -> Model:
@@ -67,7 +77,8 @@ def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delega
     from ..delegates.options import parse_options, without_release
 
     delegate = delegate_of(name)
-    own, release = without_release(_mapping(options, f"options of {delegate.name}", [option.name for option in delegate.options]))
+    own, release = without_release(_mapping(options, f"options of {delegate.name}", [option.key for option in delegate.options]))
+    _warn_of_former_keys(delegate, own)
     return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
 
 
@@ -151,10 +162,13 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
     kept = canonical_names(
         delegate.name, delegate.options, {key: value for key, value in (options or {}).items() if key in known}
     )
+    _warn_of_former_keys(delegate, own)
     own = canonical_names(delegate.name, delegate.options, own)
+    keys = {option.name: option.key for option in delegate.options}
     runtime = given.get(_RUNTIME, str(before.release))
     defaults = given.get(_DEFAULTS, before.defaults)
-    return target_of(delegate.name, {**kept, **own}, runtime, defaults, before.assume_ops_registered)
+    values = {keys[name]: value for name, value in {**kept, **own}.items()}
+    return target_of(delegate.name, values, runtime, defaults, before.assume_ops_registered)
 
 
 def delegate_of(name: Any) -> Delegate:
@@ -174,14 +188,15 @@ def delegate_of(name: Any) -> Delegate:
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Decorate a function so that arguments that do not match its signature raise OptionError.
 
-    A model that uses up the memory or the stack of the process raises LimitError. One argument was renamed;
-    its former name is still accepted, with a DeprecationWarning.
+    A model that uses up the memory or the stack of the process raises LimitError. Former names of arguments are still accepted,
+    with a DeprecationWarning.
     """
 
     @functools.wraps(function)
     def call(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-        if _FORMER_NAME in named and _ASSUMES_REGISTERED in (getattr(function, "__kwdefaults__", None) or ()):
-            _rename(named)
+        known = getattr(function, "__kwdefaults__", None) or ()
+        for former in [name for name in named if name not in known and _FORMER_NAMES.get(name) in known]:
+            _rename(named, former)
         try:
             return function(*arguments, **named)
         except TypeError as error:
@@ -203,13 +218,29 @@ def _path_of(arguments: Sequence[Any]) -> str | None:
     return os.fspath(path) if isinstance(path, str | os.PathLike) else None
 
 
-def _rename(named: dict[str, Any]) -> None:
-    """If a value is given under the former name of an argument, move it to the current name."""
-    if _ASSUMES_REGISTERED in named:
-        raise OptionError(f"{_FORMER_NAME} is the former name of {_ASSUMES_REGISTERED}: give only one of them")
-    message = f"{_FORMER_NAME} is called {_ASSUMES_REGISTERED} now; the old name will be removed in the next release"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
-    named[_ASSUMES_REGISTERED] = named.pop(_FORMER_NAME)
+def _rename(named: dict[str, Any], former: str) -> None:
+    """Move a value that is given under the former name of an argument to the current name."""
+    name = _FORMER_NAMES[former]
+    if name in named:
+        raise OptionError(f"{former} is the former name of {name}: give only one of them")
+    warn_of_former_name(former, name)
+    named[name] = named.pop(former)
+
+
+def warn_of_former_name(former: str, name: str) -> None:
+    """Give a DeprecationWarning that names the line of the user's code: the first one outside of this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    message = f"{former} is called {name} now; the old name will be removed in the next release"
+    warnings.warn(message, DeprecationWarning, stacklevel=level)
+
+
+def _warn_of_former_keys(delegate: Delegate, given: Mapping[str, Any]) -> None:
+    """Warn about options that are given by the delegate's own name although benchmark_model has a flag for them."""
+    for option in delegate.options:
+        if option.name != option.key and option.name in given:
+            warn_of_former_name(option.name, option.key)
 
 
 def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
@@ -239,7 +270,7 @@ def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conv
     if not isinstance(accept, Collection) or isinstance(accept, Mapping | bytes):
         raise OptionError(f"accept takes names of operators and nodes, not {_kind(accept)}")
     ops, nodes = _ops_and_nodes([(key, None) for key in accept])
-    op_versions, node_versions = _ops_and_nodes(_mapping(versions, "versions", ["names of operators", "nodes"]).items())
+    op_versions, node_versions = _ops_and_nodes(_mapping(versions, "set_versions", ["names of operators", "nodes"]).items())
     for version in [*op_versions.values(), *node_versions.values()]:
         if not _is_number(version) or version < 1:
             raise OptionError(f"a version is a whole number from 1 up, not {version!r}")

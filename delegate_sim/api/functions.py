@@ -24,6 +24,7 @@ from .arguments import (
     supposition_of,
     target_of,
     targets_of,
+    warn_of_former_name,
 )
 
 if TYPE_CHECKING:
@@ -62,10 +63,11 @@ def analyze(
 ) -> Report:
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
-    ``options`` are options of the delegate, by the delegate's own names. ``defaults`` selects the values of all other options:
-    ``benchmark`` (the default) selects the values that benchmark_model passes, and ``api`` selects the defaults of the
-    delegate's API. The default of ``defaults`` used to be ``api``, so a FutureWarning is given if it is left out. ``runtime``
-    is the release whose rules and log lines are used, by default the newest; it may also be given as the option ``release``.
+    ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
+    ``defaults`` selects the values of all other options: ``benchmark`` (the default) selects the values that benchmark_model
+    passes, and ``api`` selects the defaults of the delegate's API. The default of ``defaults`` used to be ``api``, so a
+    FutureWarning is given if it is left out. ``runtime`` is the release whose rules and log lines are used, by default the
+    newest; it may also be given as the option ``release``.
     A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
     application registers such operators itself.
     Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
@@ -204,10 +206,10 @@ def whatif(
     options: Mapping[str, Any] | None = None,
     *,
     accept: Collection[str | NodeLike] = (),
-    versions: Mapping[str | NodeLike, int] | None = None,
+    set_versions: Mapping[str | NodeLike, int] | None = None,
     batch: int | None = None,
     fix_shapes: bool = False,
-    conversion: str | None = None,
+    to: str | None = None,
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
     defaults: str | None = None,
@@ -217,8 +219,8 @@ def whatif(
 
     Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
     changes. The delegate accepts the operators and nodes in ``accept``; a node is a node index, or a pair of subgraph index and
-    node index. Operators or nodes have the given ``versions``, and ``batch`` is the first dimension of every input. With
-    ``fix_shapes``, every tensor has the shape that is stored in the file. ``conversion`` is ``float`` for a model without
+    node index. Operators or nodes have the versions in ``set_versions``, and ``batch`` is the first dimension of every input.
+    With ``fix_shapes``, every tensor has the shape that is stored in the file. ``to`` is ``float`` for a model without
     quantization, ``int8`` or ``int8-per-tensor`` for a fully quantized model, or another value of ``whatif --to``. ``changed``
     changes the target of side B (see ``compare``).
     Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
@@ -229,9 +231,9 @@ def whatif(
 
     before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     after = changed_target(before, options, changed)
-    supposition = supposition_of(accept, versions, batch, fix_shapes, conversion)
+    supposition = supposition_of(accept, set_versions, batch, fix_shapes, to)
     if after == before and supposition == Supposition():
-        raise OptionError("no change is given: give accept, versions, batch, fix_shapes, conversion or changed")
+        raise OptionError("no change is given: give accept, set_versions, batch, fix_shapes, to or changed")
     loaded = model_of(model)
     return compare(simulated_side(loaded, before), supposed_side(loaded, after, supposition))
 
@@ -247,8 +249,8 @@ def fix(
     split_tail: bool = False,
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     samples: int = 2,
-    replace: bool = False,
-    proves: bool = True,
+    force: bool = False,
+    proof: bool = True,
     runtime: str | None = None,
     defaults: str | None = None,
     assume_ops_registered: bool = False,
@@ -258,8 +260,8 @@ def fix(
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
     one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
     ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proves`` is true, both models are
-    run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``replace`` allows the function to
+    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both models are
+    run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function to
     replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
     same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
     Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results,
@@ -270,8 +272,8 @@ def fix(
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
 
-    require_truth("replace", replace)
-    require_truth("proves", proves)
+    require_truth("force", force)
+    require_truth("proof", proof)
     require_truth("split_tail", split_tail)
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
@@ -284,7 +286,7 @@ def fix(
         plan = search.split_tail(plan)
     if output is None or not plan.is_changed:
         return Fixed(plan, None)
-    return fix(plan, os.fsdecode(output), replaces=replace, proves=proves, data=paths_of(data, "data"), samples=samples)
+    return fix(plan, os.fsdecode(output), replaces=force, proves=proof, data=paths_of(data, "data"), samples=samples)
 
 
 @public
@@ -292,13 +294,13 @@ def sweep(
     source: str | os.PathLike[str],
     delegates: str | Sequence[tuple[str, Mapping[str, Any]]],
     *,
-    everything: bool = False,
+    all: bool = False,
     settings: str | Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] | None = None,
     data: str | os.PathLike[str] | None = None,
     best_for: str | None = None,
     output: str | os.PathLike[str] | None = None,
-    replace: bool = False,
+    force: bool = False,
     pythons: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     time_limit: float | None = None,
     memory_limit: int | None = None,
@@ -312,9 +314,9 @@ def sweep(
     ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are those
     installed for this Python, or for the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
     The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the settings
-    that a diagnosis suggests; ``everything`` tries all settings that the converters support.
+    that a diagnosis suggests; ``all`` tries all settings that the converters support.
     ``shapes`` sets fixed shapes of inputs. ``data`` is the calibration data for quantizers: a .npz file, a folder of images or
-    a function; by default random numbers. The best model for the target ``best_for`` is written to ``output``; ``replace``
+    a function; by default random numbers. The best model for the target ``best_for`` is written to ``output``; ``force``
     allows the function to replace an existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step
     of a conversion. Conversions are cached in the folder ``cache``, by default in the user's own cache folder.
     After KeyboardInterrupt the result has the finished rows, and ``is_interrupted`` is true. A failed conversion is a row with
@@ -333,8 +335,8 @@ def sweep(
     from ..sweeping.sweep_result import SweepRequest
     from ..sweeping.writing import check_free, write_best
 
-    require_truth("everything", everything)
-    require_truth("replace", replace)
+    require_truth("all", all)
+    require_truth("force", force)
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError("best_for names the target whose best model is written to output: give both")
@@ -343,11 +345,11 @@ def sweep(
         raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
     source_model = find_source(paths_of(source, "source")[0])
     if output is not None:
-        check_free(source_model, os.fsdecode(output), replaces=replace)
+        check_free(source_model, os.fsdecode(output), replaces=force)
     limits = Limits()
     asked = SweepRequest(
         tuple(map(parse_settings, names_of(settings, "settings"))),
-        everything,
+        all,
         find_calibration(None if data is None else paths_of(data, "data")[0]),
         Limits(limits.seconds if time_limit is None else time_limit, limits.memory if memory_limit is None else memory_limit),
         parse_shapes([f"{name}={','.join(map(str, sizes))}" for name, sizes in (shapes or {}).items()]),
@@ -356,11 +358,12 @@ def sweep(
     with ConversionCache(default_folder() if cache is None else os.fsdecode(cache)) as kept:
         swept = sweep(source_model, targets, ways, kept, asked)
         if best_for is not None and output is not None and not swept.is_interrupted:
-            write_best(swept, best_for, os.fsdecode(output), replaces=replace)
+            write_best(swept, best_for, os.fsdecode(output), replaces=force)
     return swept
 
 
-def diff(
+@public
+def verify(
     a: str | os.PathLike[str],
     b: str | os.PathLike[str],
     *,
@@ -376,6 +379,18 @@ def diff(
     from ..inference.models import compare_models
 
     return compare_models(model_of(a), model_of(b), paths_of(data, "data"), samples)
+
+
+def diff(
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    samples: int = 2,
+) -> Difference:
+    """Call ``verify``, whose former name this is, with a DeprecationWarning."""
+    warn_of_former_name("diff", "verify")
+    return verify(a, b, data=data, samples=samples)
 
 
 def check(

@@ -39,12 +39,15 @@ class Option:
     """Whether a string value is a file path. In a configuration, the path is relative to the configuration's folder."""
     conflict: Callable[[Mapping[str, Any]], str] | None = None
     """A function that describes a conflict with the values of other options; it returns an empty string if there is none."""
-    aliases: tuple[str, ...] = ()
-    """Other names of the option."""
     other_flags: tuple[str, ...] = ()
     """Further flags, which the help does not show."""
     printed: tuple[str, ...] = ()
     """The flag's descriptions in benchmark_model's list of parameters, in lower case. They differ between releases."""
+
+    @property
+    def key(self) -> str:
+        """The name under which users give the option: its flag with underscores, or the delegate's name if there is no flag."""
+        return self.flag.replace("-", "_") if self.flag else self.name
 
     def default_in(self, defaults: str) -> Any:
         """Return the option's default in one of ``DEFAULT_SETS``."""
@@ -64,7 +67,9 @@ def parse_options(
     by_name = {option.name: option for option in declared}
     for name in given:
         if name not in by_name:
-            raise OptionError(f"{delegate} has no option {name!r}; its options are {', '.join(by_name)}")
+            raise OptionError(
+                f"{delegate} has no option {name!r}; its options are {', '.join([option.key for option in declared])}"
+            )
     values = {}
     for name, option in by_name.items():
         if name not in given:
@@ -82,16 +87,16 @@ def parse_options(
 
 
 def option_names(declared: Sequence[Option]) -> list[str]:
-    """Return the names and aliases of options."""
-    return [name for option in declared for name in (option.name, *option.aliases)]
+    """Return all names of options: the names for users, and the delegate's own names."""
+    return [name for option in declared for name in dict.fromkeys((option.key, option.name))]
 
 
 def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given values, keyed by the options' own names instead of aliases.
+    """Return the given values, keyed by the delegate's own names of the options.
 
     Raises OptionError for an option given twice.
     """
-    own_names = {alias: option.name for option in declared for alias in option.aliases}
+    own_names = {option.key: option.name for option in declared}
     values: dict[str, Any] = {}
     for name, value in given.items():
         own = own_names.get(name, name)

@@ -21,7 +21,7 @@ from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from tests.support.models import MIXED, chain_model
 
 sim = delegate_sim
-FUNCTIONS = ("analyze", "check", "compare", "compiled_model", "diagnose", "load", "reconcile", "simulate", "whatif")
+FUNCTIONS = ("analyze", "check", "compare", "compiled_model", "diagnose", "load", "reconcile", "simulate", "verify", "whatif")
 
 
 @pytest.fixture
@@ -50,7 +50,42 @@ def test_each_function_is_public_typed_and_documented(name):
     assert "Raises" in inspect.getdoc(function)
     parameters = inspect.signature(function).parameters.values()
     assert all(parameter.annotation is not inspect.Parameter.empty for parameter in parameters)
+    assert not any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters)
     assert inspect.signature(function).return_annotation is not inspect.Signature.empty
+
+
+@pytest.mark.parametrize(
+    ("call", "former", "name"),
+    [
+        (lambda m: sim.whatif(m, versions={2: 1}, defaults="api"), "versions", "set_versions"),
+        (lambda m: sim.whatif(m, conversion="float", defaults="api"), "conversion", "to"),
+        (lambda m: sim.fix(m, None, "nnapi", proves=False, defaults="api"), "proves", "proof"),
+        (lambda m: sim.fix(m, None, "nnapi", replace=True, defaults="api"), "replace", "force"),
+        (
+            lambda m: sim.analyze(m, "nnapi", {"disallow_nnapi_cpu": False}, defaults="api"),
+            "disallow_nnapi_cpu",
+            "disable_nnapi_cpu",
+        ),
+        (
+            lambda m: sim.compare(m, changed={"max_number_delegated_partitions": 1}, defaults="api"),
+            "max_number_delegated_partitions",
+            "max_delegated_partitions",
+        ),
+    ],
+)
+def test_former_names_are_accepted_with_a_warning(model, call, former, name):
+    with pytest.warns(DeprecationWarning, match=f"{former} is called {name} now") as warned:
+        call(model)
+    assert [warning.filename for warning in warned] == [__file__]
+
+
+@pytest.mark.filterwarnings("error")
+def test_options_have_the_names_of_flags(model):
+    options = {"max_delegated_partitions": 1, "feature_level": 30}
+    run = sim.analyze(model, "nnapi", options, defaults="benchmark").to_dict()["runs"][0]
+    assert run["options"]["max_number_delegated_partitions"] == 1
+    changed = sim.compare(model, None, "nnapi", options, changed={"delegate": "gpu"}, defaults="benchmark")
+    assert changed.b.run.options["max_delegated_partitions"] == 1
 
 
 @pytest.mark.parametrize("function", ["analyze", "diagnose"])
@@ -117,7 +152,7 @@ def test_options_go_to_the_other_delegate_only_if_it_has_them(model):
 
 
 def test_whatif_is_what_the_command_says(model, printed):
-    found = delegate_sim.whatif(model, accept=["round"], versions={2: 1}, defaults="api")
+    found = delegate_sim.whatif(model, accept=["round"], set_versions={2: 1}, defaults="api")
     assert found.to_dict() == printed("whatif", model, "--accept", "ROUND", "--set-version", "node:2=1")
     assert found.b.measures.delegated_nodes == 4
 
@@ -125,8 +160,8 @@ def test_whatif_is_what_the_command_says(model, printed):
 @pytest.mark.parametrize(
     ("supposed", "delegated"),
     [
-        ({"accept": "ROUND"}, 3), ({"accept": [1]}, 3), ({"accept": [(0, 1), 2]}, 4), ({"versions": {"ADD": 1}}, 3),
-        ({"versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"fix_shapes": True}, 2), ({"conversion": "float"}, 2),
+        ({"accept": "ROUND"}, 3), ({"accept": [1]}, 3), ({"accept": [(0, 1), 2]}, 4), ({"set_versions": {"ADD": 1}}, 3),
+        ({"set_versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"fix_shapes": True}, 2), ({"to": "float"}, 2),
         ({"changed": {"delegate": "xnnpack"}}, 4),
     ],
 )  # fmt: skip
@@ -257,16 +292,16 @@ WRONG = 17.5
         (sim.compare, "OptionError", "nothing differs between A and B: give a second model, or changed="),
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "what changes are given by name, .* delegate, runtime"),
         (lambda m: sim.compare(m, changed={"x": 1}), "OptionError", "nnapi has no option 'x'; what can change is delegate"),
-        (sim.whatif, "OptionError", "no change is given: give accept, versions, batch, fix_shapes, conv"),
+        (sim.whatif, "OptionError", "no change is given: give accept, set_versions, batch, fix_shapes, to"),
         (lambda m: sim.whatif(m, accept=WRONG), "OptionError", "accept takes names of operators and nodes"),
         (lambda m: sim.whatif(m, accept=[WRONG]), "OptionError", "an operator is given by its name, a node by its index"),
         (lambda m: sim.whatif(m, accept=["MEAN"]), "OptionError", "the model has no node of MEAN; its operators are ADD"),
         (lambda m: sim.whatif(m, accept=[99]), "OptionError", "the model has no node 99 in subgraph 0"),
-        (lambda m: sim.whatif(m, versions=[1]), "OptionError", "versions are given by name, in a dictionary"),
-        (lambda m: sim.whatif(m, versions={"ADD": "2"}), "OptionError", "a version is a whole number from 1 up, not '2'"),
+        (lambda m: sim.whatif(m, set_versions=[1]), "OptionError", "set_versions are given by name, in a dictionary"),
+        (lambda m: sim.whatif(m, set_versions={"ADD": "2"}), "OptionError", "a version is a whole number from 1 up, not '2'"),
         (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch is a whole number from 1 up, not 'two'"),
         (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
-        (lambda m: sim.whatif(m, conversion="int4"), "OptionError", "a conversion is one of float, int8, int8-per"),
+        (lambda m: sim.whatif(m, to="int4"), "OptionError", "a conversion is one of float, int8, int8-per"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
         (lambda m: sim.analyze(m, assume_ops_registered="yes"), "OptionError", "assume_ops_registered is true or false"),
         (lambda m: sim.check(update="yes"), "OptionError", "update is true or false"),
@@ -294,11 +329,12 @@ def test_hints_can_be_resolved():
     from delegate_sim.device.parse.log_contents import DeviceLog
     from delegate_sim.diagnosis.diagnosis import Diagnosis
     from delegate_sim.gate.check import Checked
+    from delegate_sim.inference.difference import Difference
     from delegate_sim.results.compare.comparison import Comparison
     from delegate_sim.results.report.accelerator_stack import StackResult
     from delegate_sim.results.report.report import Report
 
-    types = (DeviceLog, Reconciliation, Diagnosis, Checked, Comparison, Report, StackResult, Model)
+    types = (DeviceLog, Reconciliation, Diagnosis, Difference, Checked, Comparison, Report, StackResult, Model)
     names = {**vars(functions), **{each.__name__: each for each in types}}
     returned = {name: typing.get_type_hints(getattr(functions, name), names)["return"] for name in FUNCTIONS}
     assert returned["diagnose"] is Diagnosis

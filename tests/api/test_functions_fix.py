@@ -1,4 +1,4 @@
-"""``delegate_sim.fix`` and ``delegate_sim.diff``."""
+"""``delegate_sim.fix`` and ``delegate_sim.verify``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_rewritten_model(source, tmp_path):
     assert found.path == str(tmp_path / "fixed.tflite")
     assert found.difference is not None
     assert found.difference.is_same
-    assert delegate_sim.diff(source, tmp_path / "fixed.tflite").is_same
+    assert delegate_sim.verify(source, tmp_path / "fixed.tflite").is_same
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,32 @@ def test_long_tables_are_cut_in_a_notebook(tmp_path):
     assert "... and 40 more: to_pandas('nodes') has all" in page.text
 
 
+def test_a_report_has_its_parts_as_plain_sequences(model):
+    report = delegate_sim.analyze(model, defaults="api")
+    (run,) = report.to_dict()["runs"]
+    (subgraph,) = run["subgraphs"]
+    assert list(report.log_lines) == run["log_lines"]
+    assert [(node.node, list(node.codes)) for node in report.cpu_nodes] == [
+        (node["index"], [reason["code"] for reason in node["reasons"]]) for node in subgraph["nodes"] if not node["delegated"]
+    ]
+    assert [(refusal.node, refusal.code, refusal.hint) for refusal in report.refusals] == [
+        (node["index"], reason["code"], reason["hint"]) for node in subgraph["nodes"] for reason in node["reasons"]
+    ]
+    assert [(part.number, list(part.nodes), part.bytes_in) for part in report.partitions] == [
+        (part["id"], part["nodes"], part["bytes_in"]) for part in subgraph["partition_list"]
+    ]
+    assert [part.is_delegated for part in report.partitions] == [
+        part["kind"] == "delegate" for part in subgraph["partition_list"]
+    ]
+
+
+def test_a_chain_leaves_to_the_cpu_what_no_delegate_takes(model):
+    report = delegate_sim.simulate(model, [("nnapi", {}), ("xnnpack", {})], defaults="api")
+    placed = report.to_dict()["placement"][0]["nodes"]
+    assert [node.node for node in report.cpu_nodes] == [node["index"] for node in placed if node["runs_on"] == "cpu"]
+    assert len(report.log_lines) == len([line for run in report.runs for line in run.log_lines])
+
+
 def test_data_frames_per_node_and_per_partition(model):
     pytest.importorskip("pandas")
     report = delegate_sim.analyze(model, defaults="api")

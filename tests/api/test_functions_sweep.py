@@ -10,7 +10,7 @@ from delegate_sim.sweeping import sweep as sweep_module
 from tests.support.conversion.fake_converters import make_source
 from tests.support.conversion.sweep_conversions import TENSORFLOW, Fake
 
-PHONE = [("nnapi", {"nnapi_runtime": "13"})]
+PHONE = [("nnapi", {"android": "13"})]
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_the_best_model_is_written(source, tmp_path):
         ({"best_for": "nnapi"}, "give both"),
         ({"settings": "int9"}, "there is no quantisation 'int9'"),
         ({"shapes": {"x": (0,)}}, "a shape is"),
-        ({"everything": 1}, "everything is true or false"),
+        ({"all": 1}, "all is true or false"),
         ({"delegates": []}, "no delegate is given"),
         ({"delegates": "none"}, "none"),
         ({"data": "none.npz"}, "there is no such data"),

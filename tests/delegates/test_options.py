@@ -71,7 +71,7 @@ def test_a_value_out_of_range_is_refused(name, value):
 
 
 def test_an_unknown_option_names_the_known_ones():
-    with pytest.raises(OptionError, match=r"no option 'max_partitions'.*max_number_delegated_partitions"):
+    with pytest.raises(OptionError, match=r"no option 'max_partitions'.*max_delegated_partitions"):
         parsed(max_partitions=3)
 
 

@@ -16,6 +16,7 @@ FUNCTIONS = "api/functions.py"
 ERRORS = "errors.py"
 CLASSES = (
     ("results/report/report.py", ("Report",)),
+    ("results/report/records.py", ("NodeRefusal", "NodeOnCpu", "RunPartition")),
     ("runtime/run.py", ("Run", "Refusal")),
     ("results/report/measures.py", ("Measures",)),
     ("diagnosis/diagnosis.py", ("Diagnosis", "RankedCause")),

@@ -105,7 +105,6 @@ OPTIONS = (
         "the Android release, 8.1 to 15, which sets NNAPI's feature level and the runtime behind the delegate: below 10 the "
         "delegate alone, from 14 on assumed to be as 13; none for the delegate alone",
         flag="android",
-        aliases=("android",),
         other_flags=("nnapi-runtime",),
     ),
     Option(

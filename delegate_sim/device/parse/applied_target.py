@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...delegates.base import Delegate
-from ...delegates.options import Option, OptionValues, boolean, parse_options
+from ...delegates.options import Option, OptionValues, boolean, canonical_names, parse_options
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, APPLIED_BY_DEFAULT, DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
@@ -85,7 +85,7 @@ def setting_of(
     unknown delegate, option, value or release.
     """
     chosen = find_delegate(delegate) if delegate is not None else _require_delegate(log)
-    option_values = dict(options or {})
+    option_values = canonical_names(chosen.name, chosen.options, options or {})
     notes: list[str] = []
     for description, value in log.parameters.items():
         for option in chosen.options:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...delegates.base import Delegate
-from ...delegates.options import OptionValues, parse_options
+from ...delegates.options import OptionValues, option_names, parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ...errors import OptionError
 from ...foundation.printable import printable
@@ -118,7 +118,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 
     Raises OptionError for an unknown vendor, a missing SoC, or an option that no accelerator has.
     """
-    known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
+    known = {name for delegate in delegates_of(stack) for name in option_names(delegate.options)}
     for name in stack.options:
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
@@ -171,7 +171,7 @@ def _targets(stack: Stack) -> Iterator[Target]:
         raise OptionError(f"{FALLBACK_OPTION} does not go with accelerators: name the CPU among them, or leave it out")
     soc = stack.soc.partition(":")[2]
     for delegate in delegates_of(stack):
-        known = {option.name for option in delegate.options}
+        known = option_names(delegate.options)
         own = {key: value for key, value in stack.options.items() if key in known}
         if delegate.is_plugin:
             own[_SOC] = soc.strip()

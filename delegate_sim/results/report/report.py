@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import OptionError
 from ...graph.graph import Graph
@@ -21,6 +21,9 @@ from .outcome_words import SELECTED
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
 from .tables import report_line, report_tables
+
+if TYPE_CHECKING:
+    from .records import NodeOnCpu, NodeRefusal, RunPartition
 
 SCHEMA = "delegate-sim/report/1"
 
@@ -45,6 +48,32 @@ class Report(Shown):
     """Whether the runs form a chain, in which each run starts from the nodes that the previous run left."""
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have one."""
+
+    @functools.cached_property
+    def log_lines(self) -> tuple[str, ...]:
+        """The lines that the runtime logs, run by run."""
+        return tuple([line for run in self.runs for line in run.log_lines])
+
+    @functools.cached_property
+    def refusals(self) -> tuple[NodeRefusal, ...]:
+        """The reasons why nodes do not run on a delegate: one entry for each failed check of a node."""
+        from .records import refusals
+
+        return tuple(refusals(self.runs))
+
+    @functools.cached_property
+    def cpu_nodes(self) -> tuple[NodeOnCpu, ...]:
+        """The nodes that run on the CPU. In a chain, these are the nodes that no delegate runs."""
+        from .records import cpu_nodes
+
+        return tuple(cpu_nodes(self.runs, self.is_chain))
+
+    @functools.cached_property
+    def partitions(self) -> tuple[RunPartition, ...]:
+        """The partitions of every run, in run order: delegate kernels, and the parts that run on the CPU between them."""
+        from .records import partitions
+
+        return tuple(partitions(self.runs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``)."""

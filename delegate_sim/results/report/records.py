@@ -1,0 +1,96 @@
+"""The parts of a report as plain tuples with named fields: refusals, nodes on the CPU, and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...runtime.interpreter import Run
+from .multiply_adds import compute_of
+from .placement import CPU, border_bytes, on_cpu, placements
+
+
+class NodeRefusal(NamedTuple):
+    """One reason why a node does not run on the delegate."""
+
+    delegate: str
+    subgraph: int
+    node: int
+    op: str
+    code: str
+    """The code of the reason, which ``delegate-sim explain`` explains."""
+    message: str
+    found: str
+    """The value in the model that the delegate does not accept."""
+    needed: str
+    """What the delegate accepts."""
+    hint: str
+    """What to change in the model."""
+
+
+class NodeOnCpu(NamedTuple):
+    """One node that runs on the CPU."""
+
+    delegate: str
+    """The delegate that leaves the node to the CPU. In a chain, this is the last delegate."""
+    subgraph: int
+    node: int
+    op: str
+    multiply_adds: int
+    codes: tuple[str, ...]
+    """The codes of the reasons, empty if the delegate was not asked about the node."""
+
+
+class RunPartition(NamedTuple):
+    """Nodes that run together, as the runtime counts partitions."""
+
+    delegate: str
+    subgraph: int
+    number: int
+    """The index of the partition in its subgraph, in run order."""
+    is_delegated: bool
+    """Whether the partition is a delegate kernel; otherwise, it runs on the CPU."""
+    nodes: tuple[int, ...]
+    bytes_in: int
+    """The size of the tensors that enter the partition at run time, without constants."""
+    bytes_out: int
+    multiply_adds: int
+
+
+def refusals(runs: Sequence[Run]) -> Iterator[NodeRefusal]:
+    """Yield the reasons why nodes do not run on the delegate, in execution order."""
+    for run in runs:
+        for subgraph, index, reasons in on_cpu(run):
+            op = subgraph.graph.nodes[index].op
+            for reason in reasons:
+                yield NodeRefusal(
+                    run.delegate.name, subgraph.graph.index, index, op,
+                    reason.code, reason.message, reason.found, reason.needed, reason.hint,
+                )  # fmt: skip
+
+
+def cpu_nodes(runs: Sequence[Run], is_chain: bool) -> Iterator[NodeOnCpu]:
+    """Yield the nodes on the CPU in execution order. For a chain, these are the nodes that no delegate runs."""
+    left = [{node.index for node, place in places if place == CPU} for places in placements(runs)] if is_chain else []
+    for run in runs[-1:] if is_chain else runs:
+        compute = compute_of(run)
+        for subgraph, index, reasons in on_cpu(run):
+            number = subgraph.graph.index
+            if not is_chain or index in left[number]:
+                codes = tuple([reason.code for reason in reasons])
+                op = subgraph.graph.nodes[index].op
+                yield NodeOnCpu(run.delegate.name, number, index, op, compute.by_node[number].get(index, 0), codes)
+
+
+def partitions(runs: Sequence[Run]) -> Iterator[RunPartition]:
+    """Yield the partitions of every run in run order. A subgraph of which no node is delegated has none."""
+    for run in runs:
+        compute = compute_of(run)
+        for subgraph in run.subgraphs:
+            graph = subgraph.graph
+            for number, subset in enumerate(subgraph.subsets):
+                yield RunPartition(
+                    run.delegate.name, graph.index, number, subset.is_delegated, tuple(subset.nodes),
+                    border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs),
+                    compute.of(graph.index, subset.nodes),
+                )  # fmt: skip
