@@ -32,8 +32,22 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
+// A text that is broken into lines after the separators of names, and elsewhere only if a part of a name is too long for a line.
+function breakable(text) {
+  return make("span", {}, ...text.split(/(?<=[_/;:.])(?=\w)/).flatMap((part, number) => (number ? [make("wbr"), part] : [part])));
+}
+
+function operatorList(operators) {
+  return operators.map(([op, count]) => `${op}\u00a0${formatted(count)}`).join(", ");
+}
+
+// The state of the first node of a partition.
+function boxState(side, partition) {
+  return partition.delegated ? DELEGATED : side.states[partition.nodes[0]] === LEFT ? LEFT : REFUSED;
+}
+
 function operatorsText(partition) {
-  partition.text ??= partition.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ").slice(0, 120);
+  partition.text ??= operatorList(partition.operators).slice(0, 120);
   return partition.text;
 }
 

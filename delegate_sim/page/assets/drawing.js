@@ -7,6 +7,8 @@ const GAP = 30;
 const SMALLEST_NODE = 1;
 const SMALLEST_LABEL = 11;
 const LARGEST_SCALE = 4;
+const SMALLEST_MARK = 24;
+const MARGIN = 20;
 
 let theme = {};
 function readTheme() {
@@ -41,6 +43,18 @@ function cutTo(context, text, room) {
     else high = middle - 1;
   }
   return low ? `${text.slice(0, low)}…` : "";
+}
+
+// The left, top, right and bottom of rectangles taken together.
+function edgesOf(boxes) {
+  const edges = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y, width, height] of boxes) {
+    edges[0] = Math.min(edges[0], x);
+    edges[1] = Math.min(edges[1], y);
+    edges[2] = Math.max(edges[2], x + width);
+    edges[3] = Math.max(edges[3], y + height);
+  }
+  return edges;
 }
 
 class Drawing {
@@ -93,16 +107,12 @@ class Drawing {
     return this.places;
   }
 
+  nodeBox(position) {
+    return [this.side.data.x[position], this.side.data.y[position], NODE.width, NODE.height];
+  }
+
   bounds() {
-    const found = [Infinity, Infinity, -Infinity, -Infinity];
-    for (let number = 0; number < this.side.data.boxes.length; number += 1) {
-      const [x, y, width, height] = this.box(number);
-      found[0] = Math.min(found[0], x);
-      found[1] = Math.min(found[1], y);
-      found[2] = Math.max(found[2], x + width);
-      found[3] = Math.max(found[3], y + height);
-    }
-    return found;
+    return edgesOf(this.side.data.boxes.map((box, number) => this.box(number)));
   }
 
   resized() {
@@ -118,7 +128,7 @@ class Drawing {
 
   zoomTo(left, top, right, bottom, largest = 1.4) {
     const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
-    this.scale = Math.min(width / (right - left + 40), height / (bottom - top + 40), largest);
+    this.scale = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top), largest);
     this.x = width / 2 - ((left + right) / 2) * this.scale;
     this.y = height / 2 - ((top + bottom) / 2) * this.scale;
     this.redraw();
@@ -140,11 +150,14 @@ class Drawing {
   }
 
   reveal(position) {
-    const number = this.side.data.partition[position];
-    if (this.page.closed) {
-      const [x, y, width, height] = this.box(number);
-      this.bring(x, y, width, height, 0.5);
-    } else this.bring(this.side.data.x[position], this.side.data.y[position], NODE.width, NODE.height, 0.75);
+    if (this.page.closed) this.bring([this.box(this.side.data.partition[position])], 0.5);
+    else this.bring([this.nodeBox(position)], 0.75);
+  }
+
+  revealMarks(positions) {
+    const { partition } = this.side.data;
+    if (this.page.closed) this.bring([...new Set(positions.map((position) => partition[position]))].map((number) => this.box(number)));
+    else this.bring(positions.map((position) => this.nodeBox(position)));
   }
 
   openBox(number) {
@@ -153,16 +166,29 @@ class Drawing {
     this.zoomTo(x, y, x + width, y + height);
   }
 
-  bring(x, y, width, height, least) {
-    const [left, top] = [x * this.scale + this.x, y * this.scale + this.y];
-    const inside = left > 20 && top > 20 && left + width * this.scale < this.canvas.clientWidth - 20
-      && top + height * this.scale < this.canvas.clientHeight - 20;
-    if (inside && this.scale >= least) return this.redraw();
-    this.scale = Math.max(this.scale, least);
-    this.x = this.canvas.clientWidth / 2 - (x + width / 2) * this.scale;
-    this.y = this.canvas.clientHeight / 2 - (y + height / 2) * this.scale;
+  // Brings all these rectangles into view. Nothing moves if they are in view already, and the scale changes only if they do not fit,
+  // or are too small to see.
+  bring(boxes, least) {
+    if (!boxes.length) return;
+    const [left, top, right, bottom] = edgesOf(boxes);
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const [x, y] = [left * this.scale + this.x, top * this.scale + this.y];
+    const inside = x >= 0 && y >= 0 && right * this.scale + this.x <= width && bottom * this.scale + this.y <= height;
+    const smallest = least ?? SMALLEST_MARK / Math.max(right - left, bottom - top);
+    if (inside && this.scale >= smallest) return;
+    const largest = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top));
+    this.scale = Math.min(Math.max(this.scale, smallest), largest);
+    const whole = this.bounds();
+    this.x = this.start(width, (left + right) / 2, whole[0], whole[2]);
+    this.y = this.start(height, (top + bottom) / 2, whole[1], whole[3]);
     this.fits = false;
-    return this.redraw();
+    this.redraw();
+  }
+
+  // Where the drawing starts on an axis if `middle` is to be in the middle of `room`: closer to an edge where the rest would be empty.
+  start(room, middle, from, to) {
+    const [first, last] = [MARGIN - from * this.scale, room - MARGIN - to * this.scale];
+    return first <= last ? (first + last) / 2 : Math.min(Math.max(room / 2 - middle * this.scale, last), first);
   }
 
   pick(clientX, clientY) {
@@ -230,8 +256,8 @@ class Drawing {
 
   clicked(event) {
     const { number, position } = this.pick(event.clientX, event.clientY);
-    if (position !== undefined) this.page.select(this.side, position);
-    else if (number !== undefined) this.page.selectPartition(this.side, number);
+    if (position !== undefined) this.page.select(this.side, position, this);
+    else if (number !== undefined) this.page.selectPartition(this.side, number, this);
   }
 
   redraw() {
@@ -304,14 +330,10 @@ class Drawing {
     }
   }
 
-  boxState(partition) {
-    return partition.delegated ? DELEGATED : this.side.states[partition.nodes[0]] === LEFT ? LEFT : REFUSED;
-  }
-
   paintBox(number, [x, y, width, height]) {
     const { context, side } = this;
     const partition = side.data.partitions[number];
-    const state = this.boxState(partition);
+    const state = boxState(side, partition);
     const marked = this.marks ? partition.nodes.reduce((sum, position) => sum + this.marks.has(position), 0) : 0;
     const chosen = this.selected.partition === number;
     const withNodes = !this.page.closed && this.scale * NODE.height >= SMALLEST_NODE;

@@ -127,7 +127,7 @@ class Page {
     byId("shown").value = this.shown;
     byId("beside").value = this.other;
     const { model } = this.side;
-    byId("model").textContent = model.name;
+    byId("model").replaceChildren(breakable(model.name));
     byId("about").textContent = `${bytesText(model.bytes)}, ${counted(this.side.view.measures.nodes, "node")}, sha256 ${model.sha256.slice(0, 12)}`;
     this.strips = shown.map((side) => new Strip(side, this));
     byId("strips").replaceChildren(...this.strips.flatMap((strip) => (shown.length > 1 ? [strip.label, strip.element] : [strip.element])));
@@ -194,6 +194,16 @@ class Page {
     byId("closed").hidden = this.side.data.partitions.length < 2;
     if (byId("closed").hidden) this.closed = false;
     this.drawings.forEach((drawing) => drawing.fit());
+  }
+
+  // Scrolls to the drawing where it is not beside the lists but above them.
+  showDrawing(side) {
+    this.drawingOf(side).element.scrollIntoView({ block: "nearest" });
+  }
+
+  showInside(side, number) {
+    this.open(this.drawingOf(side), number);
+    this.showDrawing(side);
   }
 
   open(drawing, number) {
@@ -279,36 +289,44 @@ class Page {
     this.select(this.side, this.found[this.match]);
   }
 
+  // Marks the nodes of a cause and brings them into view; with undefined, marks none.
   chooseCause(number) {
     this.chosenCauseView = this.chosen ? this.chosen.side.number : this.shown;
     byId("search").value = "";
     byId("matches").textContent = "";
     this.cause = number;
+    const panel = byId("panel-causes");
+    const top = panel.scrollTop;
     this.fillPanels();
-    if (number !== undefined) byId("panel-causes").querySelectorAll(".causes > li > button")[number].focus();
-    this.paint();
+    if (number !== undefined) panel.querySelectorAll(".causes > li > button")[number].focus({ preventScroll: true });
+    panel.scrollTop = top;
     const side = sideOf(this.chosenCauseView, this.subgraph);
-    if (number !== undefined) this.announce(`${counted(this.marksOf(side).size, "node")} marked`);
+    if (number !== undefined) {
+      const marks = this.marksOf(side);
+      this.drawingOf(side).revealMarks([...marks]);
+      this.announce(`${counted(marks.size, "node")} marked`);
+    }
+    this.paint();
   }
 
-  select(side, position) {
+  // Selects a node and brings it into view, but in `clicked`, the drawing in which it was clicked, nothing moves.
+  select(side, position, clicked) {
     this.chosen = { side, position, partition: side.data.partition[position] };
     this.showTab("node");
     for (const drawing of this.drawings) {
       const own = this.selectedIn(drawing.side).position;
-      if (own !== undefined) drawing.reveal(own);
+      if (own !== undefined && drawing !== clicked) drawing.reveal(own);
     }
     this.paint();
     const reasons = side.reasons(position).map((reason) => reason.message).join("; ");
     this.announce(`Node ${side.graph.nodes[position]} ${side.op(position)}, ${STATE_WORDS[side.states[position]]}${reasons ? `: ${reasons}` : ""}`);
   }
 
-  selectPartition(side, number) {
+  selectPartition(side, number, clicked) {
     this.chosen = { side, partition: number };
     this.showTab("node");
     const drawing = this.drawingOf(side);
-    const [x, y, width, height] = drawing.box(number);
-    drawing.bring(x, y, Math.min(width, 400), Math.min(height, 300), 0);
+    if (drawing !== clicked) drawing.bring([drawing.box(number)]);
     this.paint();
     const partition = side.data.partitions[number];
     this.announce(`Partition ${number} on ${partition.delegated ? side.view.delegate : "the CPU"}, ${counted(partition.nodes.length, "node")}`);

@@ -7,6 +7,10 @@ function tag(side, position) {
   return make("span", { class: `tag ${content.states[state]}` }, `${side.place_word(position)}${state === LEFT ? ", though accepted" : ""}`);
 }
 
+function placeTag(side, partition) {
+  return make("span", { class: `tag ${content.states[boxState(side, partition)]}` }, partition.delegated ? side.view.delegate : "CPU");
+}
+
 function link(text, action) {
   return make("button", { type: "button", class: "link", onclick: action }, text);
 }
@@ -51,30 +55,36 @@ function findPositions(side, cause) {
     .map(([, node]) => side.positions.get(node)).filter((position) => position !== undefined));
 }
 
-function causeTitles(causes, numbers) {
-  return numbers.map((number) => `${number + 1}. ${causes[number].title}`).join("; ");
+const sameCost = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+function needsText({ needs, alone }, causes, now) {
+  if (needs === null) {
+    return `Fixing it brings no multiply-adds, and no fewer kernels or bytes${causes.length > 1 ? ", even with the others fixed" : ""}.`;
+  }
+  if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone brings nothing: others must be fixed too." : "";
+  return `Fixing it alone brings nothing: ${needs.length === 1 ? "cause" : "causes"} ${needs.map((number) => number + 1).join(", ")} must be fixed too.`;
 }
 
 function causesPanel(side, page) {
   const { causes, now } = side.view;
-  const heading = make("h3", {}, "What keeps nodes on the CPU, worth most first");
+  const heading = make("h3", {}, "Why nodes stay on the CPU, biggest gain first");
   if (causes === null) return [make("p", {}, "Causes were not looked for.")];
   if (!causes.length) return [make("p", {}, "Nothing in the model keeps nodes on the CPU.")];
   const entries = causes.map((cause, number) => {
     const pressed = page.cause === number;
-    const unequal = cause.alone && (cause.alone.delegated_nodes !== now.delegated_nodes || cause.alone.partitions !== now.partitions
-      || cause.alone.outcome !== now.outcome || cause.alone.border_bytes !== now.border_bytes);
-    const needs = cause.needs === null ? "Removing it brings nothing by itself."
-      : cause.needs.length ? `Alone it brings nothing; it must go together with ${causeTitles(causes, cause.needs)}.` : "";
+    const needs = needsText(cause, causes, now);
+    const work = now.total_multiply_adds ? `; ${share(cause.multiply_adds, now.total_multiply_adds)} of multiply-adds` : "";
     return make("li", {},
       make("button", { type: "button", "aria-pressed": String(pressed), onclick: () => page.chooseCause(pressed ? undefined : number) },
         `${number + 1}. ${cause.title}`),
-      make("p", {}, `${counted(cause.nodes.length, "node")}: ${cause.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ")}`),
-      unequal && !needs ? make("p", { class: "gain" }, `Without it: ${gainText(now, cause.alone)}`) : null,
+      make("p", {}, breakable(`${counted(cause.nodes.length, "node")}: ${operatorList(cause.operators)}${work}`)),
+      pressed ? make("p", { class: "marked" }, `${counted(causePositions(side, cause).size, "node")} marked. `,
+        link("Show them in the drawing", () => page.showDrawing(side))) : null,
+      cause.alone && !needs ? make("p", { class: "gain" }, `If it is fixed: ${gainText(now, cause.alone)}`) : null,
       needs ? make("p", {}, needs) : null,
-      number && cause.together ? make("p", { class: "gain" }, `Without all up to here: ${gainText(now, cause.together)}`) : null,
+      number && cause.together && !sameCost(cause.together, now) ? make("p", { class: "gain" }, `With this and earlier causes fixed: ${gainText(now, cause.together)}`) : null,
       cause.found && cause.found !== cause.title ? make("p", {}, `Found: ${cause.found}; needed: ${cause.needed}`) : null,
-      make("p", { class: "change" }, cause.change),
+      make("p", { class: "change" }, breakable(cause.change)),
       make("p", {}, ...cause.codes.flatMap((code) => [make("code", {}, code), " "])));
   });
   return [heading, make("ol", { class: "causes" }, ...entries)];
@@ -89,7 +99,7 @@ function tensorRows(side, headings, tensors, label, position) {
       const crosses = side.data.partition[other] !== side.data.partition[position] ? " (crosses a border)" : "";
       return [link(`${label === "input" ? "from" : "to"} ${side.graph.nodes[other]} ${side.op(other)}`, () => page.select(side, other)), `${crosses} `];
     });
-    const text = make("span", {}, `${name[tensor]} `, make("small", {}, ...where));
+    const text = make("span", {}, breakable(name[tensor]), " ", make("small", {}, ...where));
     return cells(headings, [`${label} ${number}`, text, `${side.graph.types[type[tensor]]}[${shape[tensor].join(",")}]`, bytesText(bytes[tensor])]);
   });
 }
@@ -102,7 +112,7 @@ function nodePanel(side, page) {
   const node = side.graph.nodes[position];
   const headings = [["operand", "label"], ["tensor", ""], ["type", "label"], ["bytes", "number"]];
   const reasons = side.reasons(position).map((reason) => make("li", {}, make("p", {}, make("code", {}, reason.code)), make("p", {}, reason.message),
-    facts([["found", reason.found], ["needed", reason.needed]]), reason.hint ? make("p", { class: "change" }, reason.hint) : null));
+    facts([["found", reason.found], ["needed", reason.needed]]), reason.hint ? make("p", { class: "change" }, breakable(reason.hint)) : null));
   const changes = (side.view.causes || []).filter((cause) => causePositions(side, cause).has(position)).map((cause) => cause.change);
   const other = page.besides(side);
   const partner = other && side.partner(position, other);
@@ -110,7 +120,7 @@ function nodePanel(side, page) {
     : `node ${other.graph.nodes[partner]} ${other.op(partner)}: ${STATE_WORDS[other.states[partner]]}`);
   return [
     make("h3", {}, `Node ${node}: ${side.op(position)} `, tag(side, position)),
-    make("p", {}, side.name(position)),
+    make("p", {}, breakable(side.name(position))),
     facts([["version", String(side.graph.version[position])],
       ["partition", side.data.partitioned ? link(`${side.data.partition[position]}`, () => page.selectPartition(side, side.data.partition[position])) : ""],
       ["runs as", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
@@ -118,7 +128,7 @@ function nodePanel(side, page) {
     reasons.length ? make("h3", {}, "Why it stays on the CPU") : null,
     reasons.length ? make("ul", { class: "reasons" }, ...reasons) : null,
     changes.length ? make("h3", {}, "What to change") : null,
-    ...[...new Set(changes)].map((change) => make("p", { class: "change" }, change)),
+    ...[...new Set(changes)].map((change) => make("p", { class: "change" }, breakable(change))),
     make("h3", {}, "Tensors"),
     table(headings, [...tensorRows(side, headings, side.graph.inputs[position], "input", position),
       ...tensorRows(side, headings, side.graph.outputs[position], "output", position)], "Tensors of the node"),
@@ -129,13 +139,13 @@ function partitionPanel(side, number, page) {
   const partition = side.data.partitions[number];
   const name = (tensor) => side.graph.tensors.name[tensor];
   const list = (tensors) => make("ul", {}, ...tensors.slice(0, 30).map((tensor) => make("li", {},
-    `${name(tensor)}: ${bytesText(side.graph.tensors.bytes[tensor])}`)), tensors.length > 30 ? make("li", {}, `and ${formatted(tensors.length - 30)} more`) : null);
+    breakable(`${name(tensor)}: ${bytesText(side.graph.tensors.bytes[tensor])}`))), tensors.length > 30 ? make("li", {}, `and ${formatted(tensors.length - 30)} more`) : null);
   return [
     make("h3", {}, `Partition ${number} on ${partition.delegated ? side.view.delegate : "the CPU"}`),
     facts([["nodes", counted(partition.nodes.length, "node")],
-      ["operators", partition.operators.map(([op, count]) => `${op} ${formatted(count)}`).join(", ")],
+      ["operators", breakable(operatorList(partition.operators))],
       ["first node", link(`${side.graph.nodes[partition.nodes[0]]} ${side.op(partition.nodes[0])}`, () => page.select(side, partition.nodes[0]))]]),
-    make("p", {}, link("Show its nodes in the drawing", () => page.open(page.drawingOf(side), number))),
+    make("p", {}, link("Show its nodes in the drawing", () => page.showInside(side, number))),
     make("h3", {}, `Comes in: ${bytesText(partition.bytes[0])}`), list(partition.inputs),
     make("h3", {}, `Goes out: ${bytesText(partition.bytes[1])}`), list(partition.outputs),
   ];
@@ -143,12 +153,16 @@ function partitionPanel(side, number, page) {
 
 function bordersPanel(side, page) {
   if (!side.data.partitioned) return [make("p", {}, "Nothing was delegated, so the graph has no borders.")];
-  const headings = [["number", "number"], ["on", ""], ["nodes", "number"], ["operators", ""], ["in", "number"], ["out", "number"]];
+  const headings = [["no.", "number"], ["on", ""], ["nodes", "number"], ["in", "number"], ["out", "number"]];
   const shown = side.data.partitions.slice(0, page.rows);
-  const rows = shown.map((partition, number) => cells(headings, [
-    link(String(number), () => page.selectPartition(side, number)), partition.delegated ? side.view.delegate : "CPU", formatted(partition.nodes.length),
-    partition.operators.slice(0, 4).map(([op, count]) => `${op} ${formatted(count)}`).join(", ") + (partition.operators.length > 4 ? ", ..." : ""),
-    bytesText(partition.bytes[0]), bytesText(partition.bytes[1])]));
+  // The operators have a row of their own, since they need more room than a column has.
+  const rows = shown.flatMap((partition, number) => {
+    const operators = operatorList(partition.operators.slice(0, 4)) + (partition.operators.length > 4 ? ",\u00a0…" : "");
+    const first = cells(headings, [link(String(number), () => page.selectPartition(side, number)), placeTag(side, partition),
+      formatted(partition.nodes.length), bytesText(partition.bytes[0]), bytesText(partition.bytes[1])]);
+    first.className = "first";
+    return [first, make("tr", {}, make("td", {}), make("td", { colspan: 4 }, make("small", {}, breakable(operators))))];
+  });
   return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} in running order, and what crosses their borders`),
     table(headings, rows, "Partitions"), moreButton(shown.length, side.data.partitions.length, page)];
 }
