@@ -23,7 +23,7 @@ from .release_constants import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 from .target import Target
 from .unloadable_nodes import InvalidNode, invalid_node
-from .unloadable_tensors import InvalidTensor, invalid_tensors
+from .unloadable_tensors import InvalidTensor, invalid_tensors, release_features
 
 _MOST_TOLD = 20
 """The largest number of reasons that a message lists."""
@@ -119,7 +119,8 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
             break
     # Many changes of a model keep its tensors. Tensors are compared by identity; the result keeps them, and so their identities.
     identities = tuple([id(subgraph.tensors) for subgraph in read.subgraphs])
-    invalid, _ = cache.get("invalid tensors", (release, identities), lambda: (invalid_tensors(read, release), read))
+    key = release_features(release), identities
+    invalid, _ = cache.get("invalid tensors", key, lambda: (invalid_tensors(read, release), read))
     unloaded = cache.get("invalid node", (model,), lambda: invalid_node(model))
     # The tensors of a subgraph are read before its nodes.
     if unloaded is not None and any(

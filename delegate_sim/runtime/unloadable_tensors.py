@@ -57,6 +57,11 @@ _MULTI_AXIS = parse_release("litert-2.2")
 """The first release that reads multi-axis quantization."""
 
 
+def release_features(release: Release) -> tuple[bool, bool]:
+    """Return the features of a release that ``invalid_tensors`` depends on."""
+    return release.is_at_least(_EXTERNAL_BUFFERS), release.is_at_least(_MULTI_AXIS)
+
+
 def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
     """Return the tensors that are not loaded. The runtime stops after the first subgraph with such tensors."""
     for subgraph in model.subgraphs:
