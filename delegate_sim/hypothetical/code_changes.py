@@ -1,13 +1,14 @@
-"""Simulate changes in the code of a model: integers computed in float32, and both branches of an IF computed."""
+"""Simulate changes in the code of a model: integers computed in float32, and subgraphs in place of the nodes that run them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from ..errors import LimitError
 from ..graph.graph import file_graphs
-from ..model.model import Allocation, Model, Node, Subgraph, Tensor
+from ..model.model import Allocation, Model, Subgraph
 from ..model.numbers import StoredNumbers
 from .converted_versions import with_converted_versions
 from .model_editing import Edited, Editor, NodeKey, edited
@@ -38,7 +39,7 @@ ARITHMETIC = frozenset(
 """The operators that a model can compute in float32 instead of integers."""
 
 _INTEGERS = ("INT32", "INT64")
-_MOST_NODES_OF_BRANCHES = 20_000
+_MOST_NODES_OF_BODIES = 20_000
 
 
 def with_float_arithmetic(model: Model, nodes: Collection[NodeKey]) -> Edited:
@@ -78,60 +79,78 @@ def _as_float(editor: Editor, index: int) -> int:
     return result
 
 
-def branches_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
-    """Return the two branches of an IF; nothing if a branch has nodes that must not run without their condition."""
-    graph = file_graphs(model)[key.subgraph]
-    options = model.options(graph.nodes[key.node])
-    places = (options.then_subgraph_index, options.else_subgraph_index)
+_NOT_INLINED = frozenset(
+    "ASSIGN_VARIABLE CALL CALL_ONCE IF READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_WHILE VAR_HANDLE WHILE".split()  # noqa: SIM905
+)
+"""Operators that a subgraph must not contain if its nodes are to run in place of the node that runs it."""
+
+_BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "CALL": ("subgraph",),
+        "IF": ("then_subgraph_index", "else_subgraph_index"),
+        "STABLEHLO_COMPOSITE": ("decomposition_subgraph_index",),
+    }
+)
+"""For each operator that can be replaced by the nodes of its subgraphs, the options that hold the subgraphs' indices."""
+
+
+def bodies_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
+    """Return the subgraphs whose nodes can take the place of a node; nothing if the node must stay."""
+    node = file_graphs(model)[key.subgraph].nodes[key.node]
+    if node.is_custom:
+        return ()
+    options = model.options(node)
+    places = [getattr(options, name) for name in _BODIES.get(node.op, ())]
     if not all(isinstance(place, int) and 0 < place < len(model.subgraphs) for place in places):
         return ()
-    branches = tuple([model.subgraphs[place] for place in places])
-    is_plain = all(not node.is_custom and node.op not in _NOT_INLINED for branch in branches for node in branch.nodes)
-    return branches if is_plain else ()
+    bodies = tuple([model.subgraphs[place] for place in places])
+    is_plain = all(inner.is_custom or inner.op not in _NOT_INLINED for body in bodies for inner in body.nodes)
+    fits = all(len(body.outputs) == len(node.outputs) for body in bodies)
+    return bodies if is_plain and fits else ()
 
 
-_NOT_INLINED = frozenset(
-    """ASSIGN_VARIABLE CALL CALL_ONCE IF READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_WHILE VAR_HANDLE WHILE""".split()  # noqa: SIM905
-)
+def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
+    """Return the model with the nodes of subgraphs in place of the nodes that run them.
 
-
-def with_both_branches(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model that computes both branches of these IF nodes, and selects between their results with SELECT_V2."""
-    count = sum([len(branch.nodes) for key in nodes for branch in branches_of(model, key)])
-    if count > _MOST_NODES_OF_BRANCHES:
-        raise LimitError(f"the branches have {count:,} nodes, above the limit of {_MOST_NODES_OF_BRANCHES:,}")
+    Both branches of an IF are computed, and SELECT_V2 selects between the results.
+    """
+    count = sum([len(body.nodes) for key in nodes for body in bodies_of(model, key)])
+    if count > _MOST_NODES_OF_BODIES:
+        raise LimitError(f"the subgraphs have {count:,} nodes, above the limit of {_MOST_NODES_OF_BODIES:,}")
     changed = edited(model, lambda editor: _inline(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
-    called = {branch.index for key in nodes for branch in branches_of(model, key)}
+    called = {body.index for key in nodes for body in bodies_of(model, key)}
     return _without_last(changed.then(with_converted_versions), called)
 
 
 def _inline(editor: Editor, chosen: Collection[int]) -> None:
     nodes, editor.nodes = editor.nodes, []
     for origin, node in nodes:
-        branches = branches_of(editor.model, NodeKey(editor.subgraph.index, origin)) if origin in chosen else ()
-        if not branches:
-            editor.nodes.append((origin, node))
+        bodies = bodies_of(editor.model, NodeKey(editor.subgraph.index, origin)) if origin in chosen else ()
+        if len(bodies) < 2:
+            if bodies:
+                _inlined(editor, bodies[0], node.inputs, dict(zip(bodies[0].outputs, node.outputs, strict=True)))
+            else:
+                editor.nodes.append((origin, node))
             continue
-        results = [_inlined(editor, branch, node) for branch in branches]
-        for output, *chosen_results in zip(node.outputs, *results, strict=True):
-            selected = editor.with_op(node, "SELECT_V2", (node.input(0), *chosen_results))
+        results = [_inlined(editor, body, node.inputs[1:], {}) for body in bodies]
+        for output, *branch_results in zip(node.outputs, *results, strict=True):
+            selected = editor.with_op(node, "SELECT_V2", (node.input(0), *branch_results))
             editor.nodes.append((-1, selected._replace(outputs=(output,))))
 
 
-def _inlined(editor: Editor, branch: Subgraph, node: Node) -> list[int]:
-    """Add the nodes of a branch, and return the tensors that hold its results."""
-    known = dict(zip(branch.inputs, node.inputs[1:], strict=False))
+def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: Mapping[int, int]) -> list[int]:
+    """Add the nodes of a subgraph, and return the tensors that hold its results; ``results`` has tensors to use for them."""
+    known = {**results, **dict(zip(body.inputs, operands, strict=False))}
 
     def own(index: int) -> int:
         if index >= 0 and index not in known:
-            tensor: Tensor = branch.tensors[index]
-            known[index] = editor.add_tensor(tensor)
+            known[index] = editor.add_tensor(body.tensors[index])
         return known.get(index, index)
 
-    for inner in branch.nodes:
+    for inner in body.nodes:
         inputs, outputs = tuple(map(own, inner.inputs)), tuple(map(own, inner.outputs))
         editor.nodes.append((-1, inner._replace(inputs=inputs, outputs=outputs)))
-    return [own(index) for index in branch.outputs]
+    return [own(index) for index in body.outputs]
 
 
 def _without_last(changed: Edited, gone: Collection[int]) -> Edited:

@@ -14,7 +14,7 @@ from ..model.model import Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.target import Target
-from .code_changes import with_both_branches, with_float_arithmetic
+from .code_changes import with_float_arithmetic, with_inlined_nodes
 from .converted_versions import with_converted_versions
 from .fixed_inputs import with_inputs
 from .model_editing import Edited, Editor, NodeKey, edited, unchanged
@@ -64,14 +64,14 @@ class Supposition:
     """Nodes to remove from the model, because the application does their work."""
     float_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that compute in float32 instead of integers."""
-    joined_branches: frozenset[NodeKey] = frozenset()
-    """IF nodes that are replaced by both branches and a selection between the results."""
+    inlined_nodes: frozenset[NodeKey] = frozenset()
+    """Nodes in whose place the nodes of the subgraphs that they run are written."""
 
     @property
     def changes(self) -> Hashable:
         """The assumptions that change the model. If these assumptions and the release are equal, the changed models are equal."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
-        rewritten = self.removed_nodes, self.float_nodes, self.joined_branches
+        rewritten = self.removed_nodes, self.float_nodes, self.inlined_nodes
         return rewritten, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
     def changed_target(self, target: Target) -> Target:
@@ -113,7 +113,7 @@ def _changed(model: Model, supposition: Supposition, release: Release) -> Edited
     result = unchanged(model)
     if supposition.removed_nodes:
         result = result.then(lambda model: without_nodes(model, supposition.removed_nodes))
-    for nodes, change in ((supposition.float_nodes, with_float_arithmetic), (supposition.joined_branches, with_both_branches)):
+    for nodes, change in ((supposition.float_nodes, with_float_arithmetic), (supposition.inlined_nodes, with_inlined_nodes)):
         present = frozenset(result.present(nodes).values())
         if present:
             result = result.then(functools.partial(change, nodes=present))

@@ -8,6 +8,7 @@ operator fixes the scale.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -27,6 +28,10 @@ _VALUES_KEPT = 1 << 12
 _MOST_ELEMENTS = 1 << 31
 """Constants have fewer elements than this, because the file stores every element."""
 
+_HUGE_SCALE = 1e20
+_LEVELS = 255
+"""The number of steps in the range of an INT8 tensor."""
+_MASK_SCALE = float32(1e4 / _LEVELS)
 _RESULT_SCALE = float32(0.05)
 _WEIGHT_SCALE = float32(0.01)
 _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
@@ -112,6 +117,11 @@ def as_dynamic_range_per_tensor(model: Model) -> Edited:
     return changed.then(lambda older: with_versions(older, _OLDER_VERSIONS))
 
 
+def with_small_mask(model: Model) -> Edited:
+    """Return the model with a mask of -1e4 in place of one of -3.4e38, so with scales of that range."""
+    return edited(model, _use_small_mask)
+
+
 CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
     {
         "float": as_float,
@@ -121,9 +131,10 @@ CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
         "per-tensor": as_per_tensor,
         "dense-per-tensor": as_dense_per_tensor,
         "dynamic-range-per-tensor": as_dynamic_range_per_tensor,
+        "small-mask": with_small_mask,
     }
 )
-"""The conversions of a model, by name. The last three change only models with quantized weights."""
+"""The conversions of a model, by name. The last four change only models that are quantized already."""
 
 
 def _is_narrowed(tensor: Tensor) -> bool:
@@ -199,9 +210,26 @@ def _join_scales(editor: Editor, ops: frozenset[str]) -> None:
                 index = node.inputs[position] if position < len(node.inputs) else -1
                 tensor = editor.tensor(index)
                 if tensor.is_constant and tensor.is_per_channel and tensor.quantization is not None:
-                    scale = max(tensor.quantization.scales)
-                    parameters = Quantization("affine", RepeatedNumber("<f4", scale, 1), RepeatedNumber("<i8", 0, 1), 0)
-                    editor.tensors[index] = tensor._replace(quantization=parameters, scale=scale, zero_point=0)
+                    editor.tensors[index] = _rescaled(tensor, max(tensor.quantization.scales))
+
+
+def _use_small_mask(editor: Editor) -> None:
+    for tensor in editor.graph.tensors:
+        if tensor.scale > _HUGE_SCALE and tensor.is_constant:
+            editor.tensors[tensor.index] = _rescaled(tensor, _MASK_SCALE)
+    for _, node in editor.nodes:
+        scales = [editor.tensor(index).scale for index in node.inputs if editor.tensor(index).scale > 0]
+        for index in node.outputs:
+            if editor.tensor(index).scale > _HUGE_SCALE and scales:
+                # The range of a product is the product of the ranges; of other results, about that of the widest operand.
+                scale = _LEVELS * math.prod(scales) if node.op == "MUL" else max(scales)
+                editor.tensors[index] = _rescaled(editor.tensor(index), min(scale, _HUGE_SCALE))
+
+
+def _rescaled(tensor: Tensor, scale: float) -> Tensor:
+    scale = float32(scale)
+    parameters = Quantization("affine", RepeatedNumber("<f4", scale, 1), RepeatedNumber("<i8", 0, 1), 0)
+    return tensor._replace(quantization=parameters, scale=scale, zero_point=0)
 
 
 def _use_older_quantizer(editor: Editor) -> None:

@@ -76,7 +76,7 @@ DIFFERENT = {
     "repaired_nodes": frozenset([NodeKey(0, 1)]),
     "removed_nodes": frozenset([NodeKey(0, 1)]),
     "float_nodes": frozenset([NodeKey(0, 1)]),
-    "joined_branches": frozenset([NodeKey(0, 1)]),
+    "inlined_nodes": frozenset([NodeKey(0, 1)]),
 }
 NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "assume_ops_registered", "repaired_nodes"}
 

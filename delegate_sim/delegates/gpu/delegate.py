@@ -156,7 +156,13 @@ class GpuDelegate(Delegate):
         The simulated build follows the newest sources. For older releases, only the rules were verified, not the build, so a
         failure is only a prediction.
         """
-        failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
+        failure = build_partition(
+            decision.graph,
+            subset,
+            allow_quant_ops=options["allow_quant_ops"],
+            release=release,
+            needs_one_batch=options["backend"] == "opengl",
+        )
         if failure is None or release.is_at_least(NEWEST):
             return failure
         return replace(failure, is_known=False)

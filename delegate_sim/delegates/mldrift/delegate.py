@@ -99,6 +99,9 @@ OPTIONS = (
 )
 
 
+_NODES_TOLD = 10
+
+
 class MlDriftAccelerator(Accelerator):
     """ML Drift as the GPU accelerator of CompiledModel."""
 
@@ -188,7 +191,8 @@ class MlDriftDelegate(Delegate):
         # With the hint, the binary also requires that decompositions are delegated completely.
         skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
-        decision = replace(decision, log_lines=lines, skipped=skipped)
+        warnings = tuple(_kernel_warnings(graph, decision.nodes)) if options["backend"] == "opencl" else ()
+        decision = replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
         # Operands that change after the preview may change the partitions.
         return decision if remapped is graph else replace(decision, graph=remapped, preview=())
 
@@ -213,6 +217,19 @@ def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
         for index, verdict in verdicts.items()
         if not verdict.is_supported
     }
+
+
+def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
+    """Yield a warning about delegated nodes whose kernel source was reported to be malformed (LiteRT issue 8459)."""
+    views = [graph.view(graph.nodes[index]) for index in nodes]
+    batched = [view for view in views if view.op == "DEPTH_TO_SPACE" and view.input(0).rank == 4 and view.input(0).shape[0] > 1]
+    if batched:
+        places = ", ".join([str(view.node.index) for view in batched[:_NODES_TOLD]])
+        more = f" and {len(batched) - _NODES_TOLD:,} more" if len(batched) > _NODES_TOLD else ""
+        yield (
+            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}): its OpenCL kernel did not "
+            "build on a device (https://github.com/google-ai-edge/LiteRT/issues/8459); a batch of 1 works"
+        )
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:

@@ -11,9 +11,9 @@ from ...errors import LimitError
 from ...foundation import converter_attributes as attributes
 from ...graph.effort import Effort, Tries
 from ...graph.graph import file_graphs
-from ...hypothetical.code_changes import ARITHMETIC, branches_of
+from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
-from ...model.model import Model
+from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
 from ..causes.alternative import Alternative
 from ..causes.cause import Blockers, Cause, Remedy
@@ -88,8 +88,28 @@ _CONVERT = "convert "
 """Part of the hints that offer another conversion of the model."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
-_BOTH_BRANCHES = "compute both branches in the model's code, and choose between the results with tf.where"
-_IN_APPLICATION = "run the branches as models of their own from the application"
+_INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "CALL": ("write the called function in place in the model's code", "the function in place"),
+        "IF": (
+            "compute both branches in the model's code, and choose between the results with tf.where",
+            "both branches and tf.where",
+        ),
+        "STABLEHLO_COMPOSITE": (
+            "convert without marking the composite, so that the operators of its body stand in its place",
+            "the body of the composite in its place",
+        ),
+    }
+)
+"""Instructions and a short name for writing subgraphs in place of the operators that run them."""
+_HUGE_SCALE = 1e20
+"""Scales above this come from the smallest float32, with which attention masks hide positions."""
+_SMALL_MASK = (
+    "use -1e4 instead of -3.4e38 in the attention mask, and convert again: the mask gives its tensors a range in which no other "
+    "value counts",
+    "-1e4 in the attention mask",
+)
+_IN_APPLICATION = "run the subgraphs as models of their own from the application"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
 
@@ -117,7 +137,7 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Judge)
     if not offers:
         return cause
     alternatives = [judge.judged(cause, offer) for offer in offers]
-    is_local = bool(offers[0].remedy.float_nodes or offers[0].remedy.joined_branches)
+    is_local = _is_local(offers[0].remedy)
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
@@ -135,14 +155,23 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Judge)
     # Other causes may build on the acceptance of the nodes, so only a change of these nodes alone takes its place.
     remedy = helping[0][0].remedy if helping and (is_local or not cause.remedy.accepts) else cause.remedy
     ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
-    return replace(cause, change=text, remedy=remedy, alternatives=ordered)
+    is_at_an_end = cause.suggestion == "leave-on-cpu"
+    suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
+    return replace(cause, suggestion=suggestion, change=text, remedy=remedy, alternatives=ordered)
+
+
+def _is_local(remedy: Remedy) -> bool:
+    """Return whether a remedy changes the model's code, not the setting of the converter."""
+    return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion == "small-mask"
 
 
 def _otherwise(cause: Cause, offer: _Offer) -> str:
     """Return the instructions if no alternative helps."""
     if offer.remedy.float_nodes:
         return _ON_CPU
-    if offer.remedy.joined_branches:
+    if offer.remedy.conversion == "small-mask":
+        return f"{offer.change}, which is not enough alone; then {cause.change}"
+    if offer.remedy.inlined_nodes:
         return _IN_APPLICATION
     # The hint of a rule would name conversions that do not help.
     return SUGGESTIONS[SUGGESTION_FOR[Problem.TYPE]].change if cause.identity.problem is Problem.TYPE else cause.change
@@ -150,9 +179,13 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
 
 def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
     problem, subject = cause.identity
-    if subject[:1] == ("control-flow",):
-        if all(branches_of(model, key) for key in cause.nodes if _op(model, key) == "IF") and subject[1] == "IF":
-            yield _Offer(_BOTH_BRANCHES, "both branches and tf.where", Remedy(joined_branches=frozenset(cause.nodes)))
+    if set(subject) & _INLINED.keys():
+        op = next(op for op in subject if op in _INLINED)
+        if all(bodies_of(model, key) for key in cause.nodes if _op(model, key) == op):
+            yield _Offer(*_INLINED[op], Remedy(inlined_nodes=frozenset(cause.nodes)))
+        return
+    if problem in OF_TYPES and any(tensor.scale > _HUGE_SCALE for tensor in _tensors(cause, model)):
+        yield _Offer(*_SMALL_MASK, Remedy(conversion="small-mask"))
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
@@ -174,12 +207,16 @@ def _op(model: Model, key: NodeKey) -> str:
 
 
 def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
-    graphs = file_graphs(model)
-    views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
-    tensors = [[tensor for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0] for view in views]
-    return all(view.op in ARITHMETIC for view in views) and all(
-        tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for own in tensors for tensor in own
+    return all(_op(model, key) in ARITHMETIC for key in cause.nodes) and all(
+        tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for tensor in _tensors(cause, model)
     )
+
+
+def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
+    graphs = file_graphs(model)
+    for key in cause.nodes:
+        view = graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])
+        yield from [tensor for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
 
 
 class _Judge:

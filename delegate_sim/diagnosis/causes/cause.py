@@ -38,7 +38,7 @@ class Remedy:
     repaired_nodes: frozenset[NodeKey] = frozenset()
     removed_nodes: frozenset[NodeKey] = frozenset()
     float_nodes: frozenset[NodeKey] = frozenset()
-    joined_branches: frozenset[NodeKey] = frozenset()
+    inlined_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
     """The code of the refusal to ignore in the simulation; empty if the cause is not a refusal of the whole model."""
 
@@ -121,6 +121,6 @@ class Blockers:
             repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),
             removed_nodes=frozenset().union(*[remedy.removed_nodes for remedy in remedies]),
             float_nodes=frozenset().union(*[remedy.float_nodes for remedy in remedies]),
-            joined_branches=frozenset().union(*[remedy.joined_branches for remedy in remedies]),
+            inlined_nodes=frozenset().union(*[remedy.inlined_nodes for remedy in remedies]),
         )
         return supposition, {name: value for remedy in remedies for name, value in remedy.options.items()}

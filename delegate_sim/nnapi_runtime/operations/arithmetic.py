@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...foundation.float32 import float32
 from ..refusal import Concern, Violation
 from ..types import AndroidRelease, OperandType, OperationType
@@ -11,6 +13,8 @@ from .signature import INT32, SAME, TENSOR_BOOL8, Decider, OperationRule, Operat
 
 _T = OperandType
 _O = OperationType
+
+_BEYOND_FLOAT32 = "the product of the inputs' scales, which is beyond float32 (from values such as -3.4e38 in an attention mask)"
 
 
 MUL_SCALE = operation_rule(
@@ -34,7 +38,10 @@ def _mul_scale(code: int) -> SignatureCheck:
             return None
         product = float32(view.inputs[0].scale * view.inputs[1].scale)
         scale = view.outputs[0].scale
-        return None if scale > product else Violation("scale of output 0", str(scale), f"more than {product}")
+        if scale > product:
+            return None
+        bound = f"{product}" if math.isfinite(product) else _BEYOND_FLOAT32
+        return Violation("scale of output 0", str(scale), f"more than {bound}")
 
     return SignatureCheck(MUL_SCALE if code == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
 

@@ -275,3 +275,16 @@ def test_litert_issue_9192_division_of_a_tensor_by_itself(sketch):
     run = sketch.then("DIV", sketch.last, fused_activation_function=0).run()
     assert nodes(run, "supported") == [0]
     assert run["refusal"]["code"] == "gpu-build-repeated-operand"
+
+
+@pytest.mark.parametrize(("backend", "outcome"), [("opencl", "delegated"), ("opengl", "restored")])
+def test_gpu_build_batch(backend, outcome):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    for batch in (1, 2):
+        result = graph.tensor(f"y{batch}", "FLOAT32", [batch, 4, 4, 2])
+        graph.node("RELU", [graph.input(f"x{batch}", "FLOAT32", [batch, 4, 4, 2])], [result])
+        graph.outputs(result)
+    run = delegate_sim.analyze(builder.bytes(), "gpu", {"backend": backend}, defaults="api").to_dict()["runs"][0]
+    assert run["outcome"] == outcome
+    assert (run["refusal"] or {}).get("code") == ("gpu-build-batch" if outcome == "restored" else None)

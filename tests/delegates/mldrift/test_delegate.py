@@ -282,3 +282,14 @@ def test_the_summaries_name_each_other():
     gpu = delegate_sim.delegates.registry.find_delegate("gpu")
     assert "mldrift" in gpu.summary
     assert "delegate gpu" in DELEGATE.summary
+
+
+@pytest.mark.parametrize(("batch", "backend", "warned"), [(2, "opencl", True), (1, "opencl", False), (2, "webgpu", False)])
+def test_a_kernel_that_did_not_build_on_a_device_is_warned_of(batch, backend, warned):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", [batch, 4, 4, 1])
+    graph.node("DEPTH_TO_SPACE", [graph.input("x", "FLOAT32", [batch, 2, 2, 4])], [result], 1, {"block_size": 2})
+    graph.outputs(result)
+    run = delegate_sim.analyze(builder.bytes(), "mldrift", {"backend": backend}, defaults="api").to_dict()["runs"][0]
+    assert any("issues/8459" in warning for warning in run["warnings"]) == warned

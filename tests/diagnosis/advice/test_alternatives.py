@@ -102,3 +102,36 @@ def test_integer_arithmetic_stays_on_the_cpu_if_float_makes_it_no_better():
 @pytest.mark.parametrize("op", ["WHILE", "CALL"])
 def test_where_the_result_is_not_known_it_is_said(op):
     assert "the result of this change is not known" in _CONTROL_FLOW_CHANGES.get(op, _UNROLLED)
+
+
+def test_a_composite_between_delegated_nodes_is_replaced_by_its_body():
+    builder = ModelBuilder()
+    main = builder.subgraph("main")
+    tensors = [main.input("x", "FLOAT32", [1, 4]), *[main.tensor(name, "FLOAT32", [1, 4]) for name in "abc"]]
+    main.node("RELU", [tensors[0]], [tensors[1]])
+    options = {"name": "odml.softmax", "decomposition_subgraph_index": 1}
+    main.node("STABLEHLO_COMPOSITE", [tensors[1]], [tensors[2]], 1, options)
+    main.node("RELU", [tensors[2]], [tensors[3]])
+    main.outputs(tensors[3])
+    body = builder.subgraph("body")
+    result = body.tensor("result", "FLOAT32", [1, 4])
+    body.node("SOFTMAX", [body.input("operand", "FLOAT32", [1, 4])], [result], 1, {"beta": 1.0})
+    body.outputs(result)
+    cause = diagnosed(builder, "gpu").findings[0].cause
+    assert cause.suggestion == "replace-operator"
+    assert cause.alternatives[0].result == "3 of 3 nodes in 1 kernel"
+
+
+def test_a_mask_of_the_smallest_float_is_made_smaller():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "INT8", [1, 4], scale=0.01), graph.tensor("y", "INT8", [1, 4], scale=1e36)
+    mask = graph.tensor("mask", "INT8", [1, 4], data=[-128] * 4, scale=2.6e36)
+    large, z = graph.input("large", "INT8", [1, 4], scale=1e20), graph.tensor("z", "INT8", [1, 4], scale=1e36)
+    graph.node("MUL", [x, mask], [y], 2)
+    graph.node("MUL", [y, large], [z], 2)
+    graph.outputs(z)
+    cause = diagnosed(builder, "nnapi").findings[0].cause
+    assert "-1e4 instead of -3.4e38" in cause.change
+    assert "inf" not in cause.needed
+    assert cause.alternatives[0].cost is not None

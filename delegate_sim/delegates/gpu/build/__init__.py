@@ -30,8 +30,13 @@ def _parser_of(view: NodeView) -> Parser:
     return parsers[view.op]
 
 
-def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
-    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds."""
+def build_partition(
+    graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST, needs_one_batch: bool = False
+) -> KernelFailure | None:
+    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds.
+
+    If ``needs_one_batch`` is true, all values must have the same batch size, as OpenGL requires.
+    """
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
@@ -40,10 +45,21 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
         clean_up(model, graph)
+        if needs_one_batch:
+            _check_batches(model, values, graph, subset)
     except BuildError as error:
         node = current if error.node is None else error.node
         return kernel_failure(error.code, node, error.tensor, **error.found)
     return None
+
+
+def _check_batches(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:
+    """Raise BuildError if values differ in their batch size from the first one (``CheckBatchSizeForAllValues``)."""
+    given = [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant]
+    known = [*given, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
+    for value in known:
+        if value.shape[0] != known[0].shape[0]:
+            raise BuildError("gpu-build-batch", value.tensor, found=value.shape[0], wanted=known[0].shape[0])
 
 
 def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
