@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
@@ -27,14 +28,17 @@ class Others:
 
         Stop once the limit on simulations is reached.
         """
-        run, change = self._examined
-        present = frozenset(change.present(nodes).values())
-        for name in self._effort.limit(DELEGATE_NAMES):
-            if name in (run.delegate.name, *PLUGIN_NAMES) or not present:
-                continue
-            other = find_delegate(name)
+        present = frozenset(self._examined.change.present(nodes).values())
+        if not present:
+            return
+        for other in self._effort.limit(self._delegates):
             if all(op in other.rules.rules for op in operators) and present <= self._taken_by(other):
-                yield name
+                yield other.name
+
+    @functools.cached_property
+    def _delegates(self) -> tuple[Delegate, ...]:
+        own = self._examined.run.delegate.name
+        return tuple([find_delegate(name) for name in DELEGATE_NAMES if name not in (own, *PLUGIN_NAMES)])
 
     def _taken_by(self, delegate: Delegate) -> frozenset[NodeKey]:
         if delegate.name not in self._taken:

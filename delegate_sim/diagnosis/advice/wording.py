@@ -26,6 +26,7 @@ from .alternatives import CONVERSION_WORDS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .layer_rewrites import rewrite
 from .other_delegates import Others
+from .surroundings import Surroundings
 
 _FINDINGS_TOLD = 3
 _NODES_TOLD = 10
@@ -85,6 +86,8 @@ class Wording:
     """The run of the original model."""
     last: Examined
     """The run with every conversion, version and level changed so that none of them prevents delegation."""
+    surroundings: Surroundings
+    """The position of nodes in the run ``last``."""
     identity: Identity
     operators: Sequence[tuple[str, int]]
     cases: Sequence[RefusedCase]
@@ -308,16 +311,10 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Return whether the nodes are at the model's start or end: no delegated node precedes the nodes, or none follows them.
-
-        Delegated nodes that are independent of these nodes may still run in a separate partition.
-        """
+        """Return whether the nodes do no multiply-adds and are at the model's start or end."""
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False
-        keys = {case.key for case in self.cases}
-        if _stands_between(self.last, keys):
-            return False
-        return not _meets_delegated(self.last, keys, forwards=True) or not _meets_delegated(self.last, keys, forwards=False)
+        return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
     def _other_delegates(self) -> Iterator[str]:
         """Yield text that names the other delegates that take all of the nodes."""
@@ -334,34 +331,3 @@ def _sizes(tensors: Sequence[Tensor]) -> str:
 def _named_inputs(tensors: Sequence[Tensor]) -> str:
     named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
     return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")
-
-
-def _stands_between(examined: Examined, keys: Iterable[NodeKey]) -> bool:
-    """Return whether any of the nodes run between two partitions of the delegate."""
-    present = frozenset(examined.change.present(keys).values())
-    for subgraph in examined.run.subgraphs:
-        own = {key.node for key in present if key.subgraph == subgraph.graph.index}
-        delegated = [number for number, subset in enumerate(subgraph.subsets) if subset.is_delegated]
-        between = subgraph.subsets[delegated[0] : delegated[-1]] if delegated else ()
-        if any(node in own for subset in between if not subset.is_delegated for node in subset.nodes):
-            return True
-    return False
-
-
-def _meets_delegated(examined: Examined, keys: Iterable[NodeKey], *, forwards: bool) -> bool:
-    """Return whether a delegated node comes after any of the nodes; if ``forwards`` is false, whether one comes before."""
-    for subgraph in examined.run.subgraphs:
-        graph = subgraph.graph
-        seen = {key.node for key in examined.change.present(keys).values() if key.subgraph == graph.index}
-        waiting = list(seen)
-        while waiting:
-            node = graph.nodes[waiting.pop()]
-            neighbors = graph.readers if forwards else graph.writers
-            for tensor in node.outputs if forwards else node.inputs:
-                for other in neighbors.get(tensor, ()):
-                    if other.index in subgraph.delegated:
-                        return True
-                    if other.index not in seen:
-                        seen.add(other.index)
-                        waiting.append(other.index)
-    return False

@@ -16,6 +16,7 @@ from ...rules.kinds import DYNAMIC_TENSORS, Problem
 from ...runtime.interpreter import Refusal
 from ..advice.alternatives import with_results
 from ..advice.other_delegates import Others
+from ..advice.surroundings import Surroundings
 from ..advice.wording import RefusedCase, Wording
 from ..examiner import Examined
 from . import conversion_causes as roots
@@ -457,12 +458,14 @@ class _Finder:
             keys = {case.key for case in cases.values()} if identity not in self.whole else self.own.get(identity, ())
             for key in keys:
                 causes_of.setdefault(key, set()).add(identity)
-        causes = tuple([self._cause(identity, tuple(cases.values())) for identity, cases in self.cases.items()])
+        surroundings = Surroundings(self.last)
+        causes = tuple([self._cause(identity, tuple(cases.values()), surroundings) for identity, cases in self.cases.items()])
         return Blockers(causes, {key: frozenset(own) for key, own in causes_of.items()}, tuple(self.not_simulated))
 
-    def _cause(self, identity: Identity, cases: Sequence[RefusedCase]) -> Cause:
+    def _cause(self, identity: Identity, cases: Sequence[RefusedCase], surroundings: Surroundings) -> Cause:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
-        wording = Wording(self.model, self.first, self.last, identity, operators, cases, self._remedy(identity), self.others)
+        remedy = self._remedy(identity)
+        wording = Wording(self.model, self.first, self.last, surroundings, identity, operators, cases, remedy, self.others)
         suggestion, change = wording.suggestion()
         return Cause(
             identity,
@@ -474,7 +477,7 @@ class _Finder:
             cases[0].reason.needed,
             suggestion,
             change,
-            self._remedy(identity),
+            remedy,
         )
 
     def _remedy(self, identity: Identity) -> Remedy:

@@ -86,7 +86,7 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
-    missing = sorted(custom_operators(model, run.target).unregistered)
+    missing = custom_operators(model, run.target).unregistered
     nodes = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes if node.is_custom and node.op in missing]
     subjects = {special_subject(node) for node in nodes}
     special = next(iter(subjects)) if len(subjects) == 1 else None
@@ -94,7 +94,8 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
         # Programs for another accelerator would not be delegated even if they were registered.
         remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, assume_ops_registered=True)
         return WholeCause(Identity(Problem.OPERATOR, special), remedy)
-    return WholeCause(Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *missing)), Remedy(assume_ops_registered=True))
+    subject = OPERATOR_NOT_REGISTERED.name, *sorted(missing)
+    return WholeCause(Identity(Problem.MODEL, subject), Remedy(assume_ops_registered=True))
 
 
 def releases_that_load(model: Model, release: Release) -> str:
