@@ -74,7 +74,7 @@ def command(
     different reasons.
     """
     a, b = _targets(arguments, *_named(arguments.delegates, _settings(settings)))
-    table = ModelTable(compared_columns([a.delegate.name, b.delegate.name]), is_left_out=verbose)
+    table = ModelTable(compared_columns(), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
             if not stands_for_many(path_a):

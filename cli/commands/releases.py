@@ -60,7 +60,7 @@ def command(
             lambda: [(path, table) for table in tables],
         )
 
-    columns = released_columns([target.delegate.name for target in targets])
+    columns = released_columns()
     return write_answers(models, form, output, ModelTable(columns, verbose, _sheet), answer)
 
 

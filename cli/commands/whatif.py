@@ -111,7 +111,7 @@ def command(
         if supposition != Supposition() or base:
             raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
         aim = parse_goal(goal)
-        table = ModelTable(searched_columns(after.delegate.name), is_left_out=verbose)
+        table = ModelTable(searched_columns(), is_left_out=verbose)
         return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))
     before = _before(after, base)
     if before == after and supposition == Supposition():
@@ -119,7 +119,7 @@ def command(
             "no change is given: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
 
-    columns = compared_columns([before.delegate.name, after.delegate.name])
+    columns = compared_columns()
 
     def supposed(path: str) -> Answer:
         model = read_model(path)

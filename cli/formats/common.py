@@ -26,10 +26,8 @@ PROGRAM = "delegate-sim"
 def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
     """Return titles for the columns of ``numbers``, worded for delegates, for compiler plugins, or for both."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
-    kernels, left, shares = (
-        " / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes, kind.share) for kind in words], strict=True)
-    )
-    return ("partitions", kernels, left, shares, "multiply-adds", "border bytes")
+    kernels, left = (" / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes) for kind in words], strict=True))
+    return ("partitions", kernels, left, "delegated share", "multiply-adds", "border bytes")
 
 
 _NUMBERS = 6

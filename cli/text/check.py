@@ -64,9 +64,9 @@ def _measures_text(case: Case, measures: Measures) -> str:
     words = words_of(case.delegate)
     text = measures_text(measures, words, has_share=True)
     compute = case.compute
-    if compute is None or not compute.multiply_adds or measures.outcome not in TAKEN:
+    if compute is None or not compute.multiply_adds or measures.outcome != TAKEN:
         return text
-    return f"{text}, {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds {words.taken}"
+    return f"{text}, {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds delegated"
 
 
 def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> Iterator[Line]:

@@ -74,9 +74,9 @@ class _Text:
         yield from self._numbers()
         yield from self._inputs()
         a, b = words_of(comparison.a.run.delegate.name), words_of(comparison.b.run.delegate.name)
-        yield from self._section(f"{a.taken.capitalize()} in A, {b.left} in B", comparison.to_cpu, lambda node: _reasons(node.b))
+        yield from self._section(f"Delegated in A, {b.left} in B", comparison.to_cpu, lambda node: _reasons(node.b))
         yield from self._section(
-            f"{_capital(a.left)} in A, {b.taken} in B", comparison.to_delegate, lambda node: _bare(_reasons(node.a))
+            f"{_capital(a.left)} in A, delegated in B", comparison.to_delegate, lambda node: _bare(_reasons(node.a))
         )
         yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a)))
         yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b))
@@ -222,18 +222,17 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     """Yield rows with a title, the numbers of both sides, and their difference."""
     old, new = a.measures, b.measures
     first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
-    taken = _either(first.taken, second.taken)
     yield "outcome", old.outcome, new.outcome, ""
     yield _row("nodes", old.nodes, new.nodes)
-    yield _row(taken, old.delegated_nodes, new.delegated_nodes)
-    yield f"share {taken}", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
+    yield _row("delegated", old.delegated_nodes, new.delegated_nodes)
+    yield "share delegated", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
     yield "share of multiply-adds", _work_share(a), _work_share(b), ""
     yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
     yield _row("partitions", old.partitions, new.partitions)
     yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
     yield _row("bytes across borders", old.border_bytes, new.border_bytes)
     yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
-    yield _row(f"multiply-adds {taken}", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
+    yield _row("multiply-adds delegated", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
 
 
 def _work_share(side: Side) -> str:

@@ -94,13 +94,11 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
         # Without a simulated change, the result is that of a delegate that takes the nodes as they are.
         condition = "if the delegate took the nodes" if cause.remedy.accepts else "if it is fixed"
-        yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone, words.taken)}", width, "   ")
+        yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
-        yield from indented(
-            f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together, words.taken)}", width, "   "
-        )
+        yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from indented(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
     fix = diagnosis.found_pass(finding)
     if fix is not None:
@@ -128,16 +126,16 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:
     text = f"{measures_text(cost.measures, words, has_share=True)}, {cost.measures.border_bytes:,} bytes across borders"
-    return text + (f", {multiply_adds_share(cost)} of multiply-adds {words.taken}" if cost.total_multiply_adds else "")
+    return text + (f", {multiply_adds_share(cost)} of multiply-adds delegated" if cost.total_multiply_adds else "")
 
 
-def _change_text(now: Cost, then: Cost, taken: str) -> str:
+def _change_text(now: Cost, then: Cost) -> str:
     old, new = now.measures, then.measures
     words = [] if old.outcome == new.outcome else [f"{old.outcome} -> {new.outcome}"]
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
-    words.append(f"{taken} {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
+    words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
     words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
     words.append(f"bytes across borders {old.border_bytes:,} -> {new.border_bytes:,}")
     if now.total_multiply_adds or then.total_multiply_adds:
-        words.append(f"multiply-adds {taken} {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
+        words.append(f"multiply-adds delegated {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)

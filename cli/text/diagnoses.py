@@ -69,7 +69,7 @@ def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:
     Both are 0 if the model fails or nothing is delegated after the fix.
     """
     now, then = diagnosis.now, finding.alone
-    if then is None or then.measures.outcome not in TAKEN:
+    if then is None or then.measures.outcome != TAKEN:
         return 0.0, 0
     before = now.multiply_adds / now.total_multiply_adds if now.total_multiply_adds else 0.0
     after = then.multiply_adds / then.total_multiply_adds if then.total_multiply_adds else 0.0

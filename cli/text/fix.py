@@ -22,7 +22,7 @@ from .elements.measures import measures_text
 from .elements.paragraphs import paragraph
 from .inference import difference_lines
 
-SCHEMA = "delegate-sim/fix/1"
+SCHEMA = "delegate-sim/fix/2"
 _HEADING = "bold"
 _BAD = "bold red"
 _OPS = 8
@@ -117,7 +117,7 @@ def _numbers(standing: Standing) -> str:
     text = f"{measures_text(measures, words)}, {counted(measures.border_bytes, 'byte')} across borders"
     if standing.total_multiply_adds:
         text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {_count(standing.total_multiply_adds)} "
-        text += f"multiply-adds {words.taken}"
+        text += "multiply-adds delegated"
     return text
 
 
@@ -137,7 +137,7 @@ def _wrapped(text: str, width: int, indent: str = "", style: str = "") -> list[L
 
 
 def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
-    """Return the result of a fix as plain data (schema ``delegate-sim/fix/1``)."""
+    """Return the result of a fix as plain data (schema ``delegate-sim/fix/2``)."""
     graph = plan.model.subgraphs[0]
     return {
         "schema": SCHEMA,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.results.report.outcome_words import taken_by, words_of
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
@@ -45,20 +44,19 @@ STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), 3, ())
 LIVED = Columns(("target", "live"), 2, ())
 
 
-def compared_columns(delegates: Iterable[str]) -> Columns:
-    """Return the columns for comparisons. The first heading is "delegated" or "selected", depending on the delegates."""
-    taken = taken_by(delegates)
-    return Columns((taken, "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
+def compared_columns() -> Columns:
+    """Return the columns for comparisons."""
+    return Columns(("delegated", "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
 
 
-def searched_columns(delegate: str) -> Columns:
+def searched_columns() -> Columns:
     """Return the columns for the results of searches for causes."""
-    return Columns(("causes", words_of(delegate).taken, "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
+    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
 
 
-def released_columns(delegates: Iterable[str]) -> Columns:
+def released_columns() -> Columns:
     """Return the columns for results by release."""
-    return Columns(("delegate", "loads from", f"fully {taken_by(delegates)}", "newest"), 4, (3,))
+    return Columns(("delegate", "loads from", "fully delegated", "newest"), 4, (3,))
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
@@ -123,7 +121,7 @@ def released_row(releases: ReleaseTable) -> Sequence[str]:
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures
-    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome in TAKEN else newest.outcome
+    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome == TAKEN else newest.outcome
     return [releases.delegate.name, loading, full, delegated]
 
 
@@ -154,7 +152,7 @@ def shortened(path: str, room: int) -> str:
 
 def _side(side: Side) -> Sequence[str]:
     measures, compute = side.measures, side.compute
-    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome in TAKEN else measures.outcome
+    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else measures.outcome
     work = _work(compute.delegated_multiply_adds, compute.multiply_adds)
     return [delegated, work, f"{measures.delegate_kernels:,}", f"{measures.border_bytes:,}"]
 

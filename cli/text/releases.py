@@ -18,13 +18,13 @@ from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .platforms import platform_lines, platforms_entry
 
-SCHEMA = "delegate-sim/releases/1"
+SCHEMA = "delegate-sim/releases/2"
 
 FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 """The name of each family of releases."""
 
 _HEADING = "bold"
-_COLUMNS = ("releases", "loads", "{taken}", "partitions", "moved")
+_COLUMNS = ("releases", "loads", "delegated", "partitions", "moved")
 _PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
@@ -36,8 +36,7 @@ def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[L
     """Yield a table with a row for each span of releases with equal results, the changes at each span, and a summary."""
     spans = _spans(table.rows)
     yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
-    taken = words_of(table.delegate.name).taken
-    rows = [tuple([title.format(taken=taken) for title in _COLUMNS]), *[_cells(span) for span in spans]]
+    rows = [_COLUMNS, *[_cells(span) for span in spans]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [pad(cell, size) for pad, cell, size in zip(_PADDING, row, widths, strict=True)]
@@ -73,11 +72,10 @@ def answers(table: ReleaseTable) -> Iterator[str]:
     if table.delegate.history.starts_at_known:
         since = table.delegate.history.known_since
         yield f"Not shown: releases before {since}, which do not have {table.delegate.name}, or in which it is not known."
-    taken = words_of(table.delegate.name).taken
     if table.full:
-        yield f"Fully {taken}: first in {table.full[0]}, last in {table.full[-1]}."
+        yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
     else:
-        yield f"Fully {taken}: in no known release."
+        yield "Fully delegated: in no known release."
     for family, first in table.first_loading.items():
         newest = [row for row in table.rows if row.release.family == family][-1]
         if first is None and newest.loads is Loads.UNKNOWN:
@@ -169,7 +167,7 @@ def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
     """Return a description of a move: the nodes, the new place, and the reason."""
     nodes = node_list(sorted([node for _, node in move.nodes]), None if verbose else _NODES_WIDTH)
     why = message("; ".join([reason.message for reason in move.reasons])) or "no delegate was asked about it"
-    where = f"{words.taken}; before: {why}" if move.is_delegated else f"{words.left}: {why}"
+    where = f"delegated; before: {why}" if move.is_delegated else f"{words.left}: {why}"
     return f"{name(move.op)}: {counted(len(move.nodes), 'node')} [{nodes}] {where}"
 
 
@@ -180,7 +178,7 @@ def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
 
 
 def releases_entry(table: ReleaseTable) -> dict[str, Any]:
-    """Return the table as plain data (schema ``delegate-sim/releases/1``)."""
+    """Return the table as plain data (schema ``delegate-sim/releases/2``)."""
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},

@@ -17,7 +17,7 @@ from .diagnoses import multiply_adds_share
 from .elements.measures import kernels_text, nodes_text
 from .elements.paragraphs import paragraph
 
-SCHEMA = "delegate-sim/search/1"
+SCHEMA = "delegate-sim/search/2"
 
 _HEADING = "bold"
 _HINT = "cyan"
@@ -59,7 +59,7 @@ def _heading(search: Search, words: OutcomeWords) -> str:
 
 def _aim(goal: Goal, words: OutcomeWords) -> str:
     if goal.measure == MULTIPLY_ADDS:
-        return f"at least {goal.value:g} % of multiply-adds {words.taken}"
+        return f"at least {goal.value:g} % of multiply-adds delegated"
     number = int(goal.value)
     return f"at most {counted(number, 'partition') if goal.measure == PARTITIONS else kernels_text(number, words)}"
 
@@ -79,7 +79,7 @@ def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
 
 
 def search_entry(search: Search) -> dict[str, Any]:
-    """Return the result of a search as plain data (schema ``delegate-sim/search/1``)."""
+    """Return the result of a search as plain data (schema ``delegate-sim/search/2``)."""
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},

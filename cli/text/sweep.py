@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.sweeping.rows import SweepRow, SweepTarget
 from delegate_sim.sweeping.sweep_result import Swept
 
@@ -85,18 +84,18 @@ def _best_text(sweep: Swept, target: SweepTarget) -> str:
     if best is None:
         return "none of the models runs"
     if not _takes(sweep, target, best):
-        return f"nothing of any conversion is {words_of(target.target.delegate.name).taken}"
+        return "nothing of any conversion is delegated"
     return f"best is row {best.number}, {message(best.name)}"
 
 
 def _taken_text(sweep: Swept, target: SweepTarget, row: SweepRow) -> str:
     """Return the delegated share of multiply-adds (or of nodes, if there are no multiply-adds), and the number of kernels."""
     cost = row.costs[sweep.targets.index(target)]
-    measures, words = cost.measures, words_of(target.target.delegate.name)
+    measures = cost.measures
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
     if cost.total_multiply_adds:
         part = f"{share(cost.multiply_adds, cost.total_multiply_adds)} of multiply-adds"
-    return f"with {part} {words.taken}, {counted(measures.delegate_kernels, 'kernel')}"
+    return f"with {part} delegated, {counted(measures.delegate_kernels, 'kernel')}"
 
 
 def converters_text(sweep: Swept) -> str:
@@ -155,8 +154,7 @@ def target_title(sweep: Swept, target: SweepTarget) -> str:
 
 def target_titles(target: SweepTarget) -> tuple[str, ...]:
     """Return titles for the columns of ``target_cells``."""
-    words = words_of(target.target.delegate.name)
-    return ("row", "settings", "outcome", words.taken, "multiply-adds", "kernels", "border bytes")
+    return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "border bytes")
 
 
 def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:

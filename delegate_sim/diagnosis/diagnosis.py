@@ -21,7 +21,7 @@ from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
 from .examiner import Cost
 
-SCHEMA = "delegate-sim/diagnosis/1"
+SCHEMA = "delegate-sim/diagnosis/2"
 _COLUMNS = (
     "rank", "cause", "title", "codes", "nodes", "operators", "multiply_adds", "found", "needed", "suggestion", "change",
     "delegated_without", "partitions_without", "multiply_adds_without",
@@ -99,7 +99,7 @@ class Diagnosis(Shown):
         return {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
+        """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/2``)."""
         return _diagnosis_entry(self)
 
     def _line(self) -> str:
@@ -110,7 +110,7 @@ class Diagnosis(Shown):
 
 
 def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/1``)."""
+    """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/2``)."""
     target = diagnosis.target
     return {
         "schema": SCHEMA,

@@ -119,7 +119,7 @@ def gain(now: Cost, then: Cost) -> Gain:
 
 
 def _is_delegated(cost: Cost) -> bool:
-    return cost.measures.outcome in TAKEN
+    return cost.measures.outcome == TAKEN
 
 
 def _share(cost: Cost) -> float:

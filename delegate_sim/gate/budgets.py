@@ -82,7 +82,7 @@ def regressions(
             limit = (getattr(tolerance, name) or Allowance()).limit(was)
             yield Regression(code, title, f"{was:,}", f"{count:,}", f"{limit:,}", count <= limit)
     shares = base.delegated_share, now.delegated_share
-    yield from _smaller_share("smaller-delegated-share", words.share, *shares, tolerance.delegated_share)
+    yield from _smaller_share("smaller-delegated-share", "delegated share", *shares, tolerance.delegated_share)
 
 
 def compute_regressions(
@@ -105,7 +105,7 @@ def compute_improvements(base: ComputeTotals | None, now: ComputeTotals, words: 
 
 
 def _compute_title(words: OutcomeWords) -> str:
-    return f"share of multiply-adds {words.taken}"
+    return "share of multiply-adds delegated"
 
 
 def _smaller_share(code: str, title: str, base: float, now: float, tolerance: float | None) -> Iterator[Regression]:
@@ -126,7 +126,7 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
         if count < was:
             texts.append(f"{title} {was:,} -> {count:,}")
     if now.delegated_share > base.delegated_share:
-        texts.append(f"{words.share} {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
+        texts.append(f"delegated share {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
     return texts
 
 
@@ -139,11 +139,11 @@ def exceeded(
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
         yield "budget-fallback", f"{now.fallback_nodes:,} nodes stay {words.left}; max-fallback is {budgets.max_fallback:,}"
     if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
-        description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are {words.taken}"
+        description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are delegated"
         yield "budget-delegated-share", f"{description}; min-delegated-share is {budgets.min_delegated_share:.2%}"
     least = budgets.min_multiply_add_share
     if least is not None and compute.delegated_share < least - _ROUNDING:
-        description = f"{compute.delegated_share:.2%} of multiply-adds are {words.taken}"
+        description = f"{compute.delegated_share:.2%} of multiply-adds are delegated"
         yield "budget-multiply-add-share", f"{description}; min-multiply-add-share is {least:.2%}"
 
 
@@ -152,7 +152,7 @@ _ROUNDING = 1e-9
 
 Values = TypeVar("Values", Budgets, Tolerance)
 
-_RANKS = {**dict.fromkeys(OUTCOMES, 1), **dict.fromkeys(TAKEN, 0), **dict.fromkeys(NOT_RUNNING, 2)}
+_RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2)}
 """Severity of outcomes: delegated nodes are best, running only on the CPU is worse, and not running at all is worst."""
 
 

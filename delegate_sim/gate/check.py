@@ -59,7 +59,7 @@ class Checked(Shown):
     """Bug reports about differences between the simulation and real delegates (schema ``delegate-sim/live-difference/1``)."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/check/1``)."""
+        """Return the result as plain data (schema ``delegate-sim/check/2``)."""
         return self.results.to_dict()
 
     def _line(self) -> str:

@@ -83,7 +83,7 @@ def unreadable_case(
     return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
-SCHEMA = "delegate-sim/check/1"
+SCHEMA = "delegate-sim/check/2"
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,7 +98,7 @@ class Results(Shown):
         return sum(case.status == status for case in self.cases)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the results as plain data (schema ``delegate-sim/check/1``)."""
+        """Return the results as plain data (schema ``delegate-sim/check/2``)."""
         return {
             "schema": SCHEMA,
             "tool": {"name": "delegate-sim", "version": __version__},

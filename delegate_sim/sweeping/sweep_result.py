@@ -18,7 +18,7 @@ from ..version import __version__
 from .rows import SweepRow, SweepTarget, best_for
 from .shapes import Shapes
 
-SCHEMA = "delegate-sim/sweep/1"
+SCHEMA = "delegate-sim/sweep/2"
 _ROWS = (
     "row", "best", "converter", "version", "settings", "origin", "failure", "size", "error", "why_no_error", "seconds", "same_as",
 )  # fmt: skip
@@ -74,7 +74,7 @@ class Swept(Shown):
         return best_for(self.rows, labels.index(target))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/sweep/1``)."""
+        """Return the result as plain data (schema ``delegate-sim/sweep/2``)."""
         return _sweep_entry(self)
 
     def _line(self) -> str:
@@ -85,7 +85,7 @@ class Swept(Shown):
 
 
 def _sweep_entry(result: Swept) -> dict[str, Any]:
-    """Return a sweep's result as plain data (schema ``delegate-sim/sweep/1``)."""
+    """Return a sweep's result as plain data (schema ``delegate-sim/sweep/2``)."""
     source, calibration = result.source, result.asked.calibration
     best = {target.label: result.best_for(target.label) for target in result.targets}
     return {

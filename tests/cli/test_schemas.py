@@ -123,3 +123,21 @@ def test_logs_of_accelerators(run, tmp_path):
     chain_model(MIXED).write(tmp_path / "mixed.tflite")
     asked = ["--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G5", "--format", "json"]
     validate("reconcile-accelerators", json.loads(run("reconcile", tmp_path / "mixed.tflite", "--log", log, *asked).stdout))
+
+
+def test_the_outcome_of_a_plugin_is_the_same_word_everywhere(scratch, run):
+    on = ["--delegate", "npu-google", "--format", "json"]
+
+    def entry(*arguments):
+        return json.loads(run(*arguments, *on).stdout)
+
+    outcomes = [
+        entry("analyze", "mixed.tflite")["runs"][0]["outcome"],
+        entry("diagnose", "mixed.tflite")["now"]["outcome"],
+        entry("compare", "mixed.tflite", "--with", "runtime=litert-2.2.0")["a"]["measures"]["outcome"],
+        entry("whatif", "mixed.tflite", "--fix-shapes")["b"]["measures"]["outcome"],
+        entry("whatif", "mixed.tflite", "--search", "kernels=1")["without_all"]["outcome"],
+        entry("fix", "mixed.tflite", "--plan")["targets"][0]["before"]["outcome"],
+        entry("releases", "mixed.tflite")["releases"][0]["measures"]["outcome"],
+    ]
+    assert set(outcomes) == {"delegated"}

@@ -21,8 +21,7 @@ _WIDEST_OPERATOR = 32
 
 def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     """Return the table of operators and the list of disagreements."""
-    taken = dict.fromkeys([words_of(run.delegate.name).taken for run in runs])
-    yield Line(f"Side by side: nodes {' or '.join(taken)}", _HEADING)
+    yield Line("Side by side: nodes delegated", _HEADING)
     yield from _table(runs, verbose)
     yield Line("")
     yield from _disagreements(runs, width, verbose)
@@ -70,7 +69,6 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
 
 
 def _state(reasons: tuple[Reason, ...] | None, run: Run) -> str:
-    words = words_of(run.delegate.name)
     if reasons is None:
-        return words.taken
-    return "; ".join(f"{reason.code}: {reason.message}" for reason in reasons) or words.left
+        return "delegated"
+    return "; ".join(f"{reason.code}: {reason.message}" for reason in reasons) or words_of(run.delegate.name).left

@@ -64,10 +64,10 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
         return
     places = {node.place for partition in partitions for node in partition}
     sizes = sum(map(len, partitions))
-    yield f"selected: {counted(sizes, 'node')} in {counted(len(partitions), 'partition')}; selected is not compiled"
+    yield f"delegated: {counted(sizes, 'node')} in {counted(len(partitions), 'partition')}; they are selected, not compiled"
     if None in places:
         taken = Counter([node.op for partition in partitions for node in partition])
-        yield "selected, by operator: " + ", ".join([f"{name(op)} {number:,}" for op, number in taken.most_common()])
+        yield "delegated, by operator: " + ", ".join([f"{name(op)} {number:,}" for op, number in taken.most_common()])
         return
     asked = {place[0] for place in places if place is not None} | {0}
     for graph in model.subgraphs:

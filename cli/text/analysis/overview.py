@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.results.report.outcome_words import taken_by
 from delegate_sim.results.report.report import Report
 
 from ...console.layout import counted, name, share
@@ -24,8 +23,8 @@ _HINT = "cyan"
 _NUMBERS = range(2, 7)
 _NARROWEST_MODEL = 24
 _SELECTED = (
-    "selected: by a compiler plugin, on the host; whether the vendor's compiler takes the nodes, and whether they run, is not "
-    "known."
+    "Nodes delegated to an NPU are selected by a compiler plugin, on the host. Whether the vendor's compiler takes them, and "
+    "whether they run, is not known."
 )
 
 
@@ -43,8 +42,7 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     defaults = DEFAULTS_TEXT[runs[0].target.defaults]
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}, {defaults}"
     yield from paragraph(title, width, "", "", style=_HEADING)
-    taken = taken_by([run.delegate.name for run in runs])
-    titles = ("delegate", "outcome", taken, "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
+    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from map(Line, table(rows, _NUMBERS, width, 6))
     if any(run.delegate.is_plugin for run in runs):
@@ -80,8 +78,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     room = max(_NARROWEST_MODEL, width // 3)
     common = common_folder([row.path for row in rows])
     cells = [(shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
-    taken = taken_by([row.delegate for row in rows])
-    titles = ("model", "delegate", taken, "multiply-adds", "kernels", "border bytes", "first blocker")
+    titles = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
     yield from map(Line, table([titles, *cells], range(2, 6), width, 5, keys=2))
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
@@ -120,6 +117,6 @@ def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     if summary is None:
         return "unreadable", "", "", "", ""
     measures = summary.measures
-    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome in TAKEN else measures.outcome
+    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else measures.outcome
     _, _, _, multiply_adds, _, kernels, border_bytes, blocker = _cells("", summary)
     return nodes, multiply_adds, kernels, border_bytes, blocker

@@ -184,25 +184,21 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
     made = kernels_text(kernels, words_of(run.delegate.name))
-    text = f"{total:,} total, {delegated:,} {_verb(run)} ({share(delegated, total)}), {made}"
+    text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {made}"
     yield from _fact("nodes", text, view)
-    yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, _verb(run), view)
+    yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
     yield Line("")
-
-
-def _verb(run: Run) -> str:
-    return words_of(run.delegate.name).taken
 
 
 def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice: Advice | None) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
-    total, delegated, verb = len(run.graph.execution_plan), len(run.delegated), _verb(whole)
+    total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
         asked = "plugin" if whole.delegate.is_plugin else "delegate"
-        yield from _fact("nodes", f"{total:,} total, 0 {verb}: the {asked} is not asked about them", view)
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: the {asked} is not asked about them", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
-    counts = f"{total:,} total, {supported:,} supported, {delegated:,} {verb} ({share(delegated, total)})"
+    counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
     if whole.delegate.is_plugin:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
@@ -211,7 +207,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
         yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, whole.log_lines)}", view)
         yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
-    yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), verb, view)
+    yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
     # A strip is unreadable if the terminal wraps it, so it is limited to the real width, unlike text.
     yield from strip_lines(strip(run), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
@@ -231,10 +227,10 @@ def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
     return "; yielding counts those on the CPU as well, the delegate's own line only what it could take"
 
 
-def _multiply_adds(total: int, delegated: int, verb: str, view: View) -> Iterator[Line]:
+def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
     """Yield a line with the counts of multiply-adds, unless the model has none."""
     if total:
-        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} {verb} ({share(delegated, total)})", view)
+        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
 
 
 def _fact(title: str, text: str, view: View) -> list[Line]:
@@ -281,7 +277,7 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
         return
     total = sum([_size(variants) for variants in groups])
     yield Line("")
-    where = "Not selected" if whole.delegate.is_plugin else "On the CPU"
+    where = "Off the NPU" if whole.delegate.is_plugin else "On the CPU"
     yield Line(f"{where}: {counted(total, 'node')}, by reason", HEADING)
     for variants in sorted(groups, key=lambda variants: -_size(variants)):
         demands = list(dict.fromkeys([demands for variant in variants for demands in variant.demands]))

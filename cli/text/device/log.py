@@ -120,7 +120,7 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
     for count in counts:
         at_least = "" if count.is_complete else "at least "
         values = (
-            ("selected" if count.source == "compiled" else "delegated", count.delegated),
+            ("delegated", count.delegated),
             ("nodes", count.total),
             ("left" if count.source == "compiled" else "on the CPU", count.on_cpu),
             ("partitions", count.partitions),

@@ -142,7 +142,7 @@ def _numbers(tally: Tally, is_plugin: bool) -> str:
         ("delegate kernels", tally.kernels),
     )
     if is_plugin:
-        values = (("selected", tally.delegated), ("left", tally.on_cpu), ("partitions to compile", tally.partitions))
+        values = (("delegated", tally.delegated), ("left", tally.on_cpu), ("partitions to compile", tally.partitions))
     return ", ".join([f"{title}: {_UNKNOWN if number is None else f'{number:,}'}" for title, number in values])
 
 

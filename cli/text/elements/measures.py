@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from delegate_sim.results.report.measures import FAILS_LATER, NONE_FAILS, NOT_LOADED, NOT_PREPARED, PREDICTED
-from delegate_sim.results.report.outcome_words import SELECTED
 from delegate_sim.runtime.interpreter import REFUSED
 
 from ...console.layout import counted, share
@@ -21,16 +20,16 @@ def kernels_text(number: int, words: OutcomeWords) -> str:
 
 
 def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
-    """Return the numbers of delegated (or selected) nodes, partitions and kernels."""
+    """Return the numbers of delegated nodes, partitions and kernels."""
     part = f" ({share(measures.delegated_nodes, measures.nodes)})" if has_share else ""
     return (
-        f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} {words.taken}{part}, "
+        f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated{part}, "
         f"{counted(measures.partitions, 'partition')}, {kernels_text(measures.delegate_kernels, words)}"
     )
 
 
 _FAILURES = {
-    "none": "none of {nodes} {taken}; everything runs on the CPU",
+    "none": "none of {nodes} delegated; everything runs on the CPU",
     REFUSED: "the {actor} is not applied; everything runs on the CPU ({nodes})",
     "restored": "the {actor} rejects the model; everything runs on the CPU ({nodes})",
     PREDICTED: "the {actor} is predicted to reject the model; everything then runs on the CPU ({nodes})",
@@ -47,8 +46,7 @@ def measures_text(measures: Measures, words: OutcomeWords, *, has_share: bool = 
     if sentence is None:
         return nodes_text(measures, words, has_share=has_share)
     return sentence.format(
-        actor="plugin" if words.taken == SELECTED else "delegate",
-        taken=words.taken,
+        actor=words.actor,
         nodes=counted(measures.nodes, "node"),
         delegated=f"{measures.delegated_nodes:,}",
     )

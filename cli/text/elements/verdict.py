@@ -32,7 +32,7 @@ _LONGEST_REASON = 240
 def verdict_lines(run: Run, width: int) -> list[Line]:
     """Return the verdict as wrapped lines."""
     measures = measure(run)
-    style = _STYLE if measures.outcome in TAKEN else _BAD
+    style = _STYLE if measures.outcome == TAKEN else _BAD
     return paragraph(verdict(run, measures), width, "", "  ", style=style)
 
 
@@ -102,7 +102,7 @@ def _before_failure(subject: str, measures: Measures) -> str:
 
 
 def _shares(run: Run, subject: str, measures: Measures, compute: Compute, words: OutcomeWords) -> str:
-    verb = "selects" if run.delegate.is_plugin else "runs"
+    verb = "takes" if run.delegate.is_plugin else "runs"
     nodes, delegated = measures.nodes, measures.delegated_nodes
     kernels = measures.delegate_kernels
     if not nodes:

@@ -8,15 +8,14 @@ from typing import Any
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from ...results.report.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
 from ...results.report.multiply_adds import ComputeTotals
-from ...results.report.outcome_words import words_of
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
 
 SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
 
-_OLD_NOT_PREPARED, _OLD_NOT_LOADED = "not-prepared", "not-loaded"
-"""Names that older files use for the outcomes of models that do not run."""
+_OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
+"""Names that older files use for the outcomes of models that do not run, and of models of which a compiler plugin takes nodes."""
 
 
 def baseline_of(content: Any) -> Baseline:
@@ -58,14 +57,13 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
         raise Unexpected(f"the outline of the model {sha256} cannot be read: {error}") from error
 
 
-def _outcome(written: str, delegated_nodes: int, delegate: str) -> str:
+def _outcome(written: str, delegated_nodes: int) -> str:
     """Return the current name of an outcome. ``written`` is its name in the file, which may be an older name."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
     if written == _OLD_NOT_LOADED:
         return NOT_LOADED
-    # Older versions wrote "delegated" for nodes that a compiler plugin selects.
-    return words_of(delegate).taken if written in TAKEN else written
+    return TAKEN if written == _OLD_SELECTED else written
 
 
 def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
@@ -83,7 +81,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         raise Unexpected(f"{where} is not an object")
     if text("sha256") not in outlines:
         raise Unexpected(f"{where}.sha256 names a model that is not under models")
-    outcome = _outcome(text("outcome"), count("delegated_nodes"), text("delegate"))
+    outcome = _outcome(text("outcome"), count("delegated_nodes"))
     if outcome not in OUTCOMES:
         raise Unexpected(f"{where}.outcome is {outcome!r}")
     measures = Measures(

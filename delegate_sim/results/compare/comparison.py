@@ -25,7 +25,7 @@ from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .model_outline import outline
 
-SCHEMA = "delegate-sim/compare/1"
+SCHEMA = "delegate-sim/compare/2"
 
 DELEGATE = "delegate"
 """The value of ``State.place`` for delegated nodes."""
@@ -102,7 +102,7 @@ class Comparison(Shown):
     """Subgraph inputs that changed."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data (schema ``delegate-sim/compare/1``)."""
+        """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
         return {
             "schema": SCHEMA,
             "tool": {"name": "delegate-sim", "version": __version__},

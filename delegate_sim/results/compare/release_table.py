@@ -75,7 +75,7 @@ class ReleaseRow:
     @property
     def is_full(self) -> bool:
         """Whether the release is known to load the model, and delegates every node."""
-        return self.loads is not Loads.UNKNOWN and self.measures.outcome in TAKEN and not self.measures.fallback_nodes
+        return self.loads is not Loads.UNKNOWN and self.measures.outcome == TAKEN and not self.measures.fallback_nodes
 
 
 @dataclass(frozen=True, slots=True)

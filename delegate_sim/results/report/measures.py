@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...runtime.interpreter import REFUSED, Run
-from .outcome_words import SELECTED
 from .placement import border_bytes
 
 FAILS_LATER = "delegated, then fails"
@@ -27,10 +26,10 @@ NOT_PREPARED = "refused, not prepared"
 NOT_LOADED = "refused, not loaded"
 """The outcome if the runtime does not load the model."""
 
-TAKEN = frozenset({"delegated", SELECTED})
-"""The outcomes of runs in which a delegate or compiler plugin takes nodes, without a known failure."""
+TAKEN = "delegated"
+"""The outcome if a delegate or compiler plugin takes nodes, without a known failure."""
 
-OUTCOMES = ("delegated", SELECTED, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
+OUTCOMES = (TAKEN, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
 """All values of ``Measures.outcome``."""
 
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
@@ -90,7 +89,7 @@ def _outcome(run: Run) -> str:
     if run.outcome == REFUSED:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":
-        return SELECTED if run.delegate.is_plugin and run.outcome == "delegated" else run.outcome
+        return run.outcome
     if run.refusal.is_predicted:
         return PREDICTED
-    return FAILS_LATER if run.outcome == "delegated" else NONE_FAILS
+    return FAILS_LATER if run.outcome == TAKEN else NONE_FAILS

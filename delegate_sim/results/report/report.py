@@ -17,7 +17,6 @@ from ...version import __version__
 from .device_splits import splits_entry
 from .display import Shown, Table
 from .multiply_adds import Compute, compute_of
-from .outcome_words import SELECTED
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
 from .tables import report_line, report_tables
@@ -169,7 +168,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
-        **({"state": SELECTED} if run.delegate.is_plugin else {}),
+        **({"state": "selected"} if run.delegate.is_plugin else {}),
         "outcome": run.outcome,
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),

@@ -123,7 +123,7 @@ def test_reports_are_written_beside_the_format(gated, run):
 def test_json_says_what_text_says(gated, run):
     make_worse(gated)
     entry = json.loads(run("check", "--format", "json").stdout)
-    assert (entry["schema"], entry["passed"]) == ("delegate-sim/check/1", False)
+    assert (entry["schema"], entry["passed"]) == ("delegate-sim/check/2", False)
     assert entry["counts"] == {"passed": 0, "better": 0, "failed": 3, "unreadable": 0}
     case = entry["cases"][0]
     assert (case["model"], case["target"], case["status"]) == ("models/classifier.tflite", "nnapi", "failed")

@@ -260,7 +260,7 @@ def test_output_goes_to_a_file(run, tmp_path):
     assert text(run("compare", "a.tflite", "b.tflite", "--output", "found.txt")) == ""
     assert (tmp_path / "found.txt").read_text(encoding="utf-8") == TWO_MODELS
     assert text(run("compare", "a.tflite", "b.tflite", "--format", "json", "--output", "found.json")) == ""
-    assert json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["schema"] == "delegate-sim/compare/1"
+    assert json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["schema"] == "delegate-sim/compare/2"
 
 
 def hostile(version, escape):

@@ -7,7 +7,7 @@ from fixtures.builder import ModelBuilder
 
 MIXED = """\
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
-  delegate      outcome        taken  multiply-adds  partitions  kernels
+  delegate      outcome    delegated  multiply-adds  partitions  kernels
   nnapi         delegated   2 (50 %)              -           3        2
   gpu           delegated   1 (25 %)              -           2        1
   mldrift       delegated  4 (100 %)              -           1        1
@@ -16,10 +16,10 @@ MIXED = """\
   coreml        none         0 (0 %)              -           0        0
   hexagon       none         0 (0 %)              -           0        0
   xnnpack       delegated  4 (100 %)              -           1        1
-  npu-google    selected   4 (100 %)              -           1        1
-  npu-intel     selected    3 (75 %)              -           3        2
-  npu-mediatek  selected    3 (75 %)              -           3        2
-  npu-samsung   selected   4 (100 %)              -           1        1
+  npu-google    delegated  4 (100 %)              -           1        1
+  npu-intel     delegated   3 (75 %)              -           3        2
+  npu-mediatek  delegated   3 (75 %)              -           3        2
+  npu-samsung   delegated  4 (100 %)              -           1        1
 
   delegate      border bytes  first blocker
   nnapi                   64  ROUND 1: nnapi-operator
@@ -35,27 +35,27 @@ MIXED = """\
   npu-mediatek            64  ROUND 1: npu-mediatek-unsupported-operator
   npu-samsung             32
 
-selected: by a compiler plugin, on the host; whether the vendor's compiler takes the nodes, and whether they run, is not
-known.
+Nodes delegated to an NPU are selected by a compiler plugin, on the host. Whether the vendor's compiler takes them, and
+whether they run, is not known.
 
 One in detail: --delegate NAME (all of them: --delegate all)
 """
 
 DYNAMIC = """\
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
-  delegate      outcome       taken  multiply-adds  partitions  kernels
-  nnapi         refused     0 (0 %)              -           0        0
-  gpu           refused     0 (0 %)              -           0        0
-  mldrift       refused     0 (0 %)              -           0        0
-  vx            none        0 (0 %)              -           0        0
-  vx-nxp        none        0 (0 %)              -           0        0
-  coreml        refused     0 (0 %)              -           0        0
-  hexagon       refused     0 (0 %)              -           0        0
-  xnnpack       none        0 (0 %)              -           0        0
-  npu-google    selected  1 (100 %)              -           1        1
-  npu-intel     selected  1 (100 %)              -           1        1
-  npu-mediatek  selected  1 (100 %)              -           1        1
-  npu-samsung   selected  1 (100 %)              -           1        1
+  delegate      outcome    delegated  multiply-adds  partitions  kernels
+  nnapi         refused      0 (0 %)              -           0        0
+  gpu           refused      0 (0 %)              -           0        0
+  mldrift       refused      0 (0 %)              -           0        0
+  vx            none         0 (0 %)              -           0        0
+  vx-nxp        none         0 (0 %)              -           0        0
+  coreml        refused      0 (0 %)              -           0        0
+  hexagon       refused      0 (0 %)              -           0        0
+  xnnpack       none         0 (0 %)              -           0        0
+  npu-google    delegated  1 (100 %)              -           1        1
+  npu-intel     delegated  1 (100 %)              -           1        1
+  npu-mediatek  delegated  1 (100 %)              -           1        1
+  npu-samsung   delegated  1 (100 %)              -           1        1
 
   delegate      border bytes  first blocker
   nnapi                    0  RESHAPE 1: dynamic-tensors
@@ -71,8 +71,8 @@ DYNAMIC = """\
   npu-mediatek            40
   npu-samsung             40
 
-selected: by a compiler plugin, on the host; whether the vendor's compiler takes
-the nodes, and whether they run, is not known.
+Nodes delegated to an NPU are selected by a compiler plugin, on the host.
+Whether the vendor's compiler takes them, and whether they run, is not known.
 
 One in detail: --delegate NAME (all of them: --delegate all)
 """

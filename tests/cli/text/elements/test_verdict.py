@@ -15,7 +15,7 @@ MODELS = Path(__file__).resolve().parents[4] / "fixtures" / "models"
 @pytest.mark.parametrize(
     ("model", "delegate", "sentence"),
     [
-        ("transformer_block", "npu-google", "The plugin npu-google selects all nodes (63) in 1 partition"),
+        ("transformer_block", "npu-google", "The plugin npu-google takes all nodes (63) in 1 partition"),
         ("several_subgraphs", "xnnpack", "XNNPACK runs 66.6 % of nodes; 1 ADD and 1 other node stay with TFLite's own kernels"),
         ("variables", "hexagon", "Hexagon runs none of 9 nodes; everything runs on the CPU, mainly because of 2 VAR_HANDLE"),
         ("five_dimensions", "nnapi", "NNAPI on Android 13 rejects the model; everything runs on the CPU, because node 0: "),
