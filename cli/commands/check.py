@@ -12,6 +12,7 @@ from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 
+from ..console.output_file import output_option, refuse_existing
 from ..console.terminal import plain, print_error, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, FINDINGS, USAGE
 from ..exits import INTERNAL_ERROR as FAULT
@@ -57,6 +58,7 @@ entry has no model (--prune removes such entries). Processes that update the sam
 @click.option("--prune", is_flag=True, help="Remove baseline entries that have no model or target.")
 @live_options
 @partial(output_options, replaces=True)
+@output_option("Write to a file instead of standard output; only text is refused if the file exists.", refuses=False)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(
@@ -69,6 +71,7 @@ def command(
     live_report: str | None,
     form: str,
     files: Sequence[ReportFile],
+    output: str | None,
     exit_zero: bool,
     verbose: bool,
 ) -> int:
@@ -82,6 +85,8 @@ def command(
         raise click.UsageError("the baseline knows models by their files: give a file in place of - (standard input)")
     if live_report is not None and not live:
         raise click.UsageError("--live-report needs --live")
+    if output is not None and form == "text":
+        refuse_existing(click.get_current_context(), output)
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
     checked = check_models(
         configuration,
@@ -99,9 +104,13 @@ def command(
         write_file(live_report, json.dumps(checked.live_reports, indent=2) + "\n")
     for message in _unreadable(checked.results):
         print_error(message)
-    write_files(files, lambda chosen: _rendered(chosen, checked, verbose))
+    write_files(
+        [*files, *([] if output is None else [ReportFile(form, output)])], lambda chosen: _rendered(chosen, checked, verbose)
+    )
     if GITHUB in (form, *[file.form for file in files]):
         summarize(checked.results)
+    if output is not None:
+        return _exit_code(checked.results, exit_zero)
     if form == "text":
         write_lines(check_lines(checked, width(), verbose))
     else:

@@ -73,7 +73,11 @@ def command(
     delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
     different reasons.
     """
-    a, b = _targets(arguments, *_named(arguments.delegates, _settings(settings)))
+    configured = arguments.configured(only_first=True)
+    if configured:
+        a, b = configured[0], _changed(configured[0], _settings(settings))
+    else:
+        a, b = _targets(arguments, *_named(arguments.delegates, _settings(settings)))
     table = ModelTable(compared_columns(), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
@@ -167,6 +171,24 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
         arguments, release=settings.get(_RUNTIME, arguments.release), defaults=settings.get(_DEFAULTS, arguments.defaults)
     )
     return _target(arguments, delegates[0], given[names[0]]), _target(for_b, delegates[-1], {**given[names[1]], **own})
+
+
+def _changed(target: Target, settings: Mapping[str, str]) -> Target:
+    """Return a target like ``target``, with these settings. Options are kept unless the delegate changes. Raises OptionError."""
+    delegate = find_delegate(settings.get(_DELEGATE, target.delegate.name))
+    defaults = settings.get(_DEFAULTS, target.defaults)
+    own = {key: value for key, value in settings.items() if key not in _KEYS}
+    _refuse_unknown(delegate, own)
+    own = canonical_names(delegate.name, delegate.options, own)
+    kept = {}
+    if delegate.name == target.delegate.name:
+        set_before = {
+            option.name for option in delegate.options if target.options[option.name] != option.default_in(target.defaults)
+        }
+        kept = {name: target.options[name] for name in set_before - own.keys()}
+    options = {**parse_options(delegate.name, delegate.options, own, defaults), **kept}
+    release = parse_release(settings.get(_RUNTIME, str(target.release)))
+    return Target(delegate, options, release, defaults, target.assume_ops_registered)
 
 
 def _target(arguments: TargetArguments, delegate: Delegate, given: Mapping[str, str]) -> Target:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
+from delegate_sim.live.engine import Engine
 from delegate_sim.live.engines import engines
 from delegate_sim.live.trial import lacking
 from delegate_sim.version import __version__
 
 from ..console.layout import message
-from ..console.terminal import Line, format_option, width, write, write_lines
+from ..console.terminal import Line, result_options, width, write_result
 from ..text.elements.paragraphs import paragraph
 
 SCHEMA = "delegate-sim/doctor/1"
@@ -24,27 +26,31 @@ Examples:
 
 
 @click.command("doctor", epilog=_EPILOG)
-@format_option("Text to read, or JSON.")
-def command(form: str) -> None:
+@result_options
+def command(form: str, output: str | None) -> None:
     """Say which delegates can be run on this host (analyze --live), and what the others lack.
 
     The libraries of vendors are yours, and so are their licences: nothing of them is downloaded, stored or passed on.
     """
     results = [(engine, lacking(engine)) for engine in engines()]
-    if form == "json":
-        entries = [
-            {
-                "target": engine.delegate.name,
-                "ready": not lacks,
-                "software": engine.software,
-                "lacks": lacks,
-                "simulated": not engine.delegate.is_live_only,
-            }
-            for engine, lacks in results
-        ]
-        document = {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
-        write(json.dumps(document, indent=2) + "\n", "json")
-        return
+    write_result(form, output, lambda: _entry(results), lambda: _lines(results))
+
+
+def _entry(results: Sequence[tuple[Engine, str]]) -> dict[str, Any]:
+    entries = [
+        {
+            "target": engine.delegate.name,
+            "ready": not lacks,
+            "software": engine.software,
+            "lacks": lacks,
+            "simulated": not engine.delegate.is_live_only,
+        }
+        for engine, lacks in results
+    ]
+    return {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
+
+
+def _lines(results: Sequence[tuple[Engine, str]]) -> list[Line]:
     column = max(len(engine.delegate.name) for engine, _ in results)
     lines = [Line("Real delegates on this host, each tried with a model of one node", "bold")]
     for engine, lacks in results:
@@ -52,4 +58,4 @@ def command(form: str) -> None:
         words += "; it is closed code, which is run live only, never simulated" if engine.delegate.is_live_only else ""
         label = f"  {engine.delegate.name:<{column}}  "
         lines += paragraph(words, width(), label, " " * len(label))
-    write_lines(lines)
+    return lines

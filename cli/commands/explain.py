@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,11 +15,14 @@ from delegate_sim.rules.source import Source
 from delegate_sim.versions.features import FEATURES
 
 from ..codes import explanations, shared_sources
-from ..console.terminal import Line, format_option, width, write, write_lines
+from ..console.terminal import Line, result_options, width, write_result
 from ..options.completion import complete_codes
 from ..suggestions import suggestion
 from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
+
+if TYPE_CHECKING:
+    from delegate_sim.device.parse.log_summary import LogSummary
 
 _EPILOG = """\b
 Examples:
@@ -44,9 +48,9 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 @click.option(
     "--run", "number", metavar="N", type=click.IntRange(min=1), help="The run of the log, counted from 1; all if not given."
 )
-@format_option("Text to read, or JSON for programs; of a log alone.")
+@result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the lines of the log that were not used.")
-def command(code: str | None, log: str | None, number: int | None, form: str, verbose: bool) -> None:
+def command(code: str | None, log: str | None, number: int | None, form: str, output: str | None, verbose: bool) -> None:
     """Explain a CODE found in a report: what it means, what to do about it, and which operators it concerns.
 
     Without CODE, all codes are listed with their titles. With --log, say what a device's log shows, without the model.
@@ -54,35 +58,46 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ve
     if log is not None:
         if code is not None:
             raise click.UsageError("give a CODE or --log, not both")
-        _explain_log(log, number, form, verbose)
+        from ..text.device.log import summary_lines
+
+        summaries = _summaries(log, number)
+        write_result(form, output, lambda: _log_entry(log, summaries), lambda: summary_lines(summaries, log, width(), verbose))
         return
+    if number is not None:
+        raise click.UsageError("--run needs --log")
     delegates = tuple(map(find_delegate, DELEGATE_NAMES))
     known = explanations(delegates)
     if code is None:
-        write_lines(_list(known))
+        write_result(form, output, lambda: _entry(known), lambda: _list(known))
     elif code in known:
-        write_lines(_explanation(code, known[code], delegates, width()))
+        write_result(
+            form, output, lambda: _entry({code: known[code]}), lambda: _explanation(code, known[code], delegates, width())
+        )
     else:
         raise click.ClickException(f"there is no code {code}{suggestion(code, known)}")
 
 
-def _explain_log(path: str, number: int | None, form: str, verbose: bool) -> None:
+def _summaries(path: str, number: int | None) -> list[LogSummary]:
     from delegate_sim.device.parse.log import read_runs_file
     from delegate_sim.device.parse.log_runs import chosen_run, separate_runs
     from delegate_sim.device.parse.log_summary import summary_of
 
-    from ..text.device.log import summary_lines
-
     runs = separate_runs(read_runs_file(path))
     chosen = runs if number is None else (chosen_run(runs, number),)
-    summaries = [summary_of(run) for run in chosen]
-    if form == "json":
-        import json
+    return [summary_of(run) for run in chosen]
 
-        entry = {"schema": "delegate-sim/log/1", "log": path, "runs": [summary.to_dict() for summary in summaries]}
-        write(json.dumps(entry, indent=2) + "\n", "json")
-        return
-    write_lines(summary_lines(summaries, path, width(), verbose))
+
+def _log_entry(path: str, summaries: Sequence[LogSummary]) -> dict[str, Any]:
+    return {"schema": "delegate-sim/log/1", "log": path, "runs": [summary.to_dict() for summary in summaries]}
+
+
+def _entry(known: Mapping[str, Explanation]) -> dict[str, Any]:
+    """Return explanations as plain data, sorted by code."""
+    codes = [
+        {"code": code, "title": known[code].title, "meaning": known[code].meaning, "advice": known[code].advice}
+        for code in sorted(known)
+    ]
+    return {"schema": "delegate-sim/explanations/1", "codes": codes}
 
 
 def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:

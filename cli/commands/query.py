@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
 from delegate_sim.scan.questions import VIEWS, Result, ask
 
 from ..console.layout import counted, message
-from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write, write_lines
+from ..console.output_file import output_option
+from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result
 from ..exits import DONE
 from ..formats.comma_separated import cell
 from ..text.elements.paragraphs import paragraph
@@ -49,7 +50,8 @@ SQL is DuckDB's. The tables are runs and causes; of two scans, before_runs and b
 )
 @click.option("--sql", help="A question in SQL.")
 @format_option(None, (*TEXT_OR_JSON, "csv"))
-def command(scans: Sequence[str], name: str | None, sql: str | None, form: str) -> int:
+@output_option()
+def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, output: str | None) -> int:
     """Ask about what a scan found: SCAN is its output; of two, the first is the earlier one."""
     if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
@@ -60,10 +62,8 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str) 
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give the earlier one first")
     result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
-    if form == "text":
-        write_lines(_cause_lines(result) if name == _DEFAULT_VIEW else _lines(result))
-    else:
-        write(_json(result) if form == "json" else _csv(result), form)
+    lines = _cause_lines if name == _DEFAULT_VIEW else _lines
+    write_result(form, output, lambda: _entries(result), lambda: lines(result), lambda: _csv(result))
     return DONE
 
 
@@ -103,8 +103,8 @@ def _cell(value: object) -> str:
     return shortened(str(value), _LONGEST_CELL)
 
 
-def _json(result: Result) -> str:
-    return json.dumps([dict(zip(result.columns, row, strict=True)) for row in result.rows], indent=2, default=str) + "\n"
+def _entries(result: Result) -> list[dict[str, Any]]:
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
 def _csv_cell(value: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import click
 
@@ -22,8 +23,9 @@ from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_ru
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.files import alone_with
 
-from ..console.terminal import format_option, width, write, write_file, write_lines
+from ..console.terminal import result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
+from ..gathering import gathered
 from ..models import one_path, read_model
 from ..options.completion import complete_releases, complete_socs
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
@@ -49,6 +51,14 @@ Exit codes:
 Several logs must be of the same run, such as the output of benchmark_model and that of logcat. If a log holds several runs, the
 last one is used, or the one that --run says.
 """
+
+
+class _Outputs(NamedTuple):
+    """The format, the file (None for standard output), and whether text leaves nothing out."""
+
+    form: str
+    output: str | None
+    verbose: bool
 
 
 @click.command("reconcile", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -116,8 +126,9 @@ last one is used, or the one that --run says.
     show_default="benchmark for a log of benchmark_model, else api",
     help="Which defaults apply to options that neither the log nor the command line gives.",
 )
-@format_option()
+@result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
+@gathered("outputs", _Outputs)
 def command(
     path: str,
     logs: Sequence[str],
@@ -129,8 +140,7 @@ def command(
     pairs: Sequence[str],
     release: str | None,
     defaults: str | None,
-    form: str,
-    verbose: bool,
+    outputs: _Outputs,
     **flags: str | None,
 ) -> int:
     """Compare what a device did to a MODEL, according to its log, with the simulation, and explain the differences.
@@ -143,48 +153,48 @@ def command(
         if delegate is not None or learned is not None or defaults is not None:
             chosen_by = "--soc" if accelerators is None else "--accelerators"
             raise click.UsageError(f"{chosen_by} takes neither --delegate nor --learn nor --defaults")
-        return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, form, verbose)
+        return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     try:
         first = setting_of(log, delegate, None, release, defaults)
     except UnknownDelegateError:
-        write_lines(summary_lines([summary_of(log)], ", ".join(logs), width(), verbose))
+        write_lines(summary_lines([summary_of(log)], ", ".join(logs), width(), outputs.verbose))
         raise
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
     setting = setting_of(log, delegate, given, release, defaults)
     setting = replace(setting, notes=(*note, *setting.notes))
     if learned is None:
         reconciliation = reconcile(model, log, setting)
-        _write(reconciliation, None, form, verbose)
+        _write(reconciliation, None, outputs)
     elif not os.path.exists(learned) and can_teach_devices(reconciliation := reconcile(model, log, setting)):
-        _learn_devices(reconciliation, learned, form, verbose)
+        _learn_devices(reconciliation, learned, outputs)
     elif (reconciliation := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
-        _write(reconciliation, None, form, verbose, learned)
+        _write(reconciliation, None, outputs, learned)
     else:
         try:
             learning = _refine(learned, reconciliation, logs[0])
         except LearningError:
-            _write(reconciliation, None, form, verbose)
+            _write(reconciliation, None, outputs)
             raise
-        _write(reconciliation, learning, form, verbose, learned)
+        _write(reconciliation, learning, outputs, learned)
     return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 
-def _learn_devices(reconciliation: Reconciliation, path: str, form: str, verbose: bool) -> None:
+def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs) -> None:
     """Write a profile of the devices to a new file. Further logs cannot extend this profile, unlike a driver profile."""
     learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
-    if form == "json":
-        import json
-
-        entry = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
-        write(json.dumps({**reconciliation.to_dict(), "learnt": entry}, indent=2) + "\n", "json")
-    else:
-        write_lines([*reconciliation_lines(reconciliation, width(), verbose), *devices_lines(learning, path, width())])
+    entry = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
+    write_result(
+        outputs.form,
+        outputs.output,
+        lambda: {**reconciliation.to_dict(), "learnt": entry},
+        lambda: [*reconciliation_lines(reconciliation, width(), outputs.verbose), *devices_lines(learning, path, width())],
+    )
 
 
 def _reconcile_accelerators(
@@ -196,8 +206,7 @@ def _reconcile_accelerators(
     pairs: Sequence[str],
     flags: Mapping[str, str | None],
     release: str | None,
-    form: str,
-    verbose: bool,
+    outputs: _Outputs,
 ) -> int:
     from delegate_sim.device.compare.accelerator_chain import reconcile_stack
 
@@ -210,12 +219,12 @@ def _reconcile_accelerators(
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     reconciliation = reconcile_stack(model, log, stack, release, options)
     reconciliation = replace(reconciliation, notes=(*note, *reconciliation.notes))
-    if form == "json":
-        import json
-
-        write(json.dumps(reconciliation.to_dict(), indent=2) + "\n", "json")
-    else:
-        write_lines(stack_reconciliation_lines(reconciliation, width(), verbose))
+    write_result(
+        outputs.form,
+        outputs.output,
+        reconciliation.to_dict,
+        lambda: stack_reconciliation_lines(reconciliation, width(), outputs.verbose),
+    )
     return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 
@@ -252,19 +261,14 @@ def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
     return learning
 
 
-def _write(reconciliation: Reconciliation, learning: Learning | None, form: str, verbose: bool, learned: str = "") -> None:
-    if form == "json":
-        import json
-
-        write(
-            json.dumps(
-                {**reconciliation.to_dict(), "learnt": None if learning is None else learning_entry(learning, learned)}, indent=2
-            )
-            + "\n",
-            "json",
-        )
-        return
+def _write(reconciliation: Reconciliation, learning: Learning | None, outputs: _Outputs, learned: str = "") -> None:
     learned_lines = (
         [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learned_lines(learned)
     )
-    write_lines([*reconciliation_lines(reconciliation, width(), verbose), *learned_lines])
+    entry = None if learning is None else learning_entry(learning, learned)
+    write_result(
+        outputs.form,
+        outputs.output,
+        lambda: {**reconciliation.to_dict(), "learnt": entry},
+        lambda: [*reconciliation_lines(reconciliation, width(), outputs.verbose), *learned_lines],
+    )

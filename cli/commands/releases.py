@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE
 from delegate_sim.graph.effort import Effort
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 
@@ -14,7 +13,7 @@ from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import Line, table_options, width
 from ..models import Models, Unreadable, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.targets import TargetArguments, delegates_option, target_arguments
+from ..options.targets import CONFIGURED, TargetArguments, delegates_option, target_arguments
 from ..text.many import released_columns, released_row
 from ..text.releases import releases_entry, releases_lines
 
@@ -31,7 +30,7 @@ so.
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@target_arguments(delegates_option(DEFAULT_DELEGATE), runtime=())
+@target_arguments(delegates_option(CONFIGURED), runtime=())
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
 def command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,22 +9,25 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import OptionValues, parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import OpRule
 
-from ..console.terminal import TEXT_OR_JSON, format_option, width, write
-from ..options.delegate_flags import DelegateName, given_options
+from ..console.output_file import output_option
+from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result, write_text
+from ..options.configured_targets import configured_targets
+from ..options.delegate_flags import given_options
+from ..options.targets import ONE_DELEGATE_OPTION
 from ..suggestions import suggestion
 from ..text.rules import OTHERS, changes_entry, changes_text, rules_entry, rules_markdown, rules_text
 
 _EPILOG = """\b
 Examples:
   delegate-sim rules --op CONV_2D
-  delegate-sim rules --format markdown > nnapi.md
+  delegate-sim rules --format markdown -o nnapi.md
   delegate-sim rules --format json
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
   delegate-sim rules --delegate vx-nxp --option release=lf-6.6.3 --op MEAN
@@ -36,9 +38,7 @@ first one named up to but excluding the second. "explain CODE" tells what a code
 
 
 @click.command("rules", epilog=_EPILOG)
-@click.option(
-    "--delegate", "name", default=DEFAULT_DELEGATE, show_default=True, type=DelegateName(DELEGATE_NAMES), help="The delegate."
-)
+@ONE_DELEGATE_OPTION
 @click.option(
     "--option",
     "pairs",
@@ -50,33 +50,38 @@ first one named up to but excluding the second. "explain CODE" tells what a code
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
 @click.option("--changes", is_flag=True, help="Show what releases of the runtime changed instead.")
 @click.option("--since", metavar="RELEASE", help="With --changes: only changes after this release.")
-def command(name: str, pairs: tuple[str, ...], op: str | None, form: str, changes: bool, since: str | None) -> None:
+@output_option()
+def command(
+    delegate: str | None, pairs: tuple[str, ...], op: str | None, form: str, changes: bool, since: str | None, output: str | None
+) -> None:
     """Show what a delegate accepts: the conditions for each operator, in the order in which the delegate tests them."""
-    delegate = find_delegate(name)
     if since is not None and not changes:
         raise click.UsageError("--since needs --changes")
     if changes and pairs:
         raise click.UsageError("--option is not for --changes")
-    options = _options(delegate, pairs)
-    book = delegate.rules_for(options)
+    if changes and form == "markdown":
+        raise click.UsageError("--changes takes --format text or json")
+    configured = [] if delegate or pairs else configured_targets(only_first=True)
+    chosen = configured[0].delegate if configured else find_delegate(delegate or DEFAULT_DELEGATE)
+    options = configured[0].options if configured else _options(chosen, pairs)
+    book = chosen.rules_for(options)
     if changes:
-        selected = rule_changes(delegate, None if since is None else parse_release(since))
+        selected = rule_changes(chosen, None if since is None else parse_release(since))
         if op is not None:
             selected = [change for change in selected if change.op in _rule_for(book, op)]
-        if form == "json":
-            write(json.dumps(changes_entry(delegate, selected), indent=2) + "\n", "json")
-        elif form == "text":
-            write(changes_text(delegate, selected, since, width()))
-        else:
-            raise click.UsageError("--changes takes --format text or json")
+        text = changes_text(chosen, selected, since, width())
+        write_result(form, output, lambda: changes_entry(chosen, selected), lambda: _lines(text))
         return
     rules = _all_rules(book) if op is None else _rule_for(book, op)
-    if form == "json":
-        write(json.dumps(rules_entry(delegate, options, rules), indent=2) + "\n", "json")
-    elif form == "markdown":
-        write(rules_markdown(delegate, options, rules, is_whole=op is None), "markdown")
+    if form == "markdown":
+        write_text(rules_markdown(chosen, options, rules, is_whole=op is None), form, output)
     else:
-        write(rules_text(delegate, options, rules, width()))
+        text = rules_text(chosen, options, rules, width())
+        write_result(form, output, lambda: rules_entry(chosen, options, rules), lambda: _lines(text))
+
+
+def _lines(text: str) -> list[Line]:
+    return list(map(Line, text.splitlines()))
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:

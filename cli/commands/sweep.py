@@ -23,6 +23,7 @@ from delegate_sim.sweeping.sweep import sweep, with_labels
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 
+from ..console.output_file import allow_replacing, refuse_existing
 from ..console.terminal import format_option, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..gathering import gathered
@@ -114,7 +115,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 )
 @click.option("--best-for", metavar="TARGET", help="The target whose best model is written, with -o.")
 @click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="Where to write that model.")
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
 @click.option("--report", "page", metavar="FILE.html", type=click.Path(), help="Also write the page of the best conversions.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python that has converters.")
 @click.option(
@@ -155,6 +156,7 @@ def command(
     if best.written is not None:
         check_free(source, best.written, replaces=best.force)
     if page is not None:
+        refuse_existing(click.get_current_context(), page)
         from delegate_sim.page.layout import require_library
 
         require_library()

@@ -13,9 +13,17 @@ _REPLACES = "delegate_sim.replaces"
 
 
 def output_option(
-    description: str = "Write to a file instead of standard output.", *, is_required: bool = False, default: str | None = None
+    description: str = "Write to a file instead of standard output.",
+    *,
+    is_required: bool = False,
+    default: str | None = None,
+    refuses: bool = True,
 ) -> Callable[[Command], Command]:
-    """Return ``-o/--output`` and ``--force``. Without ``--force``, an existing file is refused before the command runs."""
+    """Return ``-o/--output`` and ``--force``.
+
+    Without ``--force``, an existing file is refused before the command runs. With ``refuses=False``, the command itself must call
+    ``refuse_existing``.
+    """
 
     def decorate(command: Command) -> Command:
         command = click.option(
@@ -34,7 +42,7 @@ def output_option(
             required=is_required,
             default=default,
             show_default=default is not None,
-            callback=_check_free,
+            callback=_check_free if refuses else None,
             help=description,
         )(command)
 

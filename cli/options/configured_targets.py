@@ -11,8 +11,8 @@ from delegate_sim.runtime.target import Target
 from ..console.terminal import add_first_line
 
 
-def configured_targets() -> list[Target]:
-    """Return the targets of the nearest configuration, and name them in the first line of the text output.
+def configured_targets(*, only_first: bool = False) -> list[Target]:
+    """Return the targets of the nearest configuration, or only the first one, and name them in the first line of the text output.
 
     Return an empty list if there is no configuration. Raises ConfigurationError if the configuration has an error.
     """
@@ -22,8 +22,8 @@ def configured_targets() -> list[Target]:
         path = os.path.relpath(find_configuration(os.getcwd()))
     except NoConfigurationError:
         return []
-    targets = read_configuration(path).targets
+    targets = read_configuration(path).targets[: 1 if only_first else None]
     if targets and click.get_current_context(silent=True) is not None:
         names = ", ".join([f"{target.name} ({target.target.delegate.name})" for target in targets])
-        add_first_line(f"Targets of {path}: {names}")
+        add_first_line(f"{'Targets' if len(targets) > 1 else 'Target'} of {path}: {names}")
     return [target.target for target in targets]

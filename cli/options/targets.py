@@ -15,6 +15,7 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
+from ..console.terminal import add_first_line
 from ..gathering import Command
 from .completion import complete_releases
 from .configured_targets import configured_targets
@@ -55,7 +56,7 @@ class TargetArguments:
 
         Raises OptionError, ConfigurationError or a ClickException that names the wrong argument.
         """
-        if unnamed and not self._describes_target and (configured := configured_targets()):
+        if unnamed and (configured := self.configured()):
             return configured
         chosen = self.chosen(unnamed, is_live=is_live)
         given = self.given(chosen)
@@ -71,7 +72,14 @@ class TargetArguments:
 
     def target(self) -> Target:
         """Return the only target, or the first target of the configuration. Raises the same errors as ``targets``."""
-        return self.targets()[0]
+        return (self.configured(only_first=True) or self.targets())[0]
+
+    def configured(self, *, only_first: bool = False) -> list[Target]:
+        """Return the targets of the configuration, or only the first one; none if the user describes a target.
+
+        Raises ConfigurationError.
+        """
+        return [] if self._describes_target else configured_targets(only_first=only_first)
 
     @property
     def _describes_target(self) -> bool:
@@ -113,7 +121,7 @@ def for_option(description: str) -> Decorator:
         "--delegate",
         "delegates",
         multiple=True,
-        show_default=_CONFIGURED,
+        show_default=CONFIGURED,
         type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
         help=description,
     )
@@ -139,7 +147,7 @@ def target_options(command: Command) -> Command:
 
 def targets_options(command: Command) -> Command:
     """Add the options of several targets to a command. The command receives a list of ``Target`` objects as ``targets``."""
-    return _passing("targets", TargetArguments.targets, delegates_option(_CONFIGURED), *_options())(command)
+    return _passing("targets", TargetArguments.targets, delegates_option(CONFIGURED), *_options())(command)
 
 
 def all_targets_options(command: Command) -> Command:
@@ -149,7 +157,7 @@ def all_targets_options(command: Command) -> Command:
 
 def for_targets_options(command: Command) -> Command:
     """Add the options of ``targets_options`` except ``--delegate``, for a command that uses ``for_option`` instead."""
-    return _passing("targets", TargetArguments.targets, *_options())(command)
+    return _passing("targets", _named_targets, *_options())(command)
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
@@ -162,6 +170,14 @@ def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] 
 
 def _targets_or_all(arguments: TargetArguments) -> list[Target]:
     return arguments.targets(unnamed=())
+
+
+def _named_targets(arguments: TargetArguments) -> list[Target]:
+    """Return the targets. If neither the user nor a configuration names a delegate, name the default in the first line."""
+    targets = arguments.configured()
+    if not targets and not arguments.delegates:
+        add_first_line(f"Delegate: {DEFAULT_DELEGATE} (the default)")
+    return targets or arguments.targets()
 
 
 def _as_given(arguments: TargetArguments) -> TargetArguments:
@@ -198,11 +214,12 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     )
 
 
-_CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
+CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
+_FIRST_CONFIGURED = f"the configuration's first target, else {DEFAULT_DELEGATE}"
 ONE_DELEGATE_OPTION = click.option(
     "--delegate",
     "delegate",
-    show_default=f"the configuration's first target, else {DEFAULT_DELEGATE}",
+    show_default=_FIRST_CONFIGURED,
     type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply.",
 )
@@ -210,7 +227,7 @@ TWO_DELEGATES_OPTION = click.option(
     "--delegate",
     "delegates",
     multiple=True,
-    show_default=DEFAULT_DELEGATE,
+    show_default=_FIRST_CONFIGURED,
     type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply; a second one is that of B.",
 )

@@ -48,7 +48,7 @@ def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, Op
 
     book = delegate.rules_for(options)
     needs_width = max(width - _WIDTH_OF_OTHER_COLUMNS, _NARROWEST_NEEDS)
-    blocks = []
+    blocks = [f"What the delegate {delegate.name} accepts\n"]
     for op, rule in rules.items():
         if rule is None:
             blocks.append(f"{op}\n  {_not_accepted(delegate)}\n")
@@ -101,11 +101,11 @@ def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str |
     """Return the conditions that each release removed and added, operator by operator."""
     if not changes:
         return f"{delegate.name}: no rule changed{f' after {since}' if since else ''}, as far as is known.\n"
-    lines: list[str] = []
+    lines = [f"Changes of the rules of {delegate.name}", ""]
     release = None
     for change in changes:
         if change.release != release:
-            lines += [*([""] if lines else []), f"{change.release}"]
+            lines += [*([""] if release is not None else []), f"{change.release}"]
             release = change.release
         lines.append(f"  {change.op}{': new' if change.is_new else ''}")
         for sign, checks in (("-", change.dropped), ("+", change.added)):

@@ -68,6 +68,37 @@ def test_help_has_examples(run, command):
     assert result.stdout.count("\n") <= 60
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("rules", "--op", "ABS"),
+        ("rules", "--op", "ABS", "--format", "markdown"),
+        ("rules", "--changes", "--delegate", "xnnpack", "--format", "json"),
+        ("explain",),
+        ("explain", "nnapi-operator", "--format", "json"),
+        ("explain", "--log", "{log}"),
+        ("doctor",),
+        ("doctor", "--format", "json"),
+        ("reconcile", "{model}", "--log", "{log}"),
+        ("reconcile", "{model}", "--log", "{log}", "--format", "json"),
+    ],
+)
+def test_output_goes_to_a_file_that_only_force_replaces(run, model, tmp_path, arguments):
+    log = tmp_path / "log.txt"
+    log.write_text(
+        "Replacing 1 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 2 partitions for subgraph 0.\n", "utf-8"
+    )
+    output = tmp_path / "output"
+    arguments = [argument.format(model=model, log=log) for argument in arguments]
+    assert run(*arguments, "-o", output).stdout == ""
+    assert output.read_text("utf-8") == run(*arguments).stdout
+    output.write_text("old", "utf-8")
+    refused = run(*arguments, "--output", output)
+    assert (refused.exit_code, refused.stderr) == (2, f"error: {output}: already exists; --force replaces it\n")
+    run(*arguments, "--output", output, "--force")
+    assert output.read_text("utf-8") == run(*arguments).stdout
+
+
 @pytest.mark.parametrize(("former", "command"), [("analyse", "analyze"), ("diff", "verify")])
 def test_other_names_of_commands_are_hidden_and_understood(run, former, command):
     assert run(former, "--help").stdout.splitlines()[1:] == run(command, "--help").stdout.splitlines()[1:]

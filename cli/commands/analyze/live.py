@@ -18,6 +18,7 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ...answers import Answer, ModelTable, write_answers
+from ...console.output_file import refuse_existing
 from ...console.terminal import Line, write_file
 from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
@@ -57,6 +58,8 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
     for engine in engines:
         if engine.lacks:
             raise OptionError(f"{engine.delegate.name} cannot be run here: it lacks {engine.lacks} (see delegate-sim doctor)")
+    if live.live_report is not None:
+        refuse_existing(click.get_current_context(), live.live_report)
     releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]
     every: list[LiveResult] = []
     differences: list[dict[str, Any]] = []

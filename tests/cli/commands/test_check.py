@@ -390,6 +390,16 @@ def test_a_report_that_cannot_be_written(gated, run):
     assert "is given twice" in run("check", "--report", "sarif=a", "--report", "junit=./a").stderr
 
 
+def test_only_text_is_refused_if_the_output_exists(gated, run):
+    assert run("check", "-o", "text").stdout == ""
+    assert (gated / "text").read_text(encoding="utf-8") == run("check").stdout
+    assert run("check", "-o", "text").stderr == "error: text: already exists; --force replaces it\n"
+    assert run("check", "-o", "text", "--force").exit_code == 0
+    for _ in range(2):
+        assert run("check", "--format", "json", "-o", "json").exit_code == 0
+    assert json.loads((gated / "json").read_text(encoding="utf-8"))["schema"] == "delegate-sim/check/1"
+
+
 def test_init_does_not_replace_a_configuration(gated, run):
     before = (gated / CONFIGURATION).read_bytes()
     result = run("init")

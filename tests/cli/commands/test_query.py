@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -31,6 +32,9 @@ def test_the_command(scanned):
         {"model": "a.tflite", "nodes": 1}
     ]
     assert run(path, "--sql", "SELECT model FROM runs", "--format", "csv").output == "model\na.tflite\n"
+    assert run(path, "-o", "causes.txt").output == ""
+    assert Path("causes.txt").read_text("utf-8") == run(path).output
+    assert "already exists" in str(run(path, "--format", "json", "-o", "causes.txt").exception)
 
 
 def test_a_scan_alone_shows_the_top_causes_with_their_titles(scanned):

@@ -14,7 +14,10 @@ from delegate_sim.model import schema
 from delegate_sim.rules.kinds import RUNTIME_KINDS
 from delegate_sim.versions.features import FEATURES
 
+HEADING = "What the delegate nnapi accepts\n\n"
 CONV_2D = """\
+What the delegate nnapi accepts
+
 CONV_2D
       needs                                 when            code
   1   version at most 5                                     nnapi-operator-version
@@ -98,7 +101,7 @@ def test_operators_are_found_however_they_are_written(run, spelling):
 
 def test_a_check_that_accepts_at_once_comes_first(run):
     rows = run("rules", "--op", "DEQUANTIZE", COLUMNS="120").stdout.splitlines()
-    assert " ".join(rows[2].split()) == "FLOAT16 that is not constant: accepted at once from level 30 nnapi-input-type"
+    assert " ".join(rows[4].split()) == "FLOAT16 that is not constant: accepted at once from level 30 nnapi-input-type"
 
 
 def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
@@ -113,7 +116,7 @@ def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
 
 def test_an_operator_that_the_delegate_does_not_take(run):
     result = run("rules", "--op", "GELU")
-    assert (result.exit_code, result.stdout) == (0, "GELU\n  nnapi does not take this operator.\n")
+    assert (result.exit_code, result.stdout) == (0, f"{HEADING}GELU\n  nnapi does not take this operator.\n")
 
 
 @pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if len(find_delegate(name).rule_books) > 1])
@@ -189,6 +192,13 @@ def test_explain_every_code(run):
         assert result.stdout.startswith(f"{code}: ")
         concerns = ("Delegate ", "Applies to every delegate.", "A feature that raises the version of operators.")
         assert any(words in result.stdout for words in concerns)
+
+
+def test_explain_as_json(run_json):
+    every = run_json("explain")["codes"]
+    (only,) = run_json("explain", "nnapi-missing-bias")["codes"]
+    assert only in every
+    assert only["title"] == "CONV_2D without bias"
 
 
 def test_explain_without_a_code_lists_all(run):

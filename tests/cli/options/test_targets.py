@@ -84,6 +84,38 @@ def test_the_targets_of_the_configuration_are_the_default(run, model, tmp_path, 
     configuration = '[targets.phone]\ndelegate = "nnapi"\nandroid = "9"\n[targets.watch]\ndelegate = "gpu"\n'
     (tmp_path / "delegate-sim.toml").write_text(configuration, "utf-8")
     first = "Targets of delegate-sim.toml: phone (nnapi), watch (gpu)"
-    for command in (("diagnose", model), ("fix", model, "--plan"), ("whatif", model, "--accept", "LOGISTIC")):
+    for command in (("diagnose", model), ("fix", model, "--plan"), ("releases", model)):
         assert run(*command).stdout.splitlines()[0] == first
+    only = "Target of delegate-sim.toml: phone (nnapi)"
+    for command in (("whatif", model, "--accept", "LOGISTIC"), ("compare", model, "--with", "android=11"), ("rules",)):
+        assert run(*command).stdout.splitlines()[0] == only
     assert not run("diagnose", model, "--delegate", "gpu").stdout.startswith("Targets")
+
+
+def test_compare_begins_with_the_first_target_of_the_configuration(run, run_json, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    configuration = '[targets.phone]\ndelegate = "nnapi"\nandroid = "9"\nruntime = "tf-2.15"\noptions = { allow_fp16 = true }\n'
+    (tmp_path / "delegate-sim.toml").write_text(configuration, "utf-8")
+    compared = run_json("compare", model, "--with", "android=11")
+    assert [compared[side]["runtime"] for side in "ab"] == ["tf-2.15"] * 2
+    assert [compared[side]["options"]["nnapi_runtime"] for side in "ab"] == ["9", "11"]
+    assert [compared[side]["options"]["allow_fp16"] for side in "ab"] == [True, True]
+    assert run_json("compare", model, "--with", "delegate=gpu")["b"]["runtime"] == "tf-2.15"
+    assert "nothing differs" in run("compare", model).stderr
+    assert "has no option 'speed'" in run("compare", model, "--with", "speed=1").stderr
+
+
+def test_the_default_delegate_is_named_in_the_first_line(run, tmp_path):
+    model = tmp_path / "mixed.tflite"
+    chain_model(["TANH", "ROUND", "TANH"]).write(model)
+    commands = {
+        ("fix", model, "--plan"): "Delegate: nnapi (the default)",
+        ("rules",): "What the delegate nnapi accepts",
+        ("diagnose", model): "NNAPI on Android 13",
+        ("whatif", model, "--accept", "ROUND"): "A: NNAPI on Android 13",
+        ("compare", model, "--with", "android=11"): "A: NNAPI on Android 13",
+        ("releases", model): "nnapi: ",
+        ("export", "lowered", model): "nnapi on ",
+    }
+    for command, start in commands.items():
+        assert run(*command).stdout.startswith(start)
