@@ -48,6 +48,8 @@ class Delegate:
     options: tuple[Option, ...] = ()
     summary: str = ""
     """A description of the delegate, and of the tools and APIs that apply it; empty if the name is enough."""
+    effort: int = 1
+    """The number of simulations as which one simulation counts in the limit of a command; more if a node takes longer."""
     semantics: int = 1
     """A version number of the verdicts. Developers raise it if they change verdicts without changing the data of the rules."""
     rule_options: tuple[str, ...] = ()

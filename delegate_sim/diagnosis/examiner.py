@@ -110,7 +110,7 @@ class Examiner:
             if options:
                 delegate, all_options = target.delegate, {**self._given, **options}
                 target = replace(target, options=parse_options(delegate.name, delegate.options, all_options, target.defaults))
-            self._effort.spend()
+            self._effort.spend(target.delegate.effort)
             change = self._changed(supposition, target.release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]

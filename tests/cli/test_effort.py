@@ -15,8 +15,8 @@ from tests.support.models import chain_model, many_operators
 def little(monkeypatch):
     """A model that a command may simulate three times."""
     model = many_operators(10)
-    monkeypatch.setattr(effort, "_MOST_NODES", 100)
-    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 120)
+    monkeypatch.setattr(effort, "_MOST_NODES", 170)
+    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 205)
     return model
 
 

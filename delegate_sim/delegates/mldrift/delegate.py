@@ -135,6 +135,7 @@ class MlDriftDelegate(Delegate):
         "ML Drift, the GPU of LiteRT 2: what CompiledModel applies when the accelerators name the GPU (with OpenCL, OpenGL, "
         "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
     )
+    effort = 2
     semantics = 2
     options = OPTIONS
     rules = RULES

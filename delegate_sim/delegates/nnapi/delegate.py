@@ -98,6 +98,7 @@ class NnapiDelegate(Delegate):
     provider_name = "NNAPI"
     options = OPTIONS
     rules = RULES
+    effort = 3
     semantics = 2
     limits = PartitionLimits("max_number_delegated_partitions", 0)
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
