@@ -13,9 +13,10 @@ _VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *LIVE_ONLY_
 
 _NAMED = {
     "google:Tensor_G3": ("Pixel 8", "Pixel 8 Pro", "Pixel 8a"),
-    "google:Tensor_G4": ("Pixel 9", "Pixel 9 Pro", "Pixel 9a"),
+    "google:Tensor_G4": ("Pixel 9", "Pixel 9 Pro", "Pixel 9a", "Pixel 10a"),
     "google:Tensor_G5": ("Pixel 10", "Pixel 10 Pro"),
-    "mediatek:mt6897": ("Dimensity 8300",),
+    "mediatek:mt6878": ("Dimensity 7300",),
+    "mediatek:mt6897": ("Dimensity 8300", "Dimensity 8350", "MT8792"),
     "mediatek:mt6983": ("Dimensity 9000",),
     "mediatek:mt6985": ("Dimensity 9200",),
     "mediatek:mt6989": ("Dimensity 9300",),
@@ -30,7 +31,7 @@ _NAMED = {
     "samsung:E9955": ("Exynos 2500", "Galaxy Z Flip7"),
     "samsung:E9965": ("Exynos 2600",),
 }
-"""Names of phones and trade names, by SoC."""
+"""Names of phones, trade names and variants, by SoC: MT8792 is MT6897 for tablets."""
 
 
 def full_soc_name(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...delegates.base import Delegate
+from ...delegates.npu.soc_names import simulated_socs
 from ...delegates.options import OptionValues, option_names, parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ...errors import OptionError
@@ -192,7 +193,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
                 "LiteRT cannot load the model, so there is no CompiledModel with any accelerator; the Interpreter may load it"
             )
             return False, tuple(notes)
-        notes += _npu_notes(first) if first.delegate.is_plugin else ()
+        notes += (*_unknown_soc(stack), *_npu_notes(first)) if first.delegate.is_plugin else ()
     is_created = True
     for run in [run for run in runs if not run.delegate.is_plugin]:
         if not (run.is_loaded and run.is_prepared):
@@ -220,6 +221,16 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
             f"the compiled code is for {printable(code.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile "
             "the source model for that"
         )
+
+
+def _unknown_soc(stack: Stack) -> Iterator[str]:
+    """Yield a note if the vendor's plugin does not name the SoC, which may be misspelt. Plugins also name old forms (``g5``)."""
+    vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
+    models = [
+        full.partition(":")[2] for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")
+    ]
+    if not any(model.lower().endswith(soc.lower()) for model in models):
+        yield f"LiteRT's plugin names no SoC {printable(soc)}: it names {', '.join(models)}"
 
 
 def _npu_notes(run: Run) -> Iterator[str]:

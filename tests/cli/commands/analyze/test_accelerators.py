@@ -30,7 +30,7 @@ def test_one_soc(run, path):
 def test_a_soc_implies_all_accelerators(run, path):
     named = run("analyze", path, "--accelerators", "npu,gpu,cpu", "--soc", "google:Tensor_G4")
     assert named.exit_code == 0
-    for name in ("pixel9", "Pixel 9 Pro", "tensor-g4", "GOOGLE:tensor_g4"):
+    for name in ("pixel9", "Pixel 9 Pro", "pixel10a", "tensor-g4", "GOOGLE:tensor_g4"):
         assert run("analyze", path, "--soc", name).stdout == named.stdout
 
 
@@ -90,7 +90,7 @@ def test_json(run_json, path):
         (["--accelerators", "npu"], "give --soc, such as google:Tensor_G5"),
         (["--accelerators", "cpu", "--soc", "google:x"], "not among --accelerators"),
         (["--soc", "mt6991", "--delegate", "gpu"], "--soc chooses the delegates"),
-        (["--soc", "MT8792"], "near matches are mediatek:mt6879, mediatek:mt8189"),
+        (["--soc", "MT8799"], "near matches are mediatek:mt6897, mediatek:mt6879"),
         (["--soc", "Galaxy S25"], "Galaxy S25 is qualcomm:SM8750, whose NPU cannot be simulated"),
         (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
         (["--accelerators", "tpu"], "known are npu, gpu, cpu"),
