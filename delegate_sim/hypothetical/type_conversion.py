@@ -8,7 +8,6 @@ operator fixes the scale.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -31,7 +30,6 @@ _MOST_ELEMENTS = 1 << 31
 _HUGE_SCALE = 1e20
 _LEVELS = 255
 """The number of steps in the range of an INT8 tensor."""
-_MASK_SCALE = float32(1e4 / _LEVELS)
 _RESULT_SCALE = float32(0.05)
 _WEIGHT_SCALE = float32(0.01)
 _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
@@ -59,6 +57,8 @@ SELECT SELECT_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE ST
 """
 _SAME_SCALE = frozenset(_NAMES_OF_SAME_SCALE.split())
 """Operators whose results have the same scale as their operands."""
+_RESCALING = frozenset({"CONCATENATION", "SELECT", "SELECT_V2"})
+"""Operators whose operands get the scale of the result."""
 _NAMES_OF_OTHERS = """
 ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL ELU EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL MEAN MUL
 NOT_EQUAL POW PRELU RSQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
@@ -117,9 +117,12 @@ def as_dynamic_range_per_tensor(model: Model) -> Edited:
     return changed.then(lambda older: with_versions(older, _OLDER_VERSIONS))
 
 
-def with_small_mask(model: Model) -> Edited:
-    """Return the model with a mask of -1e4 in place of one of -3.4e38, so with scales of that range."""
-    return edited(model, _use_small_mask)
+def with_mask(model: Model, value: float) -> Edited:
+    """Return a quantized model with a mask of ``value`` in place of one near the smallest float32.
+
+    A converter gives every tensor that the mask makes wide the scale of the mask, also the one that it is multiplied by.
+    """
+    return edited(model, lambda editor: _use_mask(editor, float32(value / _LEVELS)))
 
 
 CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
@@ -131,10 +134,11 @@ CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
         "per-tensor": as_per_tensor,
         "dense-per-tensor": as_dense_per_tensor,
         "dynamic-range-per-tensor": as_dynamic_range_per_tensor,
-        "small-mask": with_small_mask,
+        "mask-1e4": functools.partial(with_mask, value=1e4),
+        "mask-100": functools.partial(with_mask, value=100.0),
     }
 )
-"""The conversions of a model, by name. The last four change only models that are quantized already."""
+"""The conversions of a model, by name. The last five change only models that are quantized already."""
 
 
 def _is_narrowed(tensor: Tensor) -> bool:
@@ -213,17 +217,10 @@ def _join_scales(editor: Editor, ops: frozenset[str]) -> None:
                     editor.tensors[index] = _rescaled(tensor, max(tensor.quantization.scales))
 
 
-def _use_small_mask(editor: Editor) -> None:
+def _use_mask(editor: Editor, scale: float) -> None:
     for tensor in editor.graph.tensors:
-        if tensor.scale > _HUGE_SCALE and tensor.is_constant:
-            editor.tensors[tensor.index] = _rescaled(tensor, _MASK_SCALE)
-    for _, node in editor.nodes:
-        scales = [editor.tensor(index).scale for index in node.inputs if editor.tensor(index).scale > 0]
-        for index in node.outputs:
-            if editor.tensor(index).scale > _HUGE_SCALE and scales:
-                # The range of a product is the product of the ranges; of other results, about that of the widest operand.
-                scale = _LEVELS * math.prod(scales) if node.op == "MUL" else max(scales)
-                editor.tensors[index] = _rescaled(editor.tensor(index), min(scale, _HUGE_SCALE))
+        if tensor.scale > _HUGE_SCALE:
+            editor.tensors[tensor.index] = _rescaled(tensor, scale)
 
 
 def _rescaled(tensor: Tensor, scale: float) -> Tensor:
@@ -303,7 +300,7 @@ class _Quantizer:
             if self._tensor(index).type == "FLOAT32":
                 inputs[position] = self._operand(node, position, index)
         scale, zero_point = self._result_scale(node, inputs)
-        if node.op == "CONCATENATION":
+        if node.op in _RESCALING:
             inputs = [self._rescaled(index, scale, zero_point) for index in inputs]
         self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs))))
         for index in node.outputs:

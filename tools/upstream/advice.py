@@ -2,8 +2,8 @@
 
 Needs TensorFlow (``make advice``). Each case is a small network in a setting of the converter, and a delegate. It is converted as
 given, diagnosed, and converted again with the change that ranks first: inputs of a fixed size, other types, or a layer written as
-the suggestion says. The model that came out is analyzed, and its numbers are held against the predicted ones. Writes the table to
-``docs/advice.md`` with ``--write``.
+the suggestion says. The model that came out is analyzed, and its numbers are held against the predicted ones. A first advice
+whose result is not simulated does not agree. Writes the table to ``docs/advice.md`` with ``--write``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Each row is a network that was converted with TensorFlow {version}, diagnosed, a
 diagnosis ranks first. "Predicted" is what the diagnosis expects without the cause, "found" what the analysis says of the new
 model: nodes on the delegate out of all nodes, delegate kernels, and the share of multiply-adds on the delegate. These must agree,
 and so must the outcome, the partitions and the bytes across borders; where a layer is written otherwise and has more nodes, the
-nodes left on the CPU are compared instead of those delegated. Made by `make advice`.
+nodes left on the CPU are compared instead of those delegated. What is not simulated does not agree. Made by `make advice`.
 
 | network | setting | delegate | now | change | predicted | found | agree |
 |---|---|---|---|---|---|---|---|
@@ -70,6 +70,20 @@ CASES = (
     Case("separable", "float", "nnapi", activation="round"),
     Case("separable", "float", "coreml", activation="gelu"),
     Case("transformer", "float", "nnapi", activation="gelu"),
+    Case("branch", "float", "nnapi"),
+    Case("branch", "float", "mldrift"),
+    Case("positions", "float", "gpu"),
+    Case("masked", "int8+dense-per-tensor", "nnapi"),
+    Case("embedding", "dynamic", "nnapi"),
+    Case("embedding", "dynamic", "coreml"),
+    Case("upsampling", "dynamic", "nnapi"),
+    Case("upsampling", "int16x8", "nnapi"),
+    Case("recurrent", "dynamic", "nnapi"),
+    Case("recurrent-loop", "float", "nnapi"),
+    Case("recurrent-loop", "float", "gpu"),
+    Case("residual", "int16x8", "coreml"),
+    Case("squeeze-excite", "int8", "coreml"),
+    Case("separable", "int16x8", "nnapi"),
 )
 
 
@@ -79,7 +93,7 @@ def network(keras: Any, tf: Any, case: Case, *, rewritten: bool = False) -> Any:
 
     layers = keras.layers
     activation = keras.layers.Activation(_activation(tf, case.activation, rewritten=rewritten))
-    inputs, result = _NETWORKS[case.network](layers, tf, activation)
+    inputs, result = _NETWORKS[case.network](layers, tf, activation, rewritten)
     model = keras.Model(inputs, result)
     random = np.random.default_rng(0)
     model.set_weights([np.abs(random.normal(0, 0.2, weights.shape)) + 0.01 for weights in model.get_weights()])
@@ -100,13 +114,13 @@ def _activation(tf: Any, name: str, *, rewritten: bool) -> Callable[[Any], Any]:
     return suggested if rewritten else usual
 
 
-def _classifier(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _classifier(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((32, 32, 3))
     x = layers.MaxPooling2D()(activation(layers.Conv2D(8, 3)(inputs)))
     return inputs, layers.Dense(10, activation="softmax")(layers.Flatten()(x))
 
 
-def _encoder_decoder(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _encoder_decoder(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((64, 64, 3))
     first = activation(layers.Conv2D(8, 3, padding="same")(inputs))
     x = activation(layers.Conv2D(16, 3, 2, padding="same")(first))
@@ -121,20 +135,20 @@ def _attention(layers: Any, tf: Any, activation: Any, x: Any) -> Any:
     return layers.LayerNormalization()(layers.Add()([x, inner]))
 
 
-def _transformer(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _transformer(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((16, 32))
     x = _attention(layers, tf, activation, inputs)
     return inputs, layers.Dense(4)(layers.GlobalAveragePooling1D()(x))
 
 
-def _vision_transformer(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _vision_transformer(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((32, 32, 3))
     x = layers.Reshape((16, 32))(layers.Conv2D(32, 8, 8)(inputs))
     x = _attention(layers, tf, activation, x)
     return inputs, layers.Dense(4)(layers.GlobalAveragePooling1D()(x))
 
 
-def _squeeze_excite(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _squeeze_excite(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((32, 32, 8))
     x = layers.Conv2D(16, 3, padding="same", activation="swish")(inputs)
     scale = layers.Reshape((1, 1, 16))(layers.GlobalAveragePooling2D()(x))
@@ -142,12 +156,12 @@ def _squeeze_excite(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
     return inputs, layers.Dense(5)(layers.GlobalAveragePooling2D()(layers.Multiply()([x, scale])))
 
 
-def _recurrent(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _recurrent(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((8, 8))
     return inputs, layers.Dense(4)(layers.LSTM(16, unroll=True)(inputs))
 
 
-def _reshapes(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _reshapes(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     class Rows(layers.Layer):  # type: ignore[misc]
         def call(self, x: Any) -> Any:
             shape = tf.shape(x)
@@ -159,7 +173,7 @@ def _reshapes(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
     return inputs, layers.Conv2D(4, 3, padding="same")(x)
 
 
-def _separable(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _separable(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((32, 32, 3))
     x = activation(layers.Conv2D(8, 3, 2, padding="same")(inputs))
     x = layers.DepthwiseConv2D(3, padding="same", activation="relu6")(x)
@@ -168,20 +182,80 @@ def _separable(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
     return inputs, layers.Conv2D(4, 1)(x)
 
 
-def _residual(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _residual(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((16, 16, 8))
     x = activation(layers.Conv2D(8, 3, padding="same")(inputs))
     x = layers.Add()([inputs, layers.Conv2D(8, 3, padding="same")(x)])
     return inputs, layers.AveragePooling2D(2)(layers.ReLU()(x))
 
 
-def _wide(layers: Any, tf: Any, activation: Any) -> tuple[Any, Any]:
+def _wide(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
     inputs = layers.Input((64,))
     x = layers.Dense(64, activation="relu")(inputs)
     return inputs, layers.Dense(8, activation="softmax")(layers.Dense(64, activation="tanh")(x))
 
 
-_NETWORKS: Mapping[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
+def _branch(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
+    class Chosen(layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any) -> Any:
+            is_large = tf.reduce_mean(x) > 0.0
+            if rewritten:
+                return tf.where(is_large, tf.tanh(x), tf.sigmoid(x) * 2.0)
+            return tf.cond(is_large, lambda: tf.tanh(x), lambda: tf.sigmoid(x) * 2.0)
+
+    inputs = layers.Input((16,))
+    return inputs, layers.Dense(4)(Chosen()(layers.Dense(16)(inputs)))
+
+
+def _positions(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
+    class Counted(layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any) -> Any:
+            count = tf.cast(x * 10.0, tf.int32)
+            count = tf.cast(tf.cast(count, tf.float32) + 3.0, tf.int32) if rewritten else count + 3
+            return tf.cast(count, tf.float32)
+
+    inputs = layers.Input((16,))
+    return inputs, layers.Dense(4)(Counted()(layers.Dense(16)(inputs)))
+
+
+def _masked(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
+    lowest = -100.0 if rewritten else -3.4e38
+
+    class Masked(layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any) -> Any:
+            scores = tf.matmul(x, x, transpose_b=True) + (1.0 - tf.round(x[:, :, :1])) * lowest
+            return tf.matmul(tf.nn.softmax(scores), x)
+
+    inputs = layers.Input((8, 16))
+    return inputs, layers.Dense(4)(Masked()(inputs))
+
+
+def _embedding(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
+    class Looked(layers.Layer):  # type: ignore[misc]
+        def build(self, shape: Any) -> None:
+            self.table = self.add_weight(shape=(50, 32), name="table")
+
+        def call(self, x: Any) -> Any:
+            return tf.gather(self.table, tf.cast(x * 49.0, tf.int32))
+
+    inputs = layers.Input((12,))
+    x = layers.GlobalAveragePooling1D()(Looked()(inputs))
+    return inputs, layers.Dense(8)(layers.Dense(64, activation="relu")(x))
+
+
+def _upsampling(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
+    inputs = layers.Input((8, 8, 16))
+    x = layers.Conv2DTranspose(16, 3, 2, padding="same", activation="relu")(inputs)
+    x = layers.UpSampling2D(2, interpolation="bilinear")(x)
+    return inputs, layers.Conv2D(3, 3, padding="same")(x)
+
+
+def _recurrent_loop(layers: Any, tf: Any, activation: Any, rewritten: bool) -> tuple[Any, Any]:
+    inputs = layers.Input((8, 8))
+    return inputs, layers.Dense(4)(layers.GRU(16)(inputs))
+
+
+_NETWORKS: Mapping[str, Callable[[Any, Any, Any, bool], tuple[Any, Any]]] = {
     "classifier": _classifier,
     "encoder-decoder": _encoder_decoder,
     "recurrent": _recurrent,
@@ -192,18 +266,38 @@ _NETWORKS: Mapping[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
     "transformer": _transformer,
     "vision-transformer": _vision_transformer,
     "wide": _wide,
+    "branch": _branch,
+    "positions": _positions,
+    "masked": _masked,
+    "embedding": _embedding,
+    "upsampling": _upsampling,
+    "recurrent-loop": _recurrent_loop,
 }
 
 
-_SETTINGS: Mapping[str, str] = {"dynamic": "dynamic-range"}
-"""Settings that the table calls otherwise."""
+def _settings(name: str) -> Any:
+    """Return the settings of a conversion; ``dynamic`` is short for the quantization ``dynamic-range``."""
+    from delegate_sim.conversion.settings import parse_settings
+
+    return parse_settings(name.replace("dynamic", "dynamic-range") if name.partition("+")[0] == "dynamic" else name)
+
+
+def _converted(setting: str, conversion: str) -> str:
+    """Return the setting that a hypothetical conversion stands for."""
+    base = setting.partition("+")[0]
+    return {
+        "per-tensor": f"{base}+per-tensor",
+        "dense-per-tensor": f"{base}+dense-per-tensor",
+        "int8-per-tensor": "int8+per-tensor",
+        "dynamic-range-per-tensor": "dynamic+per-tensor+old-quantizer",
+    }.get(conversion, conversion)
 
 
 def convert(tf: Any, model: Any, batch: int | None, setting: str) -> bytes:
     """Convert a network with a batch, None for one of unknown size."""
     import numpy as np
 
-    from delegate_sim.conversion.settings import Settings, tensorflow_lines
+    from delegate_sim.conversion.settings import tensorflow_lines
 
     spec = tf.TensorSpec([batch, *model.input_shape[1:]], tf.float32, name="input")
     concrete = tf.function(model.call).get_concrete_function(spec)
@@ -212,7 +306,7 @@ def convert(tf: Any, model: Any, batch: int | None, setting: str) -> bytes:
     converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
     random = np.random.default_rng(0)
     data = [random.random([batch or 1, *model.input_shape[1:]], np.float32) for _ in range(4)]
-    for line in tensorflow_lines(Settings(_SETTINGS.get(setting, setting))):
+    for line in tensorflow_lines(_settings(setting)):
         exec(line, {"tf": tf, "converter": converter, "samples": lambda: ([sample] for sample in data)})
     converted: bytes = converter.convert()
     return converted
@@ -251,28 +345,48 @@ def follow(tf: Any, keras: Any, case: Case) -> Row:
     if not before.findings:
         raise SystemExit(f"nothing keeps {case.network} ({case.setting}) from {case.delegate}")
     first = before.findings[0]
-    assert first.alone is not None
-    changed, change = _changed(case, first.cause)
-    model = network(keras, tf, case, rewritten=changed is case)
-    after = diagnose(load(convert(tf, model, changed.batch, changed.setting)), target)
-    is_rewritten = changed is case
+    changed, change, is_rewritten = _changed(case, first.cause)
+    if changed is None or first.alone is None:
+        return Row(case, _told(before.now), f"{first.cause.name}: {change}", "not simulated", "", (None, ""))
+    options = parse_options(delegate.name, delegate.options, {**case.options, **first.cause.remedy.options}, "benchmark")
+    helping = [alternative for alternative in first.cause.alternatives if alternative.helps]
+    predicted = helping[0].cost if helping else first.alone
+    model = network(keras, tf, case, rewritten=is_rewritten)
+    after = diagnose(
+        load(convert(tf, model, changed.batch, changed.setting)), Target(delegate, options, target.release, "benchmark")
+    )
+    is_longer = is_rewritten and first.cause.remedy.accepts
     return Row(
         case,
         _told(before.now),
         f"{first.cause.name}: {change}",
-        _told(first.alone),
+        _told(predicted),
         _told(after.now),
-        (_numbers(first.alone, is_rewritten), _numbers(after.now, is_rewritten)),
+        (_numbers(predicted, is_longer), _numbers(after.now, is_longer)),
     )
 
 
-def _changed(case: Case, cause: Any) -> tuple[Case, str]:
-    """Return the case with the change that a cause asks for; the same one stands for a layer that is written otherwise."""
-    if cause.remedy.fixed_inputs:
-        return case._replace(batch=1), "fixed batch"
-    if cause.remedy.conversion:
-        return case._replace(setting=cause.remedy.conversion), f"converted to {cause.remedy.conversion}"
-    return case, "written otherwise"
+def _changed(case: Case, cause: Any) -> tuple[Case | None, str, bool]:
+    """Return the case with the first change that a cause asks for, its description, and whether a layer is written otherwise.
+
+    The case is None if the result of the change is not simulated.
+    """
+    remedy = cause.remedy
+    if remedy.fixed_inputs:
+        return case._replace(batch=1), "fixed batch", False
+    helping = [alternative for alternative in cause.alternatives if alternative.helps]
+    if cause.alternatives and not helping:
+        return None, "no change helps", False
+    name = helping[0].name if helping else ""
+    is_of_code = remedy.float_nodes or remedy.inlined_nodes
+    if helping and not is_of_code and helping[0].conversion and not helping[0].conversion.startswith("mask"):
+        return case._replace(setting=_converted(case.setting, helping[0].conversion)), f"converted to {name}", False
+    if remedy.options:
+        return case, " ".join([f"{key}={value}" for key, value in remedy.options.items()]), False
+    if helping:
+        return case, name, True
+    is_known = remedy.accepts and any(op in cause.change for op in ("can be written as",))
+    return (case, "written otherwise", True) if is_known else (None, cause.change, False)
 
 
 def _told(cost: Any) -> str:

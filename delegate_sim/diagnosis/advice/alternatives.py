@@ -84,8 +84,8 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 )
 """The hypothetical conversion for each set of converter settings."""
 
-_CONVERT = "convert "
-"""Part of the hints that offer another conversion of the model."""
+_OF_CONVERSIONS = ("convert ", "quantis", "quantiz")
+"""Parts of the hints that offer another conversion of the model."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -104,11 +104,8 @@ _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Instructions and a short name for writing subgraphs in place of the operators that run them."""
 _HUGE_SCALE = 1e20
 """Scales above this come from the smallest float32, with which attention masks hide positions."""
-_SMALL_MASK = (
-    "use -1e4 instead of -3.4e38 in the attention mask, and convert again: the mask gives its tensors a range in which no other "
-    "value counts",
-    "-1e4 in the attention mask",
-)
+_MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
+"""Conversions with a smaller attention mask, and the value of the mask."""
 _IN_APPLICATION = "run the subgraphs as models of their own from the application"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
@@ -141,8 +138,10 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Judge)
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
-    helping.sort(key=lambda pair: pair[0].remedy != cause.remedy)  # what the other causes are built on comes first
-    if not helping and cause.identity.problem is Problem.TYPE and not is_local and _CONVERT not in cause.change:
+    # What helps alone comes first, then what the other causes are built on.
+    helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
+    offers_conversion = any(word in cause.change for word in _OF_CONVERSIONS)
+    if not helping and cause.identity.problem is Problem.TYPE and not is_local and not offers_conversion:
         return cause  # the hint says what to change, and it is not the conversion
     texts = [alternative.text for _, alternative in helping]
     if not texts:
@@ -162,14 +161,14 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Judge)
 
 def _is_local(remedy: Remedy) -> bool:
     """Return whether a remedy changes the model's code, not the setting of the converter."""
-    return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion == "small-mask"
+    return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
 def _otherwise(cause: Cause, offer: _Offer) -> str:
     """Return the instructions if no alternative helps."""
     if offer.remedy.float_nodes:
         return _ON_CPU
-    if offer.remedy.conversion == "small-mask":
+    if offer.remedy.conversion in _MASKS:
         return f"{offer.change}, which is not enough alone; then {cause.change}"
     if offer.remedy.inlined_nodes:
         return _IN_APPLICATION
@@ -182,15 +181,19 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
     if set(subject) & _INLINED.keys():
         op = next(op for op in subject if op in _INLINED)
         if all(bodies_of(model, key) for key in cause.nodes if _op(model, key) == op):
-            yield _Offer(*_INLINED[op], Remedy(inlined_nodes=frozenset(cause.nodes)))
+            yield _Offer(*_INLINED[op], Remedy(inlined_nodes=frozenset(cause.nodes), conversion=_own_conversion(model)))
         return
     if problem in OF_TYPES and any(tensor.scale > _HUGE_SCALE for tensor in _tensors(cause, model)):
-        yield _Offer(*_SMALL_MASK, Remedy(conversion="small-mask"))
+        for name, value in _MASKS.items():
+            change = f"use {value} instead of -3.4e38 in the attention mask, and convert again"
+            yield _Offer(change, f"{value} in the attention mask", Remedy(conversion=name))
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
     if problem is Problem.TYPE and _is_integer_arithmetic(cause, model):
-        yield _Offer(_IN_FLOAT, "float32 with tf.cast", Remedy(float_nodes=frozenset(cause.nodes)))
+        yield _Offer(
+            _IN_FLOAT, "float32 with tf.cast", Remedy(float_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
+        )
         return
     alternatives = settings_for(model, delegate, cause)
     if alternatives and problem is Problem.TYPE:
@@ -198,8 +201,15 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
     names = [_OF_SETTINGS[together] for together in alternatives if together in _OF_SETTINGS]
     if cause.remedy.conversion:
         names.insert(0, cause.remedy.conversion)
+    if "int8" in names:
+        names.insert(names.index("int8") + 1, "int8-per-tensor")
     for name in dict.fromkeys(names):
         yield _Offer(CONVERSION_WORDS[name].change, CONVERSION_WORDS[name].name, Remedy(conversion=name))
+
+
+def _own_conversion(model: Model) -> str:
+    """Return the conversion that the model had, which a model with other code has as well."""
+    return {"integer": "int8", "float16": "float16"}.get(form(model), "")
 
 
 def _op(model: Model, key: NodeKey) -> str:
@@ -231,6 +241,7 @@ class _Judge:
     def judged(self, cause: Cause, offer: _Offer) -> Alternative:
         """Return the offer with its result."""
         others = [other for other in self._blockers.causes if other is not cause]
+        unknown = Alternative(offer.change, offer.name, None, helps=False, conversion=offer.remedy.conversion)
         first: Cost | None = None
         for fixed in ([], others) if others else ([],):
             if not self._tries.take():
@@ -238,14 +249,11 @@ class _Judge:
             try:
                 now, then = self._without(fixed), self._without([replace(cause, remedy=offer.remedy), *fixed])
             except LimitError as error:
-                return Alternative(offer.change, offer.name, None, helps=False, unknown=error.reason)
+                return replace(unknown, unknown=error.reason)
             if _takes_some(cause, then) and gain(now.cost(), then.cost()) > _WITHOUT_GAIN:
-                condition = "with the other causes fixed" if fixed else ""
-                return Alternative(offer.change, offer.name, then.cost(), helps=True, condition=condition)
+                return replace(unknown, cost=first or then.cost(), helps=True, with_others=then.cost() if fixed else None)
             first = first or then.cost()
-        if first is None:
-            return Alternative(offer.change, offer.name, None, helps=False, unknown=self._effort.reason)
-        return Alternative(offer.change, offer.name, first, helps=False)
+        return replace(unknown, unknown=self._effort.reason) if first is None else replace(unknown, cost=first)
 
     def _without(self, causes: Iterable[Cause]) -> Examined:
         supposition, options = self._blockers.without(causes)

@@ -12,8 +12,9 @@ from ..examiner import Cost
 class Alternative:
     """A change that may fix a cause.
 
-    ``cost`` is the result of making only this change (after the changes in ``condition``, if that is not empty); None if the
-    result is not known, for the reason in ``unknown``. ``helps`` is true if the result is better than without the change.
+    ``cost`` is the result of making only this change; None if the result is not known, for the reason in ``unknown``. If the
+    change helps only together with others, ``with_others`` is the result after all other causes are fixed. ``helps`` is true if
+    either result is better than the result without the change.
     """
 
     change: str
@@ -22,7 +23,9 @@ class Alternative:
     """A short name."""
     cost: Cost | None
     helps: bool
-    condition: str = ""
+    conversion: str = ""
+    """The hypothetical conversion of the whole model (a key of ``CONVERSIONS``); empty for another change."""
+    with_others: Cost | None = None
     unknown: str = ""
 
     @property
@@ -30,7 +33,8 @@ class Alternative:
         """The result in words."""
         if self.cost is None:
             return self.unknown
-        return f"{self.condition}: {result_words(self.cost)}" if self.condition else result_words(self.cost)
+        words = result_words(self.cost)
+        return words if self.with_others is None else f"{words}; with the other causes fixed {result_words(self.with_others)}"
 
     @property
     def text(self) -> str:
@@ -39,18 +43,27 @@ class Alternative:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alternative as plain data."""
-        cost = self.cost
         return {
             "change": self.change,
             "helps": self.helps,
-            "condition": self.condition,
             "unknown": self.unknown,
-            "delegated_nodes": None if cost is None else cost.measures.delegated_nodes,
-            "nodes": None if cost is None else cost.measures.nodes,
-            "delegate_kernels": None if cost is None else cost.measures.delegate_kernels,
-            "multiply_adds": None if cost is None else cost.multiply_adds,
-            "total_multiply_adds": None if cost is None else cost.total_multiply_adds,
+            "alone": None if self.cost is None else _entry(self.cost),
+            "with_others": None if self.with_others is None else _entry(self.with_others),
         }
+
+
+def _entry(cost: Cost) -> dict[str, Any]:
+    measures = cost.measures
+    return {
+        "outcome": measures.outcome,
+        "nodes": measures.nodes,
+        "delegated_nodes": measures.delegated_nodes,
+        "partitions": measures.partitions,
+        "delegate_kernels": measures.delegate_kernels,
+        "border_bytes": measures.border_bytes,
+        "multiply_adds": cost.multiply_adds,
+        "total_multiply_adds": cost.total_multiply_adds,
+    }
 
 
 def result_words(cost: Cost) -> str:
