@@ -6,20 +6,25 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from delegate_sim.delegates.options import Option, as_typed
-from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.printable import counted, printable, share
+
+__all__ = [
+    "counted",
+    "cut",
+    "default_text",
+    "item_list",
+    "message",
+    "name",
+    "node_list",
+    "option_value",
+    "options_text",
+    "ranges",
+    "share",
+    "wrapped",
+]
 
 _LONGEST_NAME = 60
 _LONGEST_MESSAGE = 1000
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 node``, ``1,170 nodes``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def share(part: int, whole: int) -> str:
-    """Return a percentage, rounded down so that 100 % always means all."""
-    return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 
 def option_value(value: object) -> str:

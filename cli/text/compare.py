@@ -11,12 +11,12 @@ from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Si
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import CPU
+from delegate_sim.results.report.verdict import verdict
 
 from ..console.layout import counted, message, name, node_list, option_value, share
 from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements.paragraphs import indented, paragraph
-from .elements.verdict import verdict
 
 _HEADING = "bold"
 _CODE = "yellow"

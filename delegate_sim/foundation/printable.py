@@ -35,5 +35,10 @@ def shortened(text: str, most: int = LONGEST_SAID) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 kernel``, ``2 kernels``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """Return a number with its noun: ``1 node``, ``1,170 nodes``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def share(part: int, whole: int) -> str:
+    """Return a percentage, rounded down so that 100 % always means all."""
+    return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"

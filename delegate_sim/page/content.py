@@ -21,11 +21,11 @@ from ..graph.partition import Subset
 from ..model.model import Model
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
-from ..results.report.measures import measure
-from ..results.report.multiply_adds import compute_of
+from ..results.report.measures import TAKEN, Measures, measure, outcome_text
+from ..results.report.multiply_adds import ComputeTotals, compute_of
 from ..results.report.placement import border_bytes, crossing, node_reasons
 from ..results.report.plan_strip import STATES, node_state
-from ..results.report.tables import run_words
+from ..results.report.verdict import verdict
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..version import __version__
@@ -35,6 +35,8 @@ SCHEMA = "delegate-sim/page/1"
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 1000
+_MOST, _HARDLY_ANY = 0.9, 0.1
+"""The shares of multiply-adds from which, and up to which, a verdict is good or bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,8 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "delegate": run.delegate.name,
         "runtime": str(run.release),
         "options": {key: _text(str(value)) for key, value in options.items() if value not in (None, "", [])},
-        "headline": _text(run_words(run)),
+        "headline": _text(verdict(run, measures)),
+        "grade": _grade(run, measures, compute.totals),
         "measures": {
             **asdict(measures),
             "multiply_adds": compute.multiply_adds,
@@ -173,6 +176,17 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
             for reason in reasons
         ],
     }
+
+
+def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
+    """Return the color of the verdict: ``bad`` for a failure, otherwise by the share of multiply-adds that are delegated.
+
+    A model without multiply-adds is judged by its nodes.
+    """
+    if run.refusal is not None or (measures.outcome not in TAKEN and measures.is_delegated):
+        return "bad"
+    share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
+    return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY or not measures.is_delegated else "part"
 
 
 def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
@@ -269,6 +283,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
     measures = asdict(cost.measures)
+    measures["outcome"] = outcome_text(cost.measures.outcome)
     return {**measures, "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
 
 

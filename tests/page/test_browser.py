@@ -95,10 +95,11 @@ def test_the_page_opens_without_errors_and_draws(opened, name, viewport, scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_the_verdict_says_into_how_many_pieces_and_what_cuts(opened):
+def test_the_verdict_says_how_much_is_delegated_and_what_stays(opened):
     page = opened("targets")
-    assert "cut into 9 partitions" in text(page, "#verdict")
-    assert "FULLY_CONNECTED (6) on the CPU" in text(page, "#verdict")
+    assert "of nodes but 11.1 % of multiply-adds" in text(page, "#verdict")
+    assert "6 FULLY_CONNECTED" in text(page, "#verdict")
+    assert page.locator(".verdict.part").count() == 1
     assert "yielding 9 partitions" in text(page, "#log")
 
 
@@ -162,10 +163,10 @@ def test_a_click_on_the_strip_selects_the_node(opened):
 def test_the_switch_switches(opened):
     page = opened("targets")
     page.select_option("#shown", "1")
-    assert "gpu runs 62 of 63 nodes" in text(page, "#verdict")
+    assert "GPU runs 98.4 % of nodes" in text(page, "#verdict")
     page.click("#targets tbody tr:nth-child(3) button")
     assert page.input_value("#shown") == "2"
-    assert "hexagon runs nothing" in text(page, "#verdict")
+    assert "Hexagon runs none of 63 nodes" in text(page, "#verdict")
     assert page.locator("#targets tr.current").count() == 1
 
 

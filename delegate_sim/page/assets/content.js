@@ -138,15 +138,6 @@ class Side {
     return [...found.values()];
   }
 
-  // Operators that stay on the CPU, most frequent first.
-  operatorsOnCpu() {
-    const counts = new Map();
-    for (let position = 0; position < this.size; position += 1) {
-      if (this.states[position] !== DELEGATED) counts.set(this.op(position), (counts.get(this.op(position)) || 0) + 1);
-    }
-    return [...counts].sort((a, b) => b[1] - a[1]);
-  }
-
   // The same node of another side, or undefined.
   partner(position, other) {
     if (other.data.graph === this.data.graph) return position;

@@ -151,16 +151,8 @@ class Page {
   verdict() {
     const { view, data } = this.side;
     const { measures } = view;
-    const cut = this.side.operatorsOnCpu();
-    const names = cut.slice(0, 3).map(([op, count]) => `${op} (${formatted(count)})`).join(", ");
-    const rest = cut.length > 3 ? ` and ${counted(cut.length - 3, "more operator")}` : "";
-    const kept = cut.length ? ` ${names}${rest} on the CPU.` : "";
-    const whole = measures.delegated_nodes === measures.nodes && measures.nodes > 0;
-    const parts = data.partitioned ? `The graph is cut into ${counted(measures.partitions, "partition")}: ` : "";
-    const verb = measures.delegated_nodes ? `runs ${formatted(measures.delegated_nodes)} of ${counted(measures.nodes, "node")}` : "runs nothing";
-    const start = whole && measures.delegate_kernels === 1 ? `${view.delegate} runs the whole graph in one piece.` : `${parts}${view.delegate} ${verb}${measures.delegate_kernels ? ` in ${counted(measures.delegate_kernels, "kernel")}` : ""}.`;
-    byId("verdict").textContent = view.refusal ? `${view.headline}` : `${start}${kept}`;
-    byId("verdict").parentElement.className = `verdict${view.refusal ? " bad" : measures.delegated_nodes ? "" : " none"}`;
+    byId("verdict").textContent = `${view.headline}.`;
+    byId("verdict").parentElement.className = `verdict ${view.grade}`;
     const fact = (value, name) => make("li", {}, make("b", {}, value), " ", make("span", {}, name));
     byId("facts").replaceChildren(
       fact(formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"),
@@ -177,13 +169,14 @@ class Page {
       const row = make("tr", { class: number === this.shown ? "current" : "" },
         ...(content.models.length > 1 ? [make("td", {}, content.models[other.model].name)] : []),
         make("td", { class: "label" }, link(sideOf(number, 0).title, () => this.show(number))),
-        make("td", { class: "words" }, other.headline),
+        make("td", { class: `words ${other.grade}` }, other.headline),
         make("td", { class: "number" }, formatted(other.measures.partitions)),
         make("td", { class: "number" }, share(other.measures.delegated_nodes, other.measures.nodes)),
+        make("td", { class: "number" }, other.measures.multiply_adds ? share(other.measures.delegated_multiply_adds, other.measures.multiply_adds) : "-"),
         make("td", { class: "number" }, bytesText(other.measures.border_bytes)));
       return row;
     });
-    const headings = [...(content.models.length > 1 ? [["model", ""]] : []), ["target", ""], ["verdict", "words"], ["partitions", "number"], ["delegated", "number"], ["across borders", "number"]];
+    const headings = [...(content.models.length > 1 ? [["model", ""]] : []), ["target", ""], ["verdict", "words"], ["partitions", "number"], ["nodes", "number"], ["multiply-adds", "number"], ["across borders", "number"]];
     byId("targets").replaceChildren(make("thead", {}, make("tr", {}, ...headings.map(([text, kind]) => make("th", { scope: "col", class: kind }, text)))),
       make("tbody", {}, ...rows));
   }

@@ -32,6 +32,23 @@ TAKEN = "delegated"
 OUTCOMES = (TAKEN, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
 """All values of ``Measures.outcome``."""
 
+_OUTCOME_TEXTS = {
+    "none": "takes nothing",
+    REFUSED: "not applied",
+    "restored": "rejects the model",
+    PREDICTED: "predicted to reject the model",
+    FAILS_LATER: "model does not run",
+    NONE_FAILS: "model does not run",
+    NOT_PREPARED: "model does not run",
+    NOT_LOADED: "model is not loaded",
+}
+
+
+def outcome_text(outcome: str) -> str:
+    """Return an outcome in words, for a cell of a table: what the delegate does, or why the model does not run."""
+    return _OUTCOME_TEXTS.get(outcome, outcome)
+
+
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 """The outcomes after which the application cannot run the model at all."""
 

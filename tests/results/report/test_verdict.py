@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim_cli.text.elements.verdict import verdict
+from delegate_sim.results.report.verdict import verdict
 
-MODELS = Path(__file__).resolve().parents[4] / "fixtures" / "models"
+MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""The verdict on a run in one sentence: the share of nodes and of multiply-adds that a delegate runs, or the failure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...foundation.printable import counted, printable, share, shortened
+from ...runtime.interpreter import REFUSED, Run
+from .blockers import main_blocker
+from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, Measures, measure
+from .multiply_adds import Compute, compute_of
+from .outcome_words import OutcomeWords, words_of
+from .placement import dropped_partitions
+
+_LONGEST_REASON = 240
+_LONGEST_OPERATOR = 60
+
+
+def verdict(run: Run, measures: Measures | None = None) -> str:
+    """Return the verdict on a run as a sentence without a period."""
+    measures = measure(run) if measures is None else measures
+    actor, outcome = subject(run), measures.outcome
+    reason = "" if run.refusal is None else shortened(printable(run.refusal.text).rstrip("."), _LONGEST_REASON)
+    if outcome in NOT_RUNNING:
+        return f"The model does not run{_before_failure(actor, measures)}: {reason}"
+    if outcome == PREDICTED:
+        return f"{actor} is predicted to reject the model; everything then runs on the CPU, because {reason}"
+    if reason:
+        verb = "is not applied" if outcome == REFUSED and not run.delegate.is_plugin else "rejects the model"
+        return f"{actor} {verb}; everything runs on the CPU, because {reason}"
+    words = words_of(run.delegate.name)
+    return _shares(run, actor, measures, compute_of(run), words)
+
+
+def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:
+    """Return the shares of nodes and of multiply-adds, such as ``63 % of nodes but 0 % of multiply-adds``."""
+    of_nodes = f"{share(delegated_nodes, nodes)} of nodes"
+    if not total_multiply_adds:
+        return of_nodes
+    # "but" points out that far less work than nodes is delegated.
+    is_less = 2 * multiply_adds * nodes < delegated_nodes * total_multiply_adds
+    return f"{of_nodes} {'but' if is_less else 'and'} {share(multiply_adds, total_multiply_adds)} of multiply-adds"
+
+
+def subject(run: Run) -> str:
+    """Return the delegate's name for the start of a sentence, with the release of the platform behind it."""
+    delegate = run.delegate
+    if delegate.is_plugin:
+        return f"The plugin {delegate.name}"
+    title = delegate.title or delegate.provider_name
+    platform = delegate.behind.platform
+    release = None if platform is None else run.options.get(platform.option)
+    if platform is None or release in (None, platform.alone):
+        return title
+    return f"{title} on {platform.key.capitalize()} {release}"
+
+
+def _before_failure(actor: str, measures: Measures) -> str:
+    actor = actor.replace("The ", "the ", 1)
+    if measures.outcome == FAILS_LATER:
+        return f", although {actor} takes {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}"
+    return f", and {actor} takes no node" if measures.outcome == NONE_FAILS else ""
+
+
+def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: OutcomeWords) -> str:
+    verb = "takes" if run.delegate.is_plugin else "runs"
+    nodes, delegated = measures.nodes, measures.delegated_nodes
+    kernels = measures.delegate_kernels
+    if not nodes:
+        return "The model has no nodes"
+    if delegated == nodes:
+        made = counted(kernels, "partition" if run.delegate.is_plugin else "kernel")
+        return f"{actor} {verb} all nodes ({nodes:,}) in {made}"
+    if not delegated:
+        blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
+        cause = "" if blocker is None or not blocker.op else f", mainly because of {blocker.nodes:,} {_operator(blocker.op)}"
+        return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{cause}"
+    shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
+    return f"{actor} {verb} {shares}; {_staying(run, compute, words)}"
+
+
+def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
+    """Name the operator that keeps most work off the delegate, and count the other nodes."""
+    nodes, work = Counter[str](), Counter[str]()
+    for subgraph in run.subgraphs:
+        for index in subgraph.graph.execution_plan:
+            if index not in subgraph.delegated:
+                op = subgraph.graph.nodes[index].op
+                nodes[op] += 1
+                work[op] += compute.by_node[subgraph.graph.index].get(index, 0)
+    op = max(nodes, key=lambda op: (work[op], nodes[op]))
+    others = nodes.total() - nodes[op]
+    more = f" and {counted(others, 'other node')}" if others else ""
+    limited = sum([len(subset.nodes) for subgraph in run.subgraphs for subset in dropped_partitions(subgraph)])
+    why = f", {limited:,} of them because of the limit on partitions" if limited else ""
+    verb = "stays" if nodes.total() == 1 else "stay"
+    left = "with TFLite's own kernels" if run.delegate.is_applied_by_default else words.left
+    return f"{nodes[op]:,} {_operator(op)}{more} {verb} {left}{why}"
+
+
+def _operator(op: str) -> str:
+    """Return the name of an operator, which may be a custom one from a file, safe to print."""
+    return shortened(printable(op), _LONGEST_OPERATOR)
