@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from delegate_sim.graph.effort import Effort
 from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.results.report.measures import TAKEN, measure
+from delegate_sim.results.report.verdict import verdict
 from delegate_sim.runtime.target import Target
 
+from ..console.layout import counted, name
 from ..console.output_file import output_option
-from ..console.terminal import write, write_file
+from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import all_targets_options
+from ..text.elements.paragraphs import paragraph
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView
@@ -31,6 +36,8 @@ The file needs nothing but a browser: no network, no other file. Several models 
 shown side by side. It needs the package fast-sugiyama, which the extra [report] installs. A model that cannot be read does not
 stop the others; the exit code is then 2.
 """
+
+_VERDICTS_SHOWN = 12
 
 
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -60,8 +67,21 @@ def command(
     if views:
         text = page(views)
         write_file(output, text)
+        write_lines(_verdicts(views))
         write(f"{output}: {len(views):,} {'view' if len(views) == 1 else 'views'}, {len(text.encode('utf-8')):,} bytes\n")
     return models.exit_code
+
+
+def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
+    """Yield the verdict on each of the first views; the page has all of them."""
+    has_several_models = len({id(view.model) for view in views}) > 1
+    for view in views[:_VERDICTS_SHOWN]:
+        measures = measure(view.run)
+        model = f"{name(os.path.basename(view.model.path or '-'))}: " if has_several_models else ""
+        style = "bold" if measures.outcome == TAKEN else "bold red"
+        yield from paragraph(f"{model}{verdict(view.run, measures)}", width(), "", "  ", style=style)
+    if len(views) > _VERDICTS_SHOWN:
+        yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
 
 
 def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool) -> list[PageView]:

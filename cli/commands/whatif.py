@@ -134,10 +134,11 @@ def command(
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
-    search_result = search(diagnose(model, target), aim)
+    diagnosis = diagnose(model, target)
+    search_result = search(diagnosis, aim)
     return Answer(
         lambda: [search_entry(search_result)],
-        lambda: search_lines(search_result, target.delegate.name, width(), verbose),
+        lambda: search_lines(search_result, diagnosis.run, width(), verbose),
         lambda: [searched_row(search_result)],
     )
 

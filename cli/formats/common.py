@@ -13,7 +13,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.report.findings import Finding
-from delegate_sim.results.report.measures import Measures
+from delegate_sim.results.report.measures import Measures, outcome_text
 from delegate_sim.results.report.multiply_adds import ComputeTotals
 from delegate_sim.results.report.outcome_words import words_of
 
@@ -88,7 +88,7 @@ def verdict(results: Results) -> str:
 
 def state(case: Case, command: str) -> str:
     """Return the status of a case in a check. A case in an analysis has no status; its outcome is returned instead."""
-    return case.measures.outcome if case.measures is not None and command != "check" else case.status
+    return outcome_text(case.measures.outcome) if case.measures is not None and command != "check" else case.status
 
 
 def numbers(case: Case) -> list[str]:

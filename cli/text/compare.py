@@ -9,6 +9,7 @@ from delegate_sim.delegates.options import as_typed
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.compare.model_changes import NodeChange
+from delegate_sim.results.report.measures import outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
@@ -222,7 +223,7 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     """Yield rows with a title, the numbers of both sides, and their difference."""
     old, new = a.measures, b.measures
     first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
-    yield "outcome", old.outcome, new.outcome, ""
+    yield "outcome", outcome_text(old.outcome), outcome_text(new.outcome), ""
     yield _row("nodes", old.nodes, new.nodes)
     yield _row("delegated", old.delegated_nodes, new.delegated_nodes)
     yield "share delegated", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""

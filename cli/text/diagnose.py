@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.measures import outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import on_cpu
 
@@ -131,7 +132,7 @@ def _cost_text(cost: Cost, words: OutcomeWords) -> str:
 
 def _change_text(now: Cost, then: Cost) -> str:
     old, new = now.measures, then.measures
-    words = [] if old.outcome == new.outcome else [f"{old.outcome} -> {new.outcome}"]
+    words = [] if old.outcome == new.outcome else [f"{outcome_text(old.outcome)} -> {outcome_text(new.outcome)}"]
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
     words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
     words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.results.report.measures import TAKEN, outcome_text
 
 from ..console.layout import counted, cut, message, name, share
 from ..console.terminal import Line
@@ -84,13 +84,14 @@ def model_name(diagnosis: Diagnosis) -> str:
 
 def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
     measures = diagnosis.now.measures
+    fails = measures.outcome != TAKEN and measures.outcome != "none"
     first = diagnosis.findings[0] if diagnosis.findings else None
     without = None if first is None else first.alone
     return (
         cut(model_name(diagnosis), _MODEL_WIDTH),
         diagnosis.target.delegate.name,
-        f"{measures.delegated_nodes:,} of {measures.nodes:,}",
-        multiply_adds_share(diagnosis.now),
+        outcome_text(measures.outcome) if fails else f"{measures.delegated_nodes:,} of {measures.nodes:,}",
+        "-" if fails else multiply_adds_share(diagnosis.now),
         f"{measures.delegate_kernels:,}",
         f"{measures.border_bytes:,}",
         "" if without is None else f"{multiply_adds_share(without)}, {counted(without.measures.delegate_kernels, 'kernel')}",

@@ -13,7 +13,9 @@ from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import FixPlan, FixStep
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
+from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import words_of
+from delegate_sim.results.report.verdict import share_text, short_verdict
 from delegate_sim.version import __version__
 
 from ..console.layout import counted, message, share
@@ -30,6 +32,8 @@ _OPS = 8
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
     """Yield the text of a fix: the result, the passes, and how much the outputs of the two models differ."""
+    for before, after in zip(plan.before, plan.after, strict=True):
+        yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=_HEADING)
     yield from _wrapped(_answer(plan, fixed), width, style=_HEADING)
     yield Line("")
     for before, after in zip(plan.before, plan.after, strict=True):
@@ -99,6 +103,20 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
         proof = "computes the same, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", {fixed.unread_bytes:,} of them constants that no node reads any more" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
+
+
+def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
+    """Return the verdict on the original model, and on the rewritten one if the target takes more or less of it."""
+    now, then = (
+        short_verdict(standing.target, standing.measures, standing.multiply_adds, standing.total_multiply_adds)
+        for standing in (before, after)
+    )
+    if not plan.is_changed or plan.split is not None or now == then:
+        return now
+    if after.measures.outcome != TAKEN:
+        return f"{now}. Rewritten: {then}"
+    shares = share_text(after.measures.delegated_nodes, after.measures.nodes, after.multiply_adds, after.total_multiply_adds)
+    return f"{now}; rewritten, {shares}"
 
 
 def _hint(plan: FixPlan) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
@@ -51,12 +51,12 @@ def compared_columns() -> Columns:
 
 def searched_columns() -> Columns:
     """Return the columns for the results of searches for causes."""
-    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "removed"), 5, range(5))
+    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "without"), 5, range(5))
 
 
 def released_columns() -> Columns:
     """Return the columns for results by release."""
-    return Columns(("delegate", "loads from", "fully delegated", "newest"), 4, (3,))
+    return Columns(("delegate", "loads from", "fully delegated", "newest", "multiply-adds"), 5, (3, 4))
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
@@ -104,7 +104,7 @@ def searched_row(search: Search) -> Sequence[str]:
         (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
     )
     measures = cost.measures
-    removed = ", ".join([name(cause.name) for cause in search.ways[0].causes]) if search.ways else "all"
+    removed = "; ".join([name(cause.title) for cause in search.ways[0].causes]) if search.ways else "all"
     delegated = share(measures.delegated_nodes, measures.nodes)
     return [
         number,
@@ -121,8 +121,9 @@ def released_row(releases: ReleaseTable) -> Sequence[str]:
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures
-    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome == TAKEN else newest.outcome
-    return [releases.delegate.name, loading, full, delegated]
+    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome == TAKEN else outcome_text(newest.outcome)
+    work = _work(releases.rows[-1].compute.delegated_multiply_adds, releases.rows[-1].compute.multiply_adds)
+    return [releases.delegate.name, loading, full, delegated, work if newest.outcome == TAKEN else "-"]
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
@@ -152,8 +153,9 @@ def shortened(path: str, room: int) -> str:
 
 def _side(side: Side) -> Sequence[str]:
     measures, compute = side.measures, side.compute
-    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else measures.outcome
-    work = _work(compute.delegated_multiply_adds, compute.multiply_adds)
+    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
+    fails = measures.outcome in NOT_RUNNING
+    work = "-" if fails else _work(compute.delegated_multiply_adds, compute.multiply_adds)
     return [delegated, work, f"{measures.delegate_kernels:,}", f"{measures.border_bytes:,}"]
 
 

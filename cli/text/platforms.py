@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.compare.platform_table import PlatformRow
+from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import DELEGATED
 
-from ..console.layout import message
+from ..console.layout import message, share
 from ..console.terminal import Line
 from .elements.measures import measures_text
 from .elements.paragraphs import paragraph
@@ -32,6 +33,8 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     for row in rows:
         measures = row.measures
         text = f"{row.release}: {measures_text(measures, DELEGATED, has_share=True)}"
+        if row.compute.multiply_adds and measures.outcome == TAKEN:
+            text += f", {share(row.compute.delegated_multiply_adds, row.compute.multiply_adds)} of multiply-adds"
         if row.refusal is not None and row.refusal.behind is not None:
             text += f", {row.refusal.code}"
         yield from paragraph(text, width, "  ", "    ")
@@ -51,7 +54,7 @@ def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
     releases = [
         {
             "release": row.release,
-            "measures": asdict(row.measures),
+            "measures": {**asdict(row.measures), **row.compute._asdict()},
             "refusal": None if row.refusal is None else row.refusal.to_dict(),
             "notes": list(row.notes),
         }

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from delegate_sim.results.compare.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
-from delegate_sim.results.report.measures import NONE_FAILS, NOT_LOADED, NOT_PREPARED
+from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.resolver import Loads
@@ -16,6 +16,7 @@ from delegate_sim.version import __version__
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
+from .elements.verdict import verdict_lines
 from .platforms import platform_lines, platforms_entry
 
 SCHEMA = "delegate-sim/releases/2"
@@ -24,8 +25,8 @@ FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 """The name of each family of releases."""
 
 _HEADING = "bold"
-_COLUMNS = ("releases", "loads", "delegated", "partitions", "moved")
-_PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
+_COLUMNS = ("releases", "loads", "delegated", "multiply-adds", "partitions", "moved")
+_PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
@@ -35,6 +36,8 @@ _PLACE = "\0"
 def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
     """Yield a table with a row for each span of releases with equal results, the changes at each span, and a summary."""
     spans = _spans(table.rows)
+    yield from verdict_lines(table.newest, width)
+    yield Line("")
     yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
     rows = [_COLUMNS, *[_cells(span) for span in spans]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -110,17 +113,21 @@ def _alike(row: ReleaseRow) -> tuple[object, ...]:
 def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
     row = span[0]
     measures = row.measures
-    if measures.outcome == NOT_LOADED:
-        return span_text(span), row.loads.value, "not loaded", "", ""
+    moved = f"{sum([len(move.nodes) for move in row.moves]):,}"
+    if measures.outcome in NOT_RUNNING:
+        cells = ("", "", "") if measures.outcome == NOT_LOADED else ("-", "-", moved)
+        return span_text(span), row.loads.value, outcome_text(measures.outcome), *cells
     delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
-    if measures.outcome in (NOT_PREPARED, NONE_FAILS):
-        delegated = "not prepared"
+    if measures.outcome != TAKEN:
+        delegated = outcome_text(measures.outcome)
+    compute = row.compute
     return (
         span_text(span),
         row.loads.value,
         f"{delegated}{'' if row.is_certain else ' ?'}",
+        share(compute.delegated_multiply_adds, compute.multiply_adds) if compute.multiply_adds else "-",
         f"{measures.partitions:,}",
-        f"{sum([len(move.nodes) for move in row.moves]):,}",
+        moved,
     )
 
 
@@ -192,7 +199,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
                 "unloaded_types": list(row.unloaded_types),
                 "lines": list(row.lines),
                 "unloaded": [asdict(one) for one in row.unloaded],
-                "measures": asdict(row.measures),
+                "measures": {**asdict(row.measures), **row.compute._asdict()},
                 "moves": [
                     {
                         "op": move.op,

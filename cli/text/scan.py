@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from delegate_sim.results.report.verdict import share_text
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
 from delegate_sim.scan.totals import TargetTotals, Totals
@@ -13,10 +14,15 @@ from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
 
+_TARGETS_IN_WORDS = 3
+
 
 def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[Line]:
     """Yield a row for each target, the models that could not be read, and the output files."""
     totals = scan.totals
+    if len(totals.targets) <= _TARGETS_IN_WORDS:
+        for target, own in totals.targets.items():
+            yield from paragraph(_verdict(target, own), width, "", "  ", style="bold")
     anew = f"{scan.judged:,} judged now, {scan.unchanged:,} unchanged"
     if scan.is_interrupted:
         stopped = f"Stopped with {totals.models:,} of {counted(models, 'model')} ({anew}); the same command goes on from here"
@@ -24,9 +30,11 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
     else:
         yield Line(f"{counted(models, 'model')}: {anew}", "bold")
     if totals.targets:
-        cells: list[tuple[str, ...]] = [("target", "models", "whole", "in part", "nothing", "no answer", "multiply-adds")]
+        cells: list[tuple[str, ...]] = [
+            ("target", "models", "whole", "in part", "nothing", "fails", "no answer", "nodes", "multiply-adds")
+        ]
         cells += [_cells(target, own) for target, own in totals.targets.items()]
-        yield from map(Line, table(cells, range(1, 7), width, 2))
+        yield from map(Line, table(cells, range(1, 9), width, 2))
     yield from _error_lines(totals, width)
     files = output if output.endswith(".sqlite") else f"{output} and {causes_path(output)}"
     yield Line("")
@@ -35,10 +43,17 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
         yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)}", "cyan")
 
 
+def _verdict(target: str, own: TargetTotals) -> str:
+    """Return the shares of all models together that a target runs, and the number of models on which it fails."""
+    shares = share_text(own.delegated_nodes, own.nodes, own.delegated_multiply_adds, own.multiply_adds)
+    text = f"{target} runs {shares} of {counted(own.models, 'model')}"
+    return f"{text}; it fails on {own.failing:,}, which run on the CPU or not at all" if own.failing else text
+
+
 def _cells(target: str, own: TargetTotals) -> tuple[str, ...]:
-    counts = (own.models, own.whole, own.in_part, own.untouched, own.without_answer)
+    counts = (own.models, own.whole, own.in_part, own.untouched, own.failing, own.without_answer)
     taken = share(own.delegated_multiply_adds, own.multiply_adds) if own.multiply_adds else "-"
-    return (target, *[f"{count:,}" for count in counts], taken)
+    return (target, *[f"{count:,}" for count in counts], share(own.delegated_nodes, own.nodes), taken)
 
 
 def _error_lines(totals: Totals, width: int) -> Iterator[Line]:

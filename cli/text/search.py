@@ -8,14 +8,17 @@ from typing import Any
 
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
+from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
+from delegate_sim.runtime.interpreter import Run
 from delegate_sim.version import __version__
 
-from ..console.layout import counted, message, wrapped
+from ..console.layout import counted, message
 from ..console.terminal import Line
 from .diagnoses import multiply_adds_share
-from .elements.measures import kernels_text, nodes_text
+from .elements.measures import kernels_text, measures_text, nodes_text
 from .elements.paragraphs import paragraph
+from .elements.verdict import verdict_lines
 
 SCHEMA = "delegate-sim/search/2"
 
@@ -24,11 +27,11 @@ _HINT = "cyan"
 _WAYS_SHOWN = 5
 
 
-def search_lines(search: Search, delegate: str, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the text of a search: whether the answer is exact, then each set of causes with the result of fixing it."""
-    words = words_of(delegate)
-    for line in wrapped(_heading(search, words), width):
-        yield Line(line, _HEADING)
+def search_lines(search: Search, run: Run, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the text of a search: the verdict, whether the answer is exact, then each set of causes with its result."""
+    words = words_of(run.delegate.name)
+    yield from verdict_lines(run, width)
+    yield from paragraph(_heading(search, words), width, style=_HEADING)
     shown = search.ways if verbose else search.ways[:_WAYS_SHOWN]
     for way in shown:
         yield Line("")
@@ -65,6 +68,8 @@ def _aim(goal: Goal, words: OutcomeWords) -> str:
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:
+    if cost.measures.outcome != TAKEN:
+        return measures_text(cost.measures, words)
     text = nodes_text(cost.measures, words)
     return text + (f", {multiply_adds_share(cost)} of multiply-adds" if cost.total_multiply_adds else "")
 
@@ -73,7 +78,7 @@ def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
     text = _cost_text(way.cost, words) + (", without:" if way.causes else "")
     yield from paragraph(text, width)
     for cause in way.causes:
-        yield from paragraph(f"- {message(cause.name)}: {message(cause.title)}", width, "  ", "    ")
+        yield from paragraph(f"- {message(cause.title)} ({message(cause.name)})", width, "  ", "    ")
         text = f"{cause.suggestion}: {message(cause.change)}"
         yield from paragraph(text, width, "    ", "      ", style=_HINT)
 

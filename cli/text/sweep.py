@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.measures import outcome_text
 from delegate_sim.sweeping.rows import SweepRow, SweepTarget
 from delegate_sim.sweeping.sweep_result import Swept
 
@@ -173,7 +174,7 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
     return (
         _number(row),
         message(row.conversion.settings.name),
-        measures.outcome,
+        outcome_text(measures.outcome),
         share(measures.delegated_nodes, measures.nodes),
         share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-",
         f"{measures.delegate_kernels:,}",

@@ -183,7 +183,7 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
 
     A model without multiply-adds is judged by its nodes.
     """
-    if run.refusal is not None or (measures.outcome not in TAKEN and measures.is_delegated):
+    if run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY or not measures.is_delegated else "part"

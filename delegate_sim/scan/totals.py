@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..results.report.measures import TAKEN
 from .journal import ScanRows
 from .schema import RUNS, names
 
@@ -12,16 +13,17 @@ _MOST_ERRORS = 5
 
 
 class TargetTotals:
-    """Totals for one target: numbers of completely and partly delegated models, and sums of measures."""
+    """Totals for one target: numbers of models by result, and sums of their measures."""
 
     def __init__(self) -> None:
-        self.models = self.without_answer = self.whole = self.untouched = 0
+        self.models = self.without_answer = self.whole = self.untouched = self.failing = 0
+        self.nodes = self.delegated_nodes = 0
         self.multiply_adds = self.delegated_multiply_adds = 0
 
     @property
     def in_part(self) -> int:
         """Number of models that are delegated in part."""
-        return self.models - self.without_answer - self.whole - self.untouched
+        return self.models - self.without_answer - self.whole - self.untouched - self.failing
 
 
 class Totals:
@@ -57,7 +59,12 @@ class Totals:
         if row["error"]:
             target.without_answer += 1
             return
+        target.nodes += row["nodes"]
+        target.multiply_adds += row["multiply_adds"]
+        if row["outcome"] != TAKEN and row["outcome"] != "none":
+            target.failing += 1
+            return
         target.whole += 0 < row["nodes"] == row["delegated_nodes"]
         target.untouched += not row["delegated_nodes"]
-        target.multiply_adds += row["multiply_adds"]
+        target.delegated_nodes += row["delegated_nodes"]
         target.delegated_multiply_adds += row["delegated_multiply_adds"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.delegates.options import as_typed
-from delegate_sim.results.report.measures import TAKEN, measure
+from delegate_sim.results.report.measures import TAKEN, measure, outcome_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target
@@ -29,7 +29,7 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
         return
     of_all = f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}"
     kernels = f" in {counted(measures.delegate_kernels, 'kernel')}"
-    result = f"{of_all}{kernels}" if measures.outcome == TAKEN else f"{measures.outcome}, {of_all}"
+    result = f"{of_all}{kernels}" if measures.outcome == TAKEN else outcome_text(measures.outcome)
     name = f"{run.delegate.name}: " if is_named else ""
     text = f"{name}An app with the API's defaults ({_changed(run, target)}): {result}; --defaults api"
     yield from paragraph(text, view.width, "", "  ")

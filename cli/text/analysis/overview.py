@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
-from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.report import Report
 
 from ...console.layout import counted, name, share
@@ -100,11 +100,12 @@ def multiply_adds_share(summary: BlockerSummary) -> str:
 
 def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
     measures = summary.measures
+    fails = measures.outcome in NOT_RUNNING
     return (
         delegate,
-        measures.outcome,
-        f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})",
-        multiply_adds_share(summary),
+        outcome_text(measures.outcome),
+        "-" if fails else f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})",
+        "-" if fails else multiply_adds_share(summary),
         f"{measures.partitions:,}",
         f"{measures.delegate_kernels:,}",
         f"{measures.border_bytes:,}",
@@ -117,6 +118,6 @@ def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     if summary is None:
         return "unreadable", "", "", "", ""
     measures = summary.measures
-    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else measures.outcome
+    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
     _, _, _, multiply_adds, _, kernels, border_bytes, blocker = _cells("", summary)
     return nodes, multiply_adds, kernels, border_bytes, blocker

@@ -38,7 +38,7 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
             continue
         taken = places[run.delegate.name]
         lines += paragraph(
-            f"Then {subject(run)} runs {taken:,} of the {counted(left, 'node')} left", width, "", "  ", style=_STYLE
+            f"Then {subject(run.target)} runs {taken:,} of the {counted(left, 'node')} left", width, "", "  ", style=_STYLE
         )
         left -= taken
     return lines

@@ -15,6 +15,7 @@ from ...runtime.interpreter import simulate
 from ...runtime.run import Refusal
 from ...runtime.target import Target
 from ..report.measures import Measures, measure
+from ..report.multiply_adds import ComputeTotals, compute_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class PlatformRow:
     platform: str
     release: str
     measures: Measures
+    compute: ComputeTotals
     refusal: Refusal | None
     notes: tuple[str, ...]
 
@@ -46,6 +48,6 @@ def platform_rows(
         own = {**target.options, platform.option: name}
         run = simulate(model, replace(target, options=own, release=release), cache=cache)
         notes = tuple(delegate.behind.notes(own))
-        rows.append(PlatformRow(platform.key, name, measure(run), run.refusal, notes))
+        rows.append(PlatformRow(platform.key, name, measure(run), compute_of(run).totals, run.refusal, notes))
     left_out = platform.releases[len(rows) :]
     return tuple(rows), (f"{platform.key} {', '.join(left_out)}: {effort.reason}",) if left_out else ()

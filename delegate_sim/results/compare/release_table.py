@@ -18,6 +18,7 @@ from ...runtime.model_loading import load_on
 from ...runtime.resolver import Loads
 from ...runtime.target import Target
 from ..report.measures import TAKEN, Measures, measure
+from ..report.multiply_adds import ComputeTotals, compute_of
 from ..report.placement import node_reasons
 from .platform_table import PlatformRow, platform_rows
 
@@ -60,6 +61,7 @@ class ReleaseRow:
     lines: tuple[str, ...]
     """The runtime's messages about a model that the release does not load."""
     measures: Measures
+    compute: ComputeTotals
     moves: tuple[Move, ...]
     """Changes since the latest earlier release that loads the model; empty if no earlier release loads the model."""
     notes: tuple[str, ...]
@@ -98,6 +100,8 @@ class ReleaseTable:
     delegate: Delegate
     options: OptionValues
     rows: tuple[ReleaseRow, ...]
+    newest: Run
+    """The run on the newest release."""
     platforms: tuple[PlatformRow, ...] = ()
     """The results on the releases of the platform behind the delegate, if it has a platform."""
     not_simulated: tuple[str, ...] = ()
@@ -163,6 +167,7 @@ def release_table(
                 loading.refused_types,
                 loading.lines,
                 measure(run),
+                compute_of(run).totals,
                 moves,
                 message,
                 not is_predicted,
@@ -170,7 +175,7 @@ def release_table(
         )
     not_simulated = (f"{left_out[0]} to {left_out[-1]}: {effort.reason}",) if left_out else ()
     platforms, left_out_platforms = platform_rows(model, target, cache, effort)
-    return ReleaseTable(model, delegate, target.options, tuple(rows), platforms, (*not_simulated, *left_out_platforms))
+    return ReleaseTable(model, delegate, target.options, tuple(rows), run, platforms, (*not_simulated, *left_out_platforms))
 
 
 def _known(delegate: Delegate) -> Sequence[str]:

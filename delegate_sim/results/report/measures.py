@@ -33,19 +33,18 @@ OUTCOMES = (TAKEN, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAI
 """All values of ``Measures.outcome``."""
 
 _OUTCOME_TEXTS = {
-    "none": "takes nothing",
     REFUSED: "not applied",
-    "restored": "rejects the model",
-    PREDICTED: "predicted to reject the model",
-    FAILS_LATER: "model does not run",
-    NONE_FAILS: "model does not run",
-    NOT_PREPARED: "model does not run",
-    NOT_LOADED: "model is not loaded",
+    "restored": "rejected",
+    PREDICTED: "rejected, as predicted",
+    FAILS_LATER: "does not run",
+    NONE_FAILS: "does not run",
+    NOT_PREPARED: "does not run",
+    NOT_LOADED: "not loaded",
 }
 
 
 def outcome_text(outcome: str) -> str:
-    """Return an outcome in words, for a cell of a table: what the delegate does, or why the model does not run."""
+    """Return an outcome in words for a cell of a table: the delegate rejects the model, or the model does not run."""
     return _OUTCOME_TEXTS.get(outcome, outcome)
 
 

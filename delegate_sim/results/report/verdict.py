@@ -6,8 +6,9 @@ from collections import Counter
 
 from ...foundation.printable import counted, printable, share, shortened
 from ...runtime.interpreter import REFUSED, Run
+from ...runtime.target import Target
 from .blockers import main_blocker
-from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, Measures, measure
+from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
@@ -19,7 +20,7 @@ _LONGEST_OPERATOR = 60
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
-    actor, outcome = subject(run), measures.outcome
+    actor, outcome = subject(run.target), measures.outcome
     reason = "" if run.refusal is None else shortened(printable(run.refusal.text).rstrip("."), _LONGEST_REASON)
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}: {reason}"
@@ -42,14 +43,26 @@ def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multi
     return f"{of_nodes} {'but' if is_less else 'and'} {share(multiply_adds, total_multiply_adds)} of multiply-adds"
 
 
-def subject(run: Run) -> str:
+def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
+    """Return the verdict without reasons, for results of which the run is not kept. ``multiply_adds`` are those delegated."""
+    actor, outcome = subject(target), measures.outcome
+    if outcome in NOT_RUNNING:
+        return f"The model does not run{_before_failure(actor, measures)}"
+    verb = "selects" if target.delegate.is_plugin else "runs"
+    if outcome == TAKEN:
+        return f"{actor} {verb} {share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)}"
+    failure = {"restored": "rejects the model", REFUSED: "is not applied", PREDICTED: "is predicted to reject the model"}
+    return f"{actor} {failure.get(outcome, verb + ' no node')}; everything runs on the CPU"
+
+
+def subject(target: Target) -> str:
     """Return the delegate's name for the start of a sentence, with the release of the platform behind it."""
-    delegate = run.delegate
+    delegate = target.delegate
     if delegate.is_plugin:
         return f"The plugin {delegate.name}"
     title = delegate.title or delegate.provider_name
     platform = delegate.behind.platform
-    release = None if platform is None else run.options.get(platform.option)
+    release = None if platform is None else target.options.get(platform.option)
     if platform is None or release in (None, platform.alone):
         return title
     return f"{title} on {platform.key.capitalize()} {release}"

@@ -35,7 +35,9 @@ def source(tmp_path):
 def test_the_plan_is_shown_and_nothing_written(source, run, tmp_path):
     result = run("fix", source, *LEVEL, "--plan")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.splitlines()[0].endswith("nothing is written")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "NNAPI on Android 13 runs 75 % of nodes; rewritten, 100 % of nodes"
+    assert lines[1].endswith("nothing is written")
     assert "neg-as-mul (exact), 1 node" in result.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
 
@@ -126,7 +128,7 @@ def test_a_model_that_no_pass_helps(run, tmp_path):
     chain_model(("ADD", "RELU")).write(tmp_path / "model.tflite")
     result = run("fix", tmp_path / "model.tflite", "--for", "nnapi", "-o", tmp_path / "fixed.tflite")
     assert result.exit_code == 1
-    assert result.stdout.startswith("No pass makes the model better")
+    assert "\nNo pass makes the model better" in result.stdout
     assert not (tmp_path / "fixed.tflite").exists()
 
 
@@ -134,6 +136,7 @@ def test_a_model_that_no_pass_helps(run, tmp_path):
 def test_what_a_plugin_takes_is_delegated(run, tmp_path):
     chain_model(["SHAPE"]).write(tmp_path / "model.tflite")
     words = " ".join(run("fix", tmp_path / "model.tflite", "--for", "npu-google", "--plan").stdout.split())
+    assert words.startswith("The plugin npu-google takes no node; everything runs on the CPU")
     assert "none of 1 node delegated" in words
 
 

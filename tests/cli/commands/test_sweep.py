@@ -72,7 +72,7 @@ def test_the_table_as_text(sweep):
     assert text.index(told) < text.index("calibrated with")
     assert "calibrated with 8 samples of random numbers (seed 0), not of real data" in text
     assert "* 3 float+fixed delegated 100 % 100 % 1" in text
-    assert "restored 0 % 0 % 0 0" in text
+    assert "rejected 0 % 0 % 0 0" in text
     assert "nnapi on litert-2.3: best is row" in text
     assert "for nnapi: dynamic-shape:inputs (row 1)" in text
 
@@ -169,7 +169,7 @@ def test_an_interruption_leaves_the_finished_rows(sweep):
     result = sweep(failures={"float+fixed": KeyboardInterrupt()})
     assert result.exit_code == 130
     assert "1 conversion tried; interrupted" in result.stdout
-    assert "refused" in result.stdout
+    assert "not applied" in result.stdout
     assert "nnapi on litert-2.3: nothing of any conversion is delegated" in result.stdout
 
 

@@ -43,19 +43,19 @@ One in detail: --delegate NAME (all of them: --delegate all)
 
 DYNAMIC = """\
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
-  delegate      outcome    delegated  multiply-adds  partitions  kernels
-  nnapi         refused      0 (0 %)              -           0        0
-  gpu           refused      0 (0 %)              -           0        0
-  mldrift       refused      0 (0 %)              -           0        0
-  vx            none         0 (0 %)              -           0        0
-  vx-nxp        none         0 (0 %)              -           0        0
-  coreml        refused      0 (0 %)              -           0        0
-  hexagon       refused      0 (0 %)              -           0        0
-  xnnpack       none         0 (0 %)              -           0        0
-  npu-google    delegated  1 (100 %)              -           1        1
-  npu-intel     delegated  1 (100 %)              -           1        1
-  npu-mediatek  delegated  1 (100 %)              -           1        1
-  npu-samsung   delegated  1 (100 %)              -           1        1
+  delegate      outcome      delegated  multiply-adds  partitions  kernels
+  nnapi         not applied    0 (0 %)              -           0        0
+  gpu           not applied    0 (0 %)              -           0        0
+  mldrift       not applied    0 (0 %)              -           0        0
+  vx            none           0 (0 %)              -           0        0
+  vx-nxp        none           0 (0 %)              -           0        0
+  coreml        not applied    0 (0 %)              -           0        0
+  hexagon       not applied    0 (0 %)              -           0        0
+  xnnpack       none           0 (0 %)              -           0        0
+  npu-google    delegated    1 (100 %)              -           1        1
+  npu-intel     delegated    1 (100 %)              -           1        1
+  npu-mediatek  delegated    1 (100 %)              -           1        1
+  npu-samsung   delegated    1 (100 %)              -           1        1
 
   delegate      border bytes  first blocker
   nnapi                    0  RESHAPE 1: dynamic-tensors
@@ -131,7 +131,7 @@ def test_a_restored_run_names_the_failure(run, tmp_path):
         "analyze", tmp_path / "model.tflite", "--disable-nnapi-cpu=false", "--android=none", COLUMNS="120"
     ).stdout.splitlines()
     assert [row.split() for row in rows if row.startswith("  nnapi ")] == [
-        ["nnapi", "restored", "0", "(0", "%)", "-", "0", "0", "0", "nnapi-empty-pool"]
+        ["nnapi", "rejected", "0", "(0", "%)", "-", "0", "0", "0", "nnapi-empty-pool"]
     ]
 
 
