@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from ...runtime.interpreter import Run, SubgraphRun
 
@@ -81,3 +82,33 @@ def _spans(run: SubgraphRun) -> Iterator[Span]:
             gathered.append(index)
         if gathered:
             yield Span(state, tuple(gathered))
+
+
+_COLORS = {DELEGATED: "#1f7a6d", REFUSED: "#c2501a", LEFT: "#a98109", MIXED: "#7b6a9e"}
+"""The colors of cells in HTML."""
+_MOST_CELLS = 400
+"""The largest number of cells in HTML."""
+
+
+def strip_picture(run: Run) -> str:
+    """Return an HTML element that shows the state of each node in execution order; an empty string for a model without nodes."""
+    from html import escape  # only notebooks need it
+
+    lengths = run_lengths(run)
+    states, size = cells(lengths, _MOST_CELLS)
+    if not states:
+        return ""
+    total = sum([count for _, count in lengths])
+    delegated = sum([count for state, count in lengths if state == DELEGATED])
+    words = f"{run.delegate.name}: {delegated:,} of {total:,} nodes on the delegate, in {len(lengths):,} pieces in running order"
+    words += "" if size == 1 else f"; a cell is {size:,} nodes"
+    drawn = "".join(
+        [
+            f'<div style="flex:{len(list(members))};background:{_COLORS[state]};margin-right:1px"></div>'
+            for state, members in groupby(states)
+        ]
+    )
+    return (
+        f'<div role="img" aria-label="{escape(words)}" title="{escape(words)}" '
+        f'style="display:flex;height:16px;max-width:900px;margin:4px 0">{drawn}</div>'
+    )

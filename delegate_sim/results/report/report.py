@@ -133,7 +133,7 @@ class Report(Shown):
         return self.viewer
 
     def _picture(self) -> str:
-        from .plan_strip_html import strip_picture
+        from .plan_strip import strip_picture
 
         return "".join([strip_picture(run) for run in self.runs])
 
