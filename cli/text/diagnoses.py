@@ -84,7 +84,7 @@ def model_name(diagnosis: Diagnosis) -> str:
 
 def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
     measures = diagnosis.now.measures
-    fails = measures.outcome != TAKEN and measures.outcome != "none"
+    fails = measures.outcome not in (TAKEN, "none")
     first = diagnosis.findings[0] if diagnosis.findings else None
     without = None if first is None else first.alone
     return (
