@@ -112,19 +112,19 @@ sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PAT
 gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write
 
-fix-table: setup  ## remake the tables of docs/fix.md, where ../shared exists (ARGS=--help)
+fix-table: setup  ## remake the tables of docs/appendix/fix.md and docs/passes.md, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.corpus_tables.fixes --write $(ARGS)
 
 SWEEP ?= sweep-models
 
-sweep-models:  ## write the source models of docs/sweep.md (TENSORFLOW and TORCH are Pythons with these)
+sweep-models:  ## write the source models of docs/appendix/sweep.md (TENSORFLOW and TORCH are Pythons with these)
 	$(TENSORFLOW) -m tools.sweep.source_models $(SWEEP) keras
 	$(TORCH) -m tools.sweep.source_models $(SWEEP) torch onnx
 
-sweep-table: setup  ## remake the tables of docs/sweep.md from these (ARGS='--python PATH ...' names the converters)
+sweep-table: setup  ## remake the tables of docs/appendix/sweep.md from these (ARGS='--python PATH ...' names the converters)
 	$(BIN)/python -m tools.sweep.table --models $(SWEEP) --write $(ARGS)
 
-peers: setup  ## remake the table in docs/analyzer.md that compares with TensorFlow's analyzer
+peers: setup  ## remake the table in docs/appendix/analyzer.md that compares with TensorFlow's analyzer
 	for version in $$($(BIN)/python -c 'from tools.upstream.model_analyzer import VERSIONS as v; print(*v)'); do \
 	  test -x .venv-tensorflow-$$version/bin/python || { \
 	    $(PYTHON) -m venv .venv-tensorflow-$$version && \
@@ -139,13 +139,13 @@ peer-costs: setup  ## remake benchmarks/peer_costs.md: time and memory of other 
 rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFLOW is a Python with it and this package's needs)
 	$(TENSORFLOW) -m tools.upstream.$@ $(if $(filter advice,$@),--write)
 
-model-types: setup  ## remake docs/model-types.md from the converted models, where ../shared exists
+model-types: setup  ## remake docs/appendix/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.model_types
 
 android-releases: setup  ## remake the table in docs/targets.md of what Android's NNAPI runtime accepts, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.android_releases
 
-releases: setup  ## remake docs/releases.md from the converted models, where ../shared exists
+releases: setup  ## remake docs/appendix/releases.md from the converted models, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.releases
 
 driver-profiles: setup  ## how many driver profiles learnt from logs reproduce the device

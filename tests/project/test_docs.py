@@ -38,7 +38,7 @@ def test_the_python_interface_is_documented_as_it_is():
 
 
 def test_the_passes_of_fix_are_documented_as_they_are():
-    written = (DOCS / "fix.md").read_text(encoding="utf-8")
+    written = (DOCS / "passes.md").read_text(encoding="utf-8")
     assert written == with_section(written, "passes", passes_table()), "run `make fix-table ARGS='--seconds 0'`"
 
 
@@ -47,7 +47,7 @@ def test_the_suggestions_are_documented_as_they_are():
 
 
 def test_every_release_that_installs_is_measured_and_loads_what_is_said():
-    rows = [line.strip("| ").split(" | ") for line in (DOCS / "loading.md").read_text(encoding="utf-8").splitlines()]
+    rows = [line.strip("| ").split(" | ") for line in (DOCS / "appendix" / "loading.md").read_text(encoding="utf-8").splitlines()]
     measured = {row[0]: row[2:5] for row in rows if len(row) == 7 and row[2].isdigit()}
     assert {(models, differences) for models, _, differences in measured.values()} == {("200", "0")}
     families = {"ai-edge-litert": "litert", "tensorflow-cpu": "tf", "tflite-runtime": "tf"}
@@ -62,4 +62,4 @@ def test_every_release_that_installs_is_measured_and_loads_what_is_said():
 def test_the_page_of_releases_is_as_the_tool_makes_it():
     """The first of three models, for time's sake."""
     made = "\n".join(islice(releases.sections(), 2))
-    assert (DOCS / "releases.md").read_text(encoding="utf-8").startswith(made), "run `make releases`"
+    assert (DOCS / "appendix" / "releases.md").read_text(encoding="utf-8").startswith(made), "run `make releases`"

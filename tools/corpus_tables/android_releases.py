@@ -1,6 +1,6 @@
 """Write the table in docs/targets.md: what Android's NNAPI runtime does to models that the delegate takes whole.
 
-Run by ``make android-releases``, over the models of ``docs/model-types.md``.
+Run by ``make android-releases``, over the models of ``docs/appendix/model-types.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fix the models of ../shared for every delegate, and make the table of docs/fix.md (``make fix-table``).
+"""Fix the models of ../shared for every delegate, and make the table of docs/appendix/fix.md (``make fix-table``).
 
 Weights in those files are zeroed or patterns; zeroed ones are filled with random numbers first, so that both models have
 something to compute. A sample is as good as the models are many: ``--every 10`` takes one in ten, another one for each delegate.
@@ -36,7 +36,8 @@ from tools.docs.sections import with_section
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "corpus"
-PAGE = ROOT / "docs" / "fix.md"
+PAGE = ROOT / "docs" / "appendix" / "fix.md"
+PASSES_PAGE = ROOT / "docs" / "passes.md"
 CORPORA = ("keras.zip", "real.zip")
 _SMALL = 4096
 _HEADINGS = (
@@ -213,14 +214,14 @@ def main() -> None:
     parser.add_argument("--allow", default="rounding", choices=[kind.name.lower() for kind in Exactness])
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; a later call goes on")
     parser.add_argument("--records", default="fix-records.jsonl", help="where records are kept between calls")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/fix.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/appendix/fix.md and docs/passes.md")
     arguments = parser.parse_args()
     with one_process():
         run(arguments)
     text = table(_records(Path(arguments.records)))
     if arguments.write:
-        page = with_section(PAGE.read_text("utf-8"), "passes", passes_table())
-        PAGE.write_text(with_section(page, "table", text), "utf-8")
+        PASSES_PAGE.write_text(with_section(PASSES_PAGE.read_text("utf-8"), "passes", passes_table()), "utf-8")
+        PAGE.write_text(with_section(PAGE.read_text("utf-8"), "table", text), "utf-8")
     else:
         print(text)
 

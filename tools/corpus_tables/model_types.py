@@ -1,4 +1,4 @@
-"""Write ``docs/model-types.md`` and a table of ``docs/npu.md``: the share that each delegate takes, by how models were converted.
+"""Write ``docs/appendix/model-types.md`` and a table of ``docs/npu.md``: delegated shares by converter settings.
 
 Run by ``make model-types``, over the converted models of ``../shared``.
 """
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
 MODELS = CORPUS / "keras.zip"
 PROVENANCE = CORPUS / "keras-provenance.json.gz"
-DOCUMENT = ROOT / "docs" / "model-types.md"
+DOCUMENT = ROOT / "docs" / "appendix" / "model-types.md"
 PLUGINS_PAGE = ROOT / "docs" / "npu.md"
 DELEGATES = tuple(name for name in DELEGATE_NAMES if name not in PLUGIN_NAMES)
 DEFAULTS = "benchmark"

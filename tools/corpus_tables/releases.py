@@ -1,4 +1,4 @@
-"""Write ``docs/releases.md``: how releases of the runtime delegate three converted models.
+"""Write ``docs/appendix/releases.md``: how releases of the runtime delegate three converted models.
 
 Run by ``make releases``, over the converted models of ``../shared``.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT.parent / "shared" / "corpus" / "keras.zip"
-DOCUMENT = ROOT / "docs" / "releases.md"
+DOCUMENT = ROOT / "docs" / "appendix" / "releases.md"
 EXAMPLES = (
     ("float16 weights", "mobilebert_l4.f16.tf215.tflite"),
     ("int8", "convnext_like.int8.tf221.tflite"),

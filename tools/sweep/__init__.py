@@ -1,1 +1,1 @@
-"""Source models for ``docs/sweep.md``, and the generator of its tables."""
+"""Source models for ``docs/appendix/sweep.md``, and the generator of its tables."""

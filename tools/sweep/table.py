@@ -1,4 +1,4 @@
-"""Sweep the source models of ``tools.sweep.source_models``, and make the tables of docs/sweep.md (``make sweep-table``).
+"""Sweep the source models of ``tools.sweep.source_models``, and make the tables of docs/appendix/sweep.md (``make sweep-table``).
 
 ``--python`` names the Pythons that have the converters. The result of each model is kept in a file of records, so that a call
 that is stopped goes on with the next; conversions are kept in a folder of their own. The model is then diagnosed in float, and
@@ -33,7 +33,7 @@ from delegate_sim_cli.formats.conversions import conversions_markdown
 from tools.docs.sections import with_section
 from tools.sweep.source_models import MODELS, SourceModel
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "sweep.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "appendix" / "sweep.md"
 TARGETS: Mapping[str, Mapping[str, Any]] = {
     "nnapi": {"nnapi_runtime": "13"},
     "gpu": {},
@@ -49,7 +49,7 @@ EXAMPLES = {
     "torch-example": "torch/text_encoder.pt2",
     "onnx-example": "onnx/detector.onnx",
 }
-"""The models that docs/sweep.md shows in full, by the mark that their tables stand in."""
+"""The models that docs/appendix/sweep.md shows in full, by the mark that their tables stand in."""
 _ALIKE = 0.005
 """Shares that differ by less agree."""
 
@@ -238,7 +238,7 @@ def main() -> None:
     parser.add_argument("--python", action="append", help="a Python that has converters")
     parser.add_argument("--cache", default="sweep-conversions", help="where conversions are kept")
     parser.add_argument("--records", default="sweep-records.jsonl", help="where records are kept between calls")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/sweep.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/appendix/sweep.md")
     arguments = parser.parse_args()
     run(arguments)
     records = _records(Path(arguments.records))

@@ -3,7 +3,7 @@
 Needs TensorFlow (``make advice``). Each case is a small network in a setting of the converter, and a delegate. It is converted as
 given, diagnosed, and converted again with the change that ranks first: inputs of a fixed size, other types, or a layer written as
 the suggestion says. The model that came out is analyzed, and its numbers are held against the predicted ones. A first advice
-whose result is not simulated does not agree. Writes the table to ``docs/advice.md`` with ``--write``.
+whose result is not simulated does not agree. Writes the table to ``docs/appendix/advice.md`` with ``--write``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "advice.md"
+DOCUMENT = ROOT / "docs" / "appendix" / "advice.md"
 
 _HEAD = """\
 # Advice that was followed

@@ -9,7 +9,7 @@ of this project (``tools/upstream/resolver_versions.py`` says how to install one
 
 ``python -m tools.upstream.loading compare DIRECTORY`` holds every file of the directory against delegate_sim: whether the model
 loads, the lines that say why not, and whether the CPU kernels of its first subgraph can be prepared, with the node at fault.
-The exit code is 1 if loading differs anywhere; preparing is shown beside it. ``--write`` makes ``docs/loading.md`` of it.
+The exit code is 1 if loading differs anywhere; preparing is shown beside it. ``--write`` writes ``docs/appendix/loading.md``.
 
 The interpreter is made with ``BuiltinOpResolver`` without default delegates. Models with custom operators that it does not have
 count for loading alone.
@@ -38,7 +38,7 @@ _CRASH = "crash"
 _FAILED_NODE = re.compile(r"Node number (\d+) \(([^()]*)\) failed to prepare")
 
 
-_DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "loading.md"
+_DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "appendix" / "loading.md"
 _PAGE = """\
 # Which models each runtime loads
 

@@ -1,4 +1,4 @@
-"""Compare TensorFlow's model analyzer with what the GPU delegate does: the table of docs/analyzer.md.
+"""Compare TensorFlow's model analyzer with what the GPU delegate does: the table of docs/appendix/analyzer.md.
 
 Run by ``make peers``, which first makes an environment with TensorFlow for each of ``VERSIONS``; with ``--write`` the table
 in that page is replaced.
@@ -16,7 +16,7 @@ import delegate_sim
 from tools.docs.sections import with_section
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "analyzer.md"
+PAGE = ROOT / "docs" / "appendix" / "analyzer.md"
 VERSIONS = ("2.17.1", "2.20.0")
 """Releases of TensorFlow: the last whose analyzer still looked at operators, and a later one."""
 MODELS = (
