@@ -25,7 +25,7 @@ from ..results.report.measures import TAKEN, Measures, measure, outcome_text
 from ..results.report.multiply_adds import ComputeTotals, compute_of
 from ..results.report.placement import border_bytes, crossing, node_reasons
 from ..results.report.plan_strip import STATES, node_state
-from ..results.report.verdict import verdict
+from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..version import __version__
@@ -156,6 +156,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "runtime": str(run.release),
         "options": {key: _text(str(value)) for key, value in options.items() if value not in (None, "", [])},
         "headline": _text(verdict(run, measures)),
+        "summary": _text(verdict_summary(run, measures)),
         "grade": _grade(run, measures, compute.totals),
         "measures": {
             **asdict(measures),
@@ -185,8 +186,10 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
     """
     if run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
+    if not measures.is_delegated:
+        return "none"
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
-    return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY or not measures.is_delegated else "part"
+    return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
 
 
 def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:

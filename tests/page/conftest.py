@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.page.document import page
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from tests.support.hostile_names import hostile_model
+from tests.support.models import chain_model
 from tests.support.pages import MODELS, views
 
 
@@ -24,6 +26,9 @@ def pages(_library, tmp_path_factory):
         "models": page(views(block, str(MODELS / "mobilenet_block.tflite"))),
         "hostile": page(views(hostile_model().bytes())),
         "subgraphs": page(views(str(MODELS / "several_subgraphs.tflite"))),
+        "fails": page(views(str(MODELS / "cannot_prepare.tflite"), delegates=("vx", "nnapi"))),
+        "many": page(views(block, delegates=DELEGATE_NAMES)),
+        "empty": page(views(chain_model(()).bytes())),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

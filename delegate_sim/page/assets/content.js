@@ -1,14 +1,16 @@
 // The content as objects: one Side for each view and subgraph, with what can be derived from the data.
 
 const content = JSON.parse(document.getElementById("content").textContent);
-const [DELEGATED, REFUSED, LEFT] = [0, 1, 2];
-const STATE_WORDS = ["on the delegate", "on the CPU, refused", "on the CPU, though accepted"];
+// The last state is that of nodes which the delegate takes, although the run then fails.
+const [DELEGATED, REFUSED, LEFT, TAKEN] = [0, 1, 2, 3];
+const STATES = [...content.states, "taken"];
+const STATE_WORDS = ["on the delegate", "on the CPU, refused", "on the CPU, though accepted", "taken by the delegate, which then fails"];
 
 const byId = (id) => document.getElementById(id);
 const numbers = new Intl.NumberFormat("en-US");
 const formatted = (number) => numbers.format(number);
 const counted = (number, noun) => `${formatted(number)} ${noun}${number === 1 ? "" : "s"}`;
-const share = (part, whole) => (whole ? `${Math.floor((part * 1000) / whole) / 10} %` : "0 %");
+const share = (part, whole) => (whole ? `${Math.floor((part * 1000) / whole) / 10}\u00a0%` : "0\u00a0%");
 
 function bytesText(bytes) {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
@@ -32,9 +34,9 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-// A text that is broken into lines after the separators of names, and elsewhere only if a part of a name is too long for a line.
+// A text that may break after the separators in names, but not before a percent sign.
 function breakable(text) {
-  return make("span", {}, ...text.split(/(?<=[_/;:.])(?=\w)/).flatMap((part, number) => (number ? [make("wbr"), part] : [part])));
+  return make("span", {}, ...text.replaceAll(" %", "\u00a0%").split(/(?<=[_/;:])(?=\w)|(?<=\.)(?=[a-z])/i).flatMap((part, number) => (number ? [make("wbr"), part] : [part])));
 }
 
 function operatorList(operators) {
@@ -43,7 +45,8 @@ function operatorList(operators) {
 
 // The state of the first node of a partition.
 function boxState(side, partition) {
-  return partition.delegated ? DELEGATED : side.states[partition.nodes[0]] === LEFT ? LEFT : REFUSED;
+  if (partition.delegated) return side.fails ? TAKEN : DELEGATED;
+  return side.states[partition.nodes[0]] === LEFT ? LEFT : REFUSED;
 }
 
 function operatorsText(partition) {
@@ -60,7 +63,8 @@ class Side {
     this.data = this.view.subgraphs[subgraph];
     this.graph = content.graphs[this.data.graph];
     this.size = this.graph.nodes.length;
-    this.states = this.data.states;
+    this.fails = this.view.grade === "bad";
+    this.states = this.fails ? this.data.states.map((state) => (state === DELEGATED ? TAKEN : state)) : this.data.states;
     this.positions = new Map(this.graph.nodes.map((node, position) => [node, position]));
     this.order = this.data.partitions.flatMap((partition) => partition.nodes);
     this.place = new Map(this.order.map((position, place) => [position, place]));
@@ -86,11 +90,16 @@ class Side {
   }
 
   get title() {
-    const options = Object.entries(this.view.options).map(([key, value]) => `${key}=${value}`);
-    const same = content.views.filter(
-      (other) => other.model === this.view.model && other.delegate === this.view.delegate && other.runtime === this.view.runtime,
-    );
-    return `${this.view.delegate} on ${this.view.runtime}${same.length > 1 ? ` (${options.join(", ")})` : ""}`;
+    const { model, delegate, runtime, options } = this.view;
+    const same = content.views.filter((other) => other.model === model && other.delegate === delegate && other.runtime === runtime);
+    const keys = [...new Set(same.flatMap((other) => Object.keys(other.options)))];
+    // Options tell targets apart where they differ.
+    const differing = keys.filter((key) => same.some((other) => other.options[key] !== options[key]));
+    return `${delegate} on ${runtime}${differing.length ? ` (${differing.map((key) => `${key}=${options[key] ?? "-"}`).join(", ")})` : ""}`;
+  }
+
+  get label() {
+    return `${this.model.name}: ${this.title}`;
   }
 
   op(position) {
@@ -107,7 +116,7 @@ class Side {
   }
 
   place_word(position) {
-    return this.states[position] === DELEGATED ? this.view.delegate : "CPU";
+    return [DELEGATED, TAKEN].includes(this.states[position]) ? this.view.delegate : "CPU";
   }
 
   sources(position) {

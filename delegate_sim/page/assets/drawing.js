@@ -14,10 +14,10 @@ let theme = {};
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
   const names = ["ground", "paper", "ink", "faint", "line", "accent", "delegated", "refused", "left", "mixed",
-    "delegated-soft", "refused-soft", "left-soft", "bad", "mark", "edge"];
+    "taken", "delegated-soft", "refused-soft", "left-soft", "taken-soft", "bad", "mark", "edge"];
   theme = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-  theme.states = [theme.delegated, theme.refused, theme.left];
-  theme.soft = [theme["delegated-soft"], theme["refused-soft"], theme["left-soft"]];
+  theme.states = STATES.map((state) => theme[state]);
+  theme.soft = STATES.map((state) => theme[`${state}-soft`]);
   theme.font = getComputedStyle(document.body).fontFamily;
 }
 
@@ -74,9 +74,9 @@ class Drawing {
     this.fits = true;
     this.places = undefined;
     this.canvas.setAttribute("aria-label",
-      `Graph of ${side.model.name}, ${side.title}: ${counted(side.size, "node")} in ` +
+      `Graph of ${side.label}: ${counted(side.size, "node")} in ` +
       `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes; the lists say the same.`);
-    this.element.firstChild.textContent = `${side.model.name}: ${side.title}`;
+    this.element.firstChild.textContent = side.label;
     this.fit();
   }
 
@@ -368,7 +368,8 @@ class Drawing {
     const [width, height] = [NODE.width * scale, NODE.height * scale];
     const [right, bottom] = [this.canvas.clientWidth, this.canvas.clientHeight];
     const shown = [];
-    const paths = [0, 1, 2, 3].map(() => new Path2D());
+    const paths = STATES.map(() => new Path2D());
+    const unmarked = new Path2D();
     const marks = new Path2D();
     const moved = new Path2D();
     const lines = new Path2D();
@@ -391,11 +392,12 @@ class Drawing {
         const [left, top] = [x[position] * scale + this.x, y[position] * scale + this.y];
         if (left > right || top > bottom || left + width < 0 || top + height < 0) continue;
         shown.push(position);
-        const path = this.marks && !this.marks.has(position) ? paths[3] : paths[side.states[position]];
+        const path = this.marks && !this.marks.has(position) ? unmarked : paths[side.states[position]];
         if (corner) path.roundRect(left, top, width, height, corner);
         else path.rect(left, top, width, height);
         if (corner && this.marks && this.marks.has(position)) marks.rect(left - 2, top - 2, width + 4, height + 4);
-        if (differing && differing.has(position)) moved.rect(left - 3, top - 3, width + 6, height + 6);
+        const around = corner ? 3 : 0;
+        if (differing && differing.has(position)) moved.rect(left - around, top - around, width + 2 * around, height + 2 * around);
       }
     }
     context.lineWidth = 1;
@@ -409,12 +411,13 @@ class Drawing {
     });
     context.fillStyle = theme.edge;
     context.globalAlpha = 0.4;
-    context.fill(paths[3]);
+    context.fill(unmarked);
     context.globalAlpha = 1;
     context.strokeStyle = theme.mark;
     context.lineWidth = 2.5;
     context.stroke(marks);
-    context.setLineDash([5, 3]);
+    if (corner) context.setLineDash([5, 3]);
+    else context.lineWidth = 1;
     context.strokeStyle = theme.bad;
     context.stroke(moved);
     context.setLineDash([]);

@@ -51,9 +51,10 @@ class Page {
     const most = Math.max(...content.views.map((view) => view.subgraphs.length));
     byId("subgraph-label").hidden = most < 2;
     for (let number = 0; number < most; number += 1) byId("subgraph").append(make("option", { value: number }, String(number)));
-    const used = new Set(content.views.flatMap((view) => view.subgraphs.flatMap((subgraph) => subgraph.states)));
+    const used = new Set(content.views.flatMap((view) => view.subgraphs.flatMap((subgraph) => subgraph.states
+      .map((state) => (state === DELEGATED && view.grade === "bad" ? TAKEN : state)))));
     byId("legend").append(...[...used].sort().map((number) => make("span", {},
-      make("span", { class: `swatch ${content.states[number]}`, "aria-hidden": "true" }), STATE_WORDS[number])));
+      make("span", { class: `swatch ${STATES[number]}`, "aria-hidden": "true" }), STATE_WORDS[number])));
     byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. What is shown is simulated by the delegate's rules; ` +
       "multiply-adds and bytes are counts, not an estimate of latency."));
     this.tabs = [["causes", "Causes"], ["node", "Node"], ["borders", "Borders"], ["nodes", "Nodes"], ["differences", "Differences"]];
@@ -141,44 +142,19 @@ class Page {
     }));
     byId("tab-differences").hidden = this.other < 0;
     if (this.other < 0 && this.tab === "differences") this.tab = "causes";
-    this.verdict();
+    this.verdicts(shown);
     this.setClosed(this.closed);
     this.showTab(this.tab);
     this.strips.forEach((strip) => strip.paint());
     this.drawings.forEach((drawing) => drawing.resized());
   }
 
-  verdict() {
-    const { view, data } = this.side;
-    const { measures } = view;
-    byId("verdict").textContent = `${view.headline}.`;
-    byId("verdict").parentElement.className = `verdict ${view.grade}`;
-    const fact = (value, name) => make("li", {}, make("b", {}, value), " ", make("span", {}, name));
-    byId("facts").replaceChildren(
-      fact(formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"),
-      fact(formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? "delegate kernel" : "delegate kernels"),
-      fact(share(measures.delegated_nodes, measures.nodes), `of nodes on ${view.delegate}`),
-      fact(formatted(measures.nodes - measures.delegated_nodes), "nodes on the CPU"),
-      ...(measures.multiply_adds ? [fact(share(measures.delegated_multiply_adds, measures.multiply_adds), "of multiply-adds delegated")] : []),
-      fact(bytesText(measures.border_bytes), "across borders"));
-    byId("refusal").textContent = view.refusal ? [`${view.refusal.code}: ${view.refusal.message}`, view.refusal.hint].filter(Boolean).join(". ") : "";
-    byId("log").textContent = [...view.log_lines, ...view.warnings.map((warning) => `warning: ${warning}`)].join("\n");
-    byId("log").hidden = !byId("log").textContent;
-    byId("strip-note").textContent = `in running order, a cell for each node${data.partitioned ? ", a gap at each border" : ""}`;
-    const rows = content.views.map((other, number) => {
-      const row = make("tr", { class: number === this.shown ? "current" : "" },
-        ...(content.models.length > 1 ? [make("td", {}, content.models[other.model].name)] : []),
-        make("td", { class: "label" }, link(sideOf(number, 0).title, () => this.show(number))),
-        make("td", { class: `words ${other.grade}` }, other.headline),
-        make("td", { class: "number" }, formatted(other.measures.partitions)),
-        make("td", { class: "number" }, share(other.measures.delegated_nodes, other.measures.nodes)),
-        make("td", { class: "number" }, other.measures.multiply_adds ? share(other.measures.delegated_multiply_adds, other.measures.multiply_adds) : "-"),
-        make("td", { class: "number" }, bytesText(other.measures.border_bytes)));
-      return row;
-    });
-    const headings = [...(content.models.length > 1 ? [["model", ""]] : []), ["target", ""], ["verdict", "words"], ["partitions", "number"], ["nodes", "number"], ["multiply-adds", "number"], ["across borders", "number"]];
-    byId("targets").replaceChildren(make("thead", {}, make("tr", {}, ...headings.map(([text, kind]) => make("th", { scope: "col", class: kind }, text)))),
-      make("tbody", {}, ...rows));
+  verdicts(shown) {
+    const labels = shown.length > 1 ? shown.map((side, number) => `${"AB"[number]}: ${side.label}`) : [];
+    byId("verdicts").replaceChildren(...shown.map((side, number) => verdictCard(side, labels[number])));
+    byId("verdicts").className = shown.length > 1 ? "two" : "";
+    byId("targets").replaceChildren(targetsTable(this));
+    byId("strip-note").textContent = `in running order, a cell for each node${this.side.data.partitioned ? ", a gap at each border" : ""}`;
   }
 
   setClosed(closed) {
@@ -205,6 +181,7 @@ class Page {
   }
 
   showTab(name) {
+    const inPanel = document.activeElement.closest("[role=tabpanel]");
     this.tab = name;
     for (const [other] of this.tabs) {
       byId(`tab-${other}`).setAttribute("aria-selected", String(other === name));
@@ -212,6 +189,8 @@ class Page {
       byId(`panel-${other}`).hidden = other !== name;
     }
     this.fillPanels();
+    // What had the focus may be gone: a link in a list that leads to a node.
+    if (inPanel) byId(`panel-${name}`).focus();
   }
 
   fillPanels() {

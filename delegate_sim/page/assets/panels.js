@@ -4,11 +4,11 @@ const ROWS_SHOWN = 200;
 
 function tag(side, position) {
   const state = side.states[position];
-  return make("span", { class: `tag ${content.states[state]}` }, `${side.place_word(position)}${state === LEFT ? ", though accepted" : ""}`);
+  return make("span", { class: `tag ${STATES[state]}` }, `${side.place_word(position)}${state === LEFT ? ", though accepted" : ""}`);
 }
 
 function placeTag(side, partition) {
-  return make("span", { class: `tag ${content.states[boxState(side, partition)]}` }, partition.delegated ? side.view.delegate : "CPU");
+  return make("span", { class: `tag ${STATES[boxState(side, partition)]}` }, partition.delegated ? side.view.delegate : "CPU");
 }
 
 function link(text, action) {
@@ -121,10 +121,11 @@ function nodePanel(side, page) {
   return [
     make("h3", {}, `Node ${node}: ${side.op(position)} `, tag(side, position)),
     make("p", {}, breakable(side.name(position))),
+    make("p", { class: "marked" }, link("Show it in the drawing", () => page.showDrawing(side))),
     facts([["version", String(side.graph.version[position])],
       ["partition", side.data.partitioned ? link(`${side.data.partition[position]}`, () => page.selectPartition(side, side.data.partition[position])) : ""],
       ["runs as", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
-      [other ? `${other.model.name}, ${other.title}` : "", elsewhere || ""]]),
+      [other ? other.label : "", elsewhere || ""]]),
     reasons.length ? make("h3", {}, "Why it stays on the CPU") : null,
     reasons.length ? make("ul", { class: "reasons" }, ...reasons) : null,
     changes.length ? make("h3", {}, "What to change") : null,
@@ -190,7 +191,8 @@ function differencesPanel(side, other, page) {
       link(`${of.graph.nodes[position]} ${of.op(position)}`, () => page.select(of, position)), ` ${of.reasons(position).map((reason) => reason.code).join(", ")}`))) : null];
   const delegated = here.moved.filter((position) => side.states[position] === DELEGATED);
   const cpu = here.moved.filter((position) => side.states[position] !== DELEGATED);
-  return [make("p", {}, `A: ${side.model.name}, ${side.title}`), make("p", {}, `B: ${other.model.name}, ${other.title}`),
+  return [make("p", {}, breakable(`A: ${side.label}`)), make("p", {}, breakable(`B: ${other.label}`)),
+    make("p", {}, make("small", {}, "The drawing outlines these nodes in red.")),
     ...group("On the delegate in A, on the CPU in B", side, delegated), ...group("On the CPU in A, on the delegate in B", side, cpu),
     ...group("Only in A", side, here.alone), ...group("Only in B", other, there.alone)];
 }

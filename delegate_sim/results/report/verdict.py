@@ -21,16 +21,34 @@ def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
     actor, outcome = subject(run.target), measures.outcome
-    reason = "" if run.refusal is None else shortened(printable(run.refusal.text).rstrip("."), _LONGEST_REASON)
+    reason = _reason(run)
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}: {reason}"
     if outcome == PREDICTED:
         return f"{actor} is predicted to reject the model; everything then runs on the CPU, because {reason}"
     if reason:
-        verb = "is not applied" if outcome == REFUSED and not run.delegate.is_plugin else "rejects the model"
-        return f"{actor} {verb}; everything runs on the CPU, because {reason}"
+        return f"{actor} {_rejection(run, outcome)}; everything runs on the CPU, because {reason}"
     words = words_of(run.delegate.name)
     return _shares(run, actor, measures, compute_of(run), words)
+
+
+def verdict_summary(run: Run, measures: Measures | None = None) -> str:
+    """Return the verdict without the target and the shares, for a table that has columns for them."""
+    measures = measure(run) if measures is None else measures
+    reason, compute = _reason(run), compute_of(run)
+    if measures.outcome in NOT_RUNNING:
+        return f"The model does not run: {reason}"
+    if measures.outcome == PREDICTED:
+        return f"is predicted to reject the model: {reason}"
+    if reason:
+        return f"{_rejection(run, measures.outcome)}: {reason}"
+    if not measures.nodes:
+        return "the model has no nodes"
+    if measures.delegated_nodes == measures.nodes:
+        return f"all nodes in {_kernels(run, measures)}"
+    if not measures.is_delegated:
+        return f"no node{_main_blocker(run, compute)}"
+    return _staying(run, compute, words_of(run.delegate.name))
 
 
 def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:
@@ -68,6 +86,23 @@ def subject(target: Target) -> str:
     return f"{title} on {platform.key.capitalize()} {release}"
 
 
+def _reason(run: Run) -> str:
+    return "" if run.refusal is None else shortened(printable(run.refusal.text).rstrip("."), _LONGEST_REASON)
+
+
+def _rejection(run: Run, outcome: str) -> str:
+    return "is not applied" if outcome == REFUSED and not run.delegate.is_plugin else "rejects the model"
+
+
+def _kernels(run: Run, measures: Measures) -> str:
+    return counted(measures.delegate_kernels, "partition" if run.delegate.is_plugin else "kernel")
+
+
+def _main_blocker(run: Run, compute: Compute) -> str:
+    blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
+    return "" if blocker is None or not blocker.op else f", mainly because of {blocker.nodes:,} {_operator(blocker.op)}"
+
+
 def _before_failure(actor: str, measures: Measures) -> str:
     actor = actor.replace("The ", "the ", 1)
     if measures.outcome == FAILS_LATER:
@@ -78,16 +113,12 @@ def _before_failure(actor: str, measures: Measures) -> str:
 def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: OutcomeWords) -> str:
     verb = "takes" if run.delegate.is_plugin else "runs"
     nodes, delegated = measures.nodes, measures.delegated_nodes
-    kernels = measures.delegate_kernels
     if not nodes:
         return "The model has no nodes"
     if delegated == nodes:
-        made = counted(kernels, "partition" if run.delegate.is_plugin else "kernel")
-        return f"{actor} {verb} all nodes ({nodes:,}) in {made}"
+        return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}"
     if not delegated:
-        blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
-        cause = "" if blocker is None or not blocker.op else f", mainly because of {blocker.nodes:,} {_operator(blocker.op)}"
-        return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{cause}"
+        return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_main_blocker(run, compute)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
     return f"{actor} {verb} {shares}; {_staying(run, compute, words)}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.results.report.verdict import verdict
+from delegate_sim.results.report.verdict import verdict, verdict_summary
 
 MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 
@@ -26,3 +26,19 @@ MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 def test_verdicts(model, delegate, sentence):
     report = delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark")
     assert verdict(report.runs[0]).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("model", "delegate", "summary"),
+    [
+        ("transformer_block", "npu-google", "all nodes in 1 partition"),
+        ("several_subgraphs", "xnnpack", "1 ADD and 1 other node stay with TFLite's own kernels"),
+        ("variables", "hexagon", "no node, mainly because of 2 VAR_HANDLE"),
+        ("five_dimensions", "nnapi", "rejects the model: node 0: "),
+        ("dynamic_reshape", "gpu", "is not applied: tensor 5 (reshape_5) of subgraph 0 "),
+        ("cannot_prepare", "vx", "The model does not run: the CPU runtime cannot "),
+    ],
+)
+def test_summaries_leave_out_the_target_and_the_shares(model, delegate, summary):
+    report = delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark")
+    assert verdict_summary(report.runs[0]).startswith(summary)

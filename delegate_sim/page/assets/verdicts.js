@@ -1,0 +1,55 @@
+// The verdicts on what is shown and on what is beside it, and the table of all targets.
+
+function verdictCard(side, label) {
+  const { view } = side;
+  const log = [...view.log_lines, ...view.warnings.map((warning) => `warning: ${warning}`)].join("\n");
+  return make("div", { class: `verdict ${view.grade}` },
+    label ? make("p", { class: "name" }, breakable(label)) : null,
+    make("p", { class: "headline" }, breakable(`${view.headline}.`)),
+    side.fails || !side.size ? null : make("ul", { class: "facts" }, ...factsOf(view)),
+    ...refusalParts(view),
+    log ? make("pre", { class: "log", tabindex: 0, role: "region", "aria-label": `What the runtime prints${label ? `, ${label}` : ""}` }, log) : null);
+}
+
+function factsOf({ measures }) {
+  const facts = [
+    [share(measures.delegated_nodes, measures.nodes), `of nodes (${formatted(measures.delegated_nodes)} of ${formatted(measures.nodes)})`],
+    ...(measures.multiply_adds ? [[share(measures.delegated_multiply_adds, measures.multiply_adds), "of multiply-adds"]] : []),
+    [formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"],
+    [formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? "delegate kernel" : "delegate kernels"],
+    [bytesText(measures.border_bytes), "across borders"],
+  ];
+  return facts.map(([value, name]) => make("li", {}, make("b", {}, value), " ", make("span", {}, name)));
+}
+
+// What the headline does not say of a refusal: its code, the hint, and the message if the headline has only its beginning.
+function refusalParts({ refusal, headline }) {
+  if (!refusal) return [];
+  const message = refusal.message.replace(/\.$/, "");
+  return [
+    make("p", {}, make("code", {}, refusal.code), headline.includes(message) ? "" : ` ${refusal.message}`),
+    refusal.hint ? make("p", { class: "change" }, breakable(refusal.hint)) : null,
+  ];
+}
+
+function targetsTable(page) {
+  const hasModels = content.models.length > 1;
+  const headings = [...(hasModels ? [["model", ""]] : []), ["target", "target"], ["nodes", "number"], ["multiply-adds", "number"],
+    ["partitions", "number rest"], ["across borders", "number rest"]];
+  const rows = content.views.map((view, number) => {
+    const { measures } = view;
+    const show = () => {
+      page.show(number);
+      // The table is made anew, and the focus is to stay.
+      byId("targets").querySelectorAll("button")[number].focus();
+    };
+    const target = make("div", {}, link(sideOf(number, 0).title, show), make("p", { class: "summary" }, breakable(view.summary)));
+    const row = cells(headings, [...(hasModels ? [breakable(content.models[view.model].name)] : []), target,
+      share(measures.delegated_nodes, measures.nodes),
+      measures.multiply_adds ? share(measures.delegated_multiply_adds, measures.multiply_adds) : "–",
+      formatted(measures.partitions), bytesText(measures.border_bytes)]);
+    row.className = `${view.grade}${number === page.shown ? " current" : ""}`;
+    return row;
+  });
+  return table(headings, rows, "Targets");
+}
