@@ -34,9 +34,13 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-// A text that may break after the separators in names, but not before a percent sign.
+const LONG_WORD = 24;
+
+// A text whose long words may break after the separators of names. There is no break before a percent sign.
 function breakable(text) {
-  return make("span", {}, ...text.replaceAll(" %", "\u00a0%").split(/(?<=[_/;:])(?=\w)|(?<=\.)(?=[a-z])/i).flatMap((part, number) => (number ? [make("wbr"), part] : [part])));
+  const words = text.replaceAll(" %", "\u00a0%").split(/(?= )/);
+  const parts = words.flatMap((word) => (word.length > LONG_WORD ? word.split(/(?<=[_/;:])(?=\w)|(?<=\.)(?=[a-z])/i) : [word]));
+  return make("span", {}, ...parts.flatMap((part) => [make("wbr"), part]).slice(1));
 }
 
 function operatorList(operators) {

@@ -30,6 +30,13 @@ function cells(headings, values) {
   return make("tr", {}, ...values.map((value, number) => make("td", { class: headings[number][1] || "" }, value)));
 }
 
+// An entry of a table in two rows, the second of which is for what needs more room than a column has.
+function entry(headings, values, ...below) {
+  const first = cells(headings, values);
+  first.className = "first";
+  return [first, make("tr", {}, make("td", {}), make("td", { colspan: headings.length - 1 }, ...below))];
+}
+
 function gainText(now, then) {
   const parts = [];
   if (now.outcome !== then.outcome) parts.push(`${now.outcome} → ${then.outcome}`);
@@ -91,16 +98,16 @@ function causesPanel(side, page) {
 }
 
 function tensorRows(side, headings, tensors, label, position) {
-  return tensors.map((tensor, number) => {
-    if (tensor < 0) return cells(headings, [`${label} ${number}`, "left out", "", ""]);
+  return tensors.flatMap((tensor, number) => {
+    if (tensor < 0) return cells(headings, [`${label} ${number}`, "left out", ""]);
     const { name, type, shape, bytes } = side.graph.tensors;
     const others = label === "input" ? [side.writers.get(tensor)].filter((writer) => writer !== undefined) : side.readers.get(tensor) || [];
     const where = side.constants.has(tensor) ? ["constant"] : others.slice(0, 6).flatMap((other) => {
       const crosses = side.data.partition[other] !== side.data.partition[position] ? " (crosses a border)" : "";
       return [link(`${label === "input" ? "from" : "to"} ${side.graph.nodes[other]} ${side.op(other)}`, () => page.select(side, other)), `${crosses} `];
     });
-    const text = make("span", {}, breakable(name[tensor]), " ", make("small", {}, ...where));
-    return cells(headings, [`${label} ${number}`, text, `${side.graph.types[type[tensor]]}[${shape[tensor].join(",")}]`, bytesText(bytes[tensor])]);
+    return entry(headings, [`${label} ${number}`, `${side.graph.types[type[tensor]]}[${shape[tensor].join(",")}]`, bytesText(bytes[tensor])],
+      breakable(name[tensor]), " ", make("small", {}, ...where));
   });
 }
 
@@ -110,7 +117,7 @@ function nodePanel(side, page) {
     return partition === undefined ? [make("p", {}, "Choose a node in the drawing, the strip or the lists.")] : partitionPanel(side, partition, page);
   }
   const node = side.graph.nodes[position];
-  const headings = [["operand", "label"], ["tensor", ""], ["type", "label"], ["bytes", "number"]];
+  const headings = [["operand", "label"], ["type", ""], ["bytes", "number"]];
   const reasons = side.reasons(position).map((reason) => make("li", {}, make("p", {}, make("code", {}, reason.code)), make("p", {}, reason.message),
     facts([["found", reason.found], ["needed", reason.needed]]), reason.hint ? make("p", { class: "change" }, breakable(reason.hint)) : null));
   const changes = (side.view.causes || []).filter((cause) => causePositions(side, cause).has(position)).map((cause) => cause.change);
@@ -156,13 +163,11 @@ function bordersPanel(side, page) {
   if (!side.data.partitioned) return [make("p", {}, "Nothing was delegated, so the graph has no borders.")];
   const headings = [["no.", "number"], ["on", ""], ["nodes", "number"], ["in", "number"], ["out", "number"]];
   const shown = side.data.partitions.slice(0, page.rows);
-  // The operators have a row of their own, since they need more room than a column has.
   const rows = shown.flatMap((partition, number) => {
     const operators = operatorList(partition.operators.slice(0, 4)) + (partition.operators.length > 4 ? ",\u00a0…" : "");
-    const first = cells(headings, [link(String(number), () => page.selectPartition(side, number)), placeTag(side, partition),
-      formatted(partition.nodes.length), bytesText(partition.bytes[0]), bytesText(partition.bytes[1])]);
-    first.className = "first";
-    return [first, make("tr", {}, make("td", {}), make("td", { colspan: 4 }, make("small", {}, breakable(operators))))];
+    return entry(headings, [link(String(number), () => page.selectPartition(side, number)), placeTag(side, partition),
+      formatted(partition.nodes.length), bytesText(partition.bytes[0]), bytesText(partition.bytes[1])],
+    make("small", {}, breakable(operators)));
   });
   return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} in running order, and what crosses their borders`),
     table(headings, rows, "Partitions"), moreButton(shown.length, side.data.partitions.length, page)];
@@ -173,14 +178,16 @@ function moreButton(shown, all, page) {
 }
 
 function nodesPanel(side, page) {
-  const headings = [["node", "number"], ["operator", ""], ["on", ""], ["partition", "number"], ["why not", ""]];
+  const headings = [["node", "number"], ["operator", ""], ["partition", "number"]];
   const marks = page.marksOf(side);
   const chosen = marks ? side.order.filter((position) => marks.has(position)) : side.order;
-  const rows = chosen.slice(0, page.rows).map((position) => cells(headings, [
-    link(String(side.graph.nodes[position]), () => page.select(side, position)), side.op(position), tag(side, position),
-    side.data.partitioned ? String(side.data.partition[position]) : "", side.reasons(position).map((reason) => reason.code).join(", ")]));
+  const shown = chosen.slice(0, page.rows);
+  const rows = shown.flatMap((position) => entry(headings, [
+    link(String(side.graph.nodes[position]), () => page.select(side, position)), breakable(side.op(position)),
+    side.data.partitioned ? String(side.data.partition[position]) : ""],
+  tag(side, position), " ", make("small", {}, breakable(side.reasons(position).map((reason) => reason.code).join(", ")))));
   const what = marks ? `${counted(chosen.length, "node")} marked, in running order` : "All nodes, in running order";
-  return [make("h3", {}, what), table(headings, rows, "Nodes"), moreButton(rows.length, chosen.length, page)];
+  return [make("h3", {}, what), table(headings, rows, "Nodes"), moreButton(shown.length, chosen.length, page)];
 }
 
 function differencesPanel(side, other, page) {
