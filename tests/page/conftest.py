@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.page.document import page
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.page.document import page
 from tests.support.hostile_names import hostile_model
 from tests.support.models import chain_model
 from tests.support.pages import MODELS, views
