@@ -94,14 +94,17 @@ conformance: setup  ## the whole comparison with the recorded verdicts, where ..
 fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make
 
-docs: setup  ## remake docs/rules and docs/suggestions.md from the rules, docs/api.md from the docstrings
+docs: setup  ## remake the reference from rules, docstrings, help texts and codes: docs/rules, api.md, codes.md, commands.md, suggestions.md
 	@mkdir -p docs/rules
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
 	$(BIN)/python -m tools.docs.suggestions > docs/suggestions.md
 	$(BIN)/python -m tools.docs.api > docs/api.md
+	$(BIN)/python -m tools.docs.codes > docs/codes.md
+	$(BIN)/python -m tools.docs.commands > docs/commands.md
 	$(BIN)/python -m tools.docs.architecture
+	$(BIN)/python -m tools.docs.targets
 
 schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed tflite package
 	$(BIN)/python -m tools.schema
@@ -109,7 +112,7 @@ schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed 
 sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ...", git trees; ARGS=--write remakes them)
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
 
-gpu-comparison: setup  ## remake the tables of docs/mldrift.md, where ../shared exists
+gpu-comparison: setup  ## remake docs/appendix/gpu-comparison.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write
 
 fix-table: setup  ## remake the tables of docs/appendix/fix.md and docs/passes.md, where ../shared exists (ARGS=--help)
@@ -142,7 +145,7 @@ rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFL
 model-types: setup  ## remake docs/appendix/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.model_types
 
-android-releases: setup  ## remake the table in docs/targets.md of what Android's NNAPI runtime accepts, where ../shared exists
+android-releases: setup  ## remake docs/appendix/android-releases.md: what Android's NNAPI runtime accepts, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.android_releases
 
 releases: setup  ## remake docs/appendix/releases.md from the converted models, where ../shared exists

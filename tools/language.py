@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON_FOLDERS = ("delegate_sim", "cli", "tools", "benchmarks", "fixtures", "tests")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md")
-GENERATED_PAGES = ("docs/api.md", "docs/suggestions.md")
+GENERATED_PAGES = ("docs/api.md", "docs/codes.md", "docs/commands.md", "docs/suggestions.md")
 """Pages of docstrings, which are checked in their modules, and of messages, as those in ``docs/rules``."""
 UNCHECKED: tuple[str, ...] = ()
 """Files and folders that are not clean yet; take off those that ``--all`` no longer lists."""

@@ -14,6 +14,7 @@ from delegate_sim.releases.catalogue import KNOWN_RELEASES
 from delegate_sim_cli.commands.rules import command
 from tools.corpus_tables import releases
 from tools.corpus_tables.fixes import passes_table
+from tools.docs import codes, commands, targets
 from tools.docs.api import page as api_page
 from tools.docs.sections import with_section
 from tools.docs.suggestions import page
@@ -35,6 +36,22 @@ def test_the_python_interface_is_documented_as_it_is():
         name for name in delegate_sim.__all__ if name.endswith("Error")
     ]
     assert all(f"| `{name}` |" in written for name in delegate_sim.__all__ if name.endswith("Error"))
+
+
+@pytest.mark.parametrize("page", [codes, commands], ids=["codes", "commands"])
+def test_codes_and_commands_are_documented_as_they_are(page):
+    written = (DOCS / f"{page.__name__.rpartition('.')[2]}.md").read_text(encoding="utf-8")
+    assert written == page.page(), "run `make docs`"
+
+
+def test_the_tables_of_targets_are_as_the_code_has_them():
+    written = targets.PAGE.read_text(encoding="utf-8")
+    assert written == targets.page(written), "run `make docs`"
+
+
+def test_the_schemas_are_listed():
+    written = (DOCS / "formats.md").read_text(encoding="utf-8")
+    assert [path.name for path in (DOCS / "schemas").iterdir() if f"](schemas/{path.name})" not in written] == []
 
 
 def test_the_passes_of_fix_are_documented_as_they_are():

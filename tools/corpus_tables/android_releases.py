@@ -1,4 +1,4 @@
-"""Write the table in docs/targets.md: what Android's NNAPI runtime does to models that the delegate takes whole.
+"""Write docs/appendix/android-releases.md: what Android's NNAPI runtime does to models that the delegate takes whole.
 
 Run by ``make android-releases``, over the models of ``docs/appendix/model-types.md``.
 """
@@ -18,7 +18,7 @@ from delegate_sim.nnapi_runtime.types import AndroidRelease
 from tools.corpus_tables.model_types import DEFAULTS, MODEL_TYPES, MODELS, PROVENANCE, ROOT, read_corpus
 from tools.docs.sections import with_section
 
-PAGE = ROOT / "docs" / "targets.md"
+PAGE = ROOT / "docs" / "appendix" / "android-releases.md"
 RELEASES = tuple(AndroidRelease)
 _CONVERTER = re.compile(r"\.tf(\d)(\d+)\b")
 

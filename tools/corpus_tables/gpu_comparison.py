@@ -1,4 +1,4 @@
-"""Compare the two GPU delegates by operator and by type of model: the tables of ``docs/mldrift.md``.
+"""Compare the two GPU delegates by operator and by type of model: the tables of ``docs/appendix/gpu-comparison.md``.
 
 Simulates every model of archives of models (``--corpus``, by default those of ``../shared``) with both, as
 ``delegate-sim compare MODEL --delegate gpu --delegate mldrift`` does with one. Run by ``make gpu-comparison``; with ``--write``
@@ -26,7 +26,7 @@ from delegate_sim.runtime.target import Target
 from tools.docs.sections import with_section
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "mldrift.md"
+DOCUMENT = ROOT / "docs" / "appendix" / "gpu-comparison.md"
 CORPUS = ROOT.parent / "shared" / "corpus"
 ARCHIVES = ("real", "keras", "torch", "onnx")
 _FEWEST = 10

@@ -1,4 +1,4 @@
-"""Write ``docs/appendix/model-types.md`` and a table of ``docs/npu.md``: delegated shares by converter settings.
+"""Write ``docs/appendix/model-types.md`` and ``docs/appendix/npu-types.md``: delegated shares by converter settings.
 
 Run by ``make model-types``, over the converted models of ``../shared``.
 """
@@ -26,7 +26,7 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 MODELS = CORPUS / "keras.zip"
 PROVENANCE = CORPUS / "keras-provenance.json.gz"
 DOCUMENT = ROOT / "docs" / "appendix" / "model-types.md"
-PLUGINS_PAGE = ROOT / "docs" / "npu.md"
+PLUGINS_PAGE = ROOT / "docs" / "appendix" / "npu-types.md"
 DELEGATES = tuple(name for name in DELEGATE_NAMES if name not in PLUGIN_NAMES)
 DEFAULTS = "benchmark"
 

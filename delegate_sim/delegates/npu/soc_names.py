@@ -11,7 +11,7 @@ from ..registry import LIVE_ONLY_NAMES, PLUGIN_NAMES, plugin_of
 
 _VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)])
 
-_NAMED = {
+NAMES = {
     "google:Tensor_G3": ("Pixel 8", "Pixel 8 Pro", "Pixel 8a"),
     "google:Tensor_G4": ("Pixel 9", "Pixel 9 Pro", "Pixel 9a", "Pixel 10a"),
     "google:Tensor_G5": ("Pixel 10", "Pixel 10 Pro"),
@@ -65,7 +65,7 @@ def simulated_socs() -> dict[str, str]:
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
         for model in import_module(f".vendors.{vendor}", __package__).SOCS:
             full = f"{vendor}:{model}"
-            socs |= dict.fromkeys([model, *map(_folded, _NAMED.get(full, ()))], full)
+            socs |= dict.fromkeys([model, *map(_folded, NAMES.get(full, ()))], full)
     return socs
 
 
@@ -75,7 +75,7 @@ def _known_names(vendors: Iterable[str]) -> dict[str, str]:
     for vendor in vendors:
         for model in import_module(f".vendors.{vendor}", __package__).SOCS:
             full = f"{vendor}:{model}"
-            names |= {_folded(name): full for name in (model, *_NAMED.get(full, ()))}
+            names |= {_folded(name): full for name in (model, *NAMES.get(full, ()))}
     return names
 
 

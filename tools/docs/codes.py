@@ -1,0 +1,61 @@
+"""Print docs/codes.md: the codes of reports and findings, from what ``explain CODE`` prints (``make docs``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
+from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
+from delegate_sim.versions.features import FEATURES
+from delegate_sim_cli.codes import explanations
+
+_HEAD = """\
+# Codes
+
+Every refusal, finding and suggestion has a code. Codes are stable: you can use them in baselines, SARIF and scripts.
+
+```
+$ delegate-sim explain nnapi-operator-version    # one code, with the operators and the upstream lines it concerns
+$ delegate-sim explain                           # all codes
+```
+
+This page is made from the same texts (`make docs`).
+"""
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    return "\n".join([_HEAD, *_sections()])
+
+
+def _sections() -> Iterator[str]:
+    delegates = tuple(map(find_delegate, DELEGATE_NAMES))
+    known = explanations(delegates)
+    runtime = [kind.name for kind in RUNTIME_KINDS if kind.name in known]
+    yield _section("Any delegate: the model and the runtime", runtime, known)
+    listed = {*runtime, *GATE, *FEATURES, *SUGGESTIONS}
+    by_owners: dict[tuple[str, ...], list[str]] = {}
+    for code in sorted(known.keys() - listed):
+        owners = tuple([delegate.name for delegate in delegates if code in delegate.kinds])
+        by_owners.setdefault(owners, []).append(code)
+    for owners, codes in sorted(by_owners.items(), key=lambda entry: [*map(DELEGATE_NAMES.index, entry[0])]):
+        yield _section(", ".join(owners) or "Several delegates", codes, known)
+    yield _section("Findings of check and scan", sorted(GATE), known)
+    yield _section("Features that raise an operator's version", sorted(FEATURES), known)
+    yield _section("Changes that a diagnosis suggests", sorted(SUGGESTIONS), known)
+
+
+def _section(title: str, codes: Iterable[str], known: Mapping[str, Explanation]) -> str:
+    explained = [(code, known[code]) for code in codes]
+    rows = [f"| `{code}` | **{_cell(it.title)}.** {_cell(it.meaning)} | {_cell(it.advice)} |" for code, it in explained]
+    return "\n".join([f"## {title}", "", "| code | meaning | what to do |", "|---|---|---|", *rows, ""])
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(page(), end="")

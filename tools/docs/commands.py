@@ -1,0 +1,85 @@
+"""Print docs/commands.md: commands, their arguments and options, from the command line's own declarations (``make docs``)."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+
+import click
+
+from delegate_sim_cli.main import program
+
+_HEAD = """\
+# Commands and options
+
+This page is made from the help texts (`make docs`). `delegate-sim COMMAND --help` prints the same.
+
+- Options of a delegate, such as `--android` or `--max-delegated-partitions`, are listed in the delegate's page of
+  [rules](targets.md#delegates) and printed by `delegate-sim analyze --help --delegate NAME`.
+- [Output formats and exit codes](formats.md) has a page of its own.
+- A MODEL is a file, a folder, a quoted pattern such as `'models/**/*.tflite'`, or `-` for standard input.
+"""
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    context = _program_context()
+    names = program.list_commands(context)
+    index = [f"[{name}](#{name})" for name in names]
+    return "\n".join([_HEAD, textwrap.fill(f"{', '.join(index)}.", 120, break_on_hyphens=False), "", *map(_section, names)])
+
+
+def _program_context() -> click.Context:
+    return click.Context(program, info_name="delegate-sim", terminal_width=100)
+
+
+def _section(name: str) -> str:
+    """Return the section of a command, or of a group and its commands."""
+    context = _program_context()
+    command = program.get_command(context, name)
+    assert command is not None
+    return f"## {name}\n\n" + _described(command, click.Context(command, context, info_name=name))
+
+
+def _described(command: click.Command, context: click.Context) -> str:
+    parts = [_without_marks(command.help or ""), f"```\n{command.get_usage(context).removeprefix('Usage: ')}\n```"]
+    rows = [row for parameter in command.params if (row := _row(parameter, context))]
+    if rows:
+        parts.append("\n".join(["| option | meaning | default |", "|---|---|---|", *rows]))
+    if command.epilog:
+        parts.append(f"```\n{_without_marks(command.epilog)}\n```")
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            parts.append(f"### {context.info_name} {name}\n")
+            parts.append(_described(inner, click.Context(inner, context, info_name=name)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(parameter: click.Parameter, context: click.Context) -> str:
+    """Return the row of an option; an empty string for arguments and hidden options."""
+    record = parameter.get_help_record(context)
+    if record is None or not isinstance(parameter, click.Option):
+        return ""
+    names, text = record
+    meaning, _, extra = f"  {text}".partition("  [")
+    notes = extra.removesuffix("]").split("; ") if extra else []
+    default = next((note.removeprefix("default: ") for note in notes if note.startswith("default: ")), "")
+    others = ", ".join([note for note in notes if not note.startswith("default: ")])
+    meaning = f"{meaning} ({others})" if others else meaning
+    return f"| `{_cell(names)}` | {_cell(meaning)} | {_cell(default.removeprefix('(').removesuffix(')'))} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _without_marks(text: str) -> str:
+    """Return a help text without the marks that click reads."""
+    return re.sub(r"^\x08\n?", "", inspect.cleandoc(text), flags=re.MULTILINE).strip()
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,68 @@
+"""Write the tables in docs/targets.md: Android releases and their options, phones and boards with their SoCs (``make docs``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
+from delegate_sim.delegates.npu.soc_names import NAMES
+from delegate_sim.delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
+from tools.docs.sections import with_section
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "targets.md"
+_CHECKS = {
+    "none": "not simulated",
+    "8.1": "not simulated",
+    "9": "not simulated",
+    "10": "simulated; splitting over devices as its sources say",
+    "11": "simulated; splitting over devices as its sources say",
+    "12": "simulated as its sources say",
+    "13": "simulated; the default",
+    "14": "assumed to be those of Android 13",
+    "15": "assumed to be those of Android 13",
+}
+"""The notes of a report on the runtime of each release (``runtime.notes``), in a few words."""
+
+
+def page(text: str) -> str:
+    """Return the page with its tables as the code has them."""
+    text = with_section(text, "android", "\n".join(_android_rows()))
+    return with_section(text, "socs", "\n".join(_soc_rows()))
+
+
+def _android_rows() -> Iterator[str]:
+    yield "| Android | options | NNAPI feature level | Android's own checks |"
+    yield "|---|---|---|---|"
+    for name in RUNTIMES:
+        release = android_of({"nnapi_runtime": name})
+        assert (release is None) == (_CHECKS[name] == "not simulated")
+        level = highest_level_of(name)
+        title = "the delegate alone" if level is None else name
+        yield f"| {title} | `--delegate nnapi --android {name}` | {level or 'as `--feature-level` says'} | {_CHECKS[name]} |"
+
+
+def _soc_rows() -> Iterator[str]:
+    yield "| phone, board or trade name | SoC | target | how |"
+    yield "|---|---|---|---|"
+    for target in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES):
+        vendor = target.partition("-")[2]
+        how = "recognized, not simulated; `--live` only" if target in LIVE_ONLY_NAMES else "simulated"
+        unnamed = []
+        for soc in import_module(f"delegate_sim.delegates.npu.vendors.{vendor}").SOCS:
+            if names := NAMES.get(f"{vendor}:{soc}"):
+                yield f"| {', '.join(names)} | `{vendor}:{soc}` | `{target}` | {how} |"
+            else:
+                unnamed.append(f"`{soc}`")
+        if unnamed:
+            yield f"| others of {vendor.capitalize().replace('tek', 'Tek')} | {', '.join(unnamed)} | `{target}` | {how} |"
+
+
+def main() -> None:
+    """Write the tables into the page."""
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
