@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -67,6 +67,8 @@ class Diagnosis(Shown):
     effort: Effort
     """The limit on simulations, which all diagnoses and searches of one command share."""
 
+    _rows_shown = 10
+
     @property
     def is_dynamic(self) -> bool:
         """True if the runtime refuses the whole graph because of a tensor of unknown size."""
@@ -104,6 +106,15 @@ class Diagnosis(Shown):
 
     def _line(self) -> str:
         return _diagnosis_line(self)
+
+    def _summary(self) -> Sequence[tuple[str, str]]:
+        from ..results.report.plan_strip import strip_picture
+        from ..results.report.verdict import verdict
+
+        return [(verdict(self.run), strip_picture(self.run))]
+
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        return {"causes": ("rank", "title", "nodes", "change", "delegated_without")}
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return _diagnosis_tables(self)

@@ -26,6 +26,7 @@ from .results import (
     FAILED,
     FAILED_CONVERSION,
     INTERNAL_ERROR,
+    SHOWN,
     UNREADABLE_MODEL,
     Case,
     Results,
@@ -68,8 +69,8 @@ class Checked(Shown):
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return results_tables(self.results)
 
-    def _shown(self) -> Sequence[str]:
-        return ("cases", "findings")
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        return SHOWN
 
 
 @dataclass(frozen=True, slots=True)

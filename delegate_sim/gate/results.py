@@ -28,6 +28,11 @@ _CASES = (
     "multiply_add_share", "partitions", "delegate_kernels", "border_bytes", "notes",
 )  # fmt: skip
 _FINDINGS = ("model", "target", "level", "code", "subgraph", "node", "op", "name", "message", "hint")
+SHOWN = {
+    "cases": ("model", "target", "status", "delegated_share", "multiply_add_share", "partitions"),
+    "findings": ("model", "target", "op", "message", "hint"),
+}
+"""The tables and columns that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +118,8 @@ class Results(Shown):
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return results_tables(self)
 
-    def _shown(self) -> Sequence[str]:
-        return ("cases", "findings")
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        return SHOWN
 
 
 def results_line(results: Results) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -82,6 +82,10 @@ class Swept(Shown):
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return sweep_tables(self)
+
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        shares = [f"{target.label}_multiply_add_share" for target in self.targets]
+        return {"rows": ("row", "best", "converter", "settings", "failure", *shares)}
 
 
 def _sweep_entry(result: Swept) -> dict[str, Any]:

@@ -96,10 +96,16 @@ def test_a_notebook_shows_the_table(model, tmp_path, kind):
     assert {"table", "th", "td"} <= set(page.tags)
 
 
-def test_the_tables_hold_what_was_found(model):
-    text = _Tags(delegate_sim.analyze(model, defaults="api")._repr_html_()).text
-    assert "nnapi-operator-version" in text
-    assert "ROUND" in text
+def test_a_notebook_begins_with_the_verdict_and_ends_with_the_causes(model):
+    report = delegate_sim.analyze(model, defaults="api")
+    text = _Tags(report._repr_html_()).text
+    assert text.startswith("NNAPI on Android 13 runs 50 % of nodes")
+    assert text.endswith("1ADDversion 4; needs version at most 2convert so that the operator keeps an older version")
+    text = _Tags(delegate_sim.diagnose(model, defaults="api")._repr_html_()).text
+    assert text.startswith("NNAPI on Android 13 runs 50 % of nodes")
+    assert "delegated without" in text
+    text = _Tags(delegate_sim.compare(model, None, "nnapi", changed={"delegate": "gpu"}, defaults="api")._repr_html_()).text
+    assert text.startswith("A: NNAPI on Android 13 runs 50 % of nodes")
 
 
 @pytest.mark.parametrize("kind", KINDS)

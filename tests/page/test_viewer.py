@@ -74,3 +74,17 @@ class TestPage:
         assert written.startswith('<iframe sandbox="allow-scripts" ')
         assert "<script" not in written
         assert "&lt;script" in written
+
+
+@pytest.mark.parametrize("make", [lambda: chain_model(MIXED), hostile_model])
+def test_a_notebook_cell_is_wide_enough(browser, make):
+    model = make().bytes()
+    page = browser.new_page(viewport={"width": 700, "height": 800})
+    for result in (
+        delegate_sim.analyze(model, defaults="api"),
+        delegate_sim.diagnose(model, defaults="api"),
+        delegate_sim.compare(model, None, "nnapi", changed={"delegate": "gpu"}, defaults="api"),
+    ):
+        page.set_content(f'<body style="margin:0">{result._repr_html_()}')
+        assert page.evaluate("document.documentElement.scrollWidth") == 700
+    page.close()

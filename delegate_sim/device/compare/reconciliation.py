@@ -96,8 +96,8 @@ class Reconciliation(Shown):
             "tally": lambda: _tally_table(self.device, self.simulated),
         }
 
-    def _shown(self) -> Sequence[str]:
-        return ("tally", "nodes")
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        return {"tally": ("side", "delegated", "partitions", "kernels", "on_cpu"), "nodes": CpuNode._fields}
 
 
 def _tally_table(device: Tally, simulated: Tally) -> Table:

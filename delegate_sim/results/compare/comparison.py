@@ -22,6 +22,7 @@ from ..report.multiply_adds import Compute, compute_of
 from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
 from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
+from ..report.verdict import verdict
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .model_outline import outline
 
@@ -130,8 +131,14 @@ class Comparison(Shown):
             "runs": lambda: _sides_table(self.a, self.b),
         }
 
-    def _shown(self) -> Sequence[str]:
-        return ("runs", "nodes")
+    def _summary(self) -> Sequence[tuple[str, str]]:
+        return [(f"{name}: {verdict(side.run)}", "") for name, side in (("A", self.a), ("B", self.b))]
+
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        return {
+            "runs": ("side", "nodes", "delegated", "partitions", "multiply_adds_delegated"),
+            "nodes": ("change", "op", "node_a", "node_b", "reasons"),
+        }
 
 
 def compare(a: Side, b: Side) -> Comparison:

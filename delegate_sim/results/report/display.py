@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     import pandas
 
 _LONGEST_LINE = 240
+_LONGEST_SENTENCE = 500
 _LONGEST_CELL = 200
-_ROWS_SHOWN = 60
+_LONGEST_WORD = 24
+_WIDEST = 700
+"""The largest width in a notebook, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,9 @@ class Table:
 class Shown:
     """Base class of results that can be displayed as a line of text or as tables."""
 
+    _rows_shown = 60
+    """The largest number of rows of a table in a notebook."""
+
     def _line(self) -> str:
         """Return a one-line summary, which may contain unescaped names from a model."""
         raise NotImplementedError
@@ -36,24 +42,28 @@ class Shown:
         """Return functions that create the tables, keyed by table name. The main table comes first."""
         raise NotImplementedError
 
-    def _shown(self) -> Sequence[str]:
-        """Return the names of the tables that a notebook shows."""
-        return list(self._tables())[:1]
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        """Return the tables that a notebook shows, by name, each with the columns that it shows."""
+        name, table = next(iter(self._tables().items()))
+        return {name: table().columns}
 
-    def _picture(self) -> str:
-        """Return HTML to display above the tables in a notebook. Names from a model must be escaped."""
-        return ""
+    def _summary(self) -> Sequence[tuple[str, str]]:
+        """Return the sentences above the tables in a notebook, each with the HTML below it.
+
+        Sentences may contain unescaped names from a model; HTML must not.
+        """
+        return [(self._line(), "")]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {shortened(printable(self._line()), _LONGEST_LINE)}>"
 
     def _repr_html_(self) -> str:
-        """Return the HTML for a notebook. Everything from a model is escaped."""
+        """Return the HTML for a notebook, which fits a narrow cell. Everything from a model is escaped."""
         tables = self._tables()
-        parts = [f"<p><b>{_escaped(self._line(), _LONGEST_LINE)}</b></p>"]
-        parts.append(self._picture())
-        parts += ["".join(_html(name, tables[name]())) for name in self._shown()]
-        return f"<div>{''.join(parts)}</div>"
+        parts = [f"<p><b>{_escaped(sentence, _LONGEST_SENTENCE)}</b></p>{picture}" for sentence, picture in self._summary()]
+        for name, columns in self._shown().items():
+            parts += _html(name, tables[name](), columns, self._rows_shown)
+        return f'<div style="max-width:{_WIDEST}px;overflow-wrap:anywhere">{"".join(parts)}</div>'
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """Return one of the result's tables as a data frame, by default the first table.
@@ -75,15 +85,31 @@ class Shown:
         return pandas.DataFrame(list(table_.rows), columns=list(table_.columns))
 
 
-def _html(name: str, table: Table) -> Iterator[str]:
-    yield f'<table border="1"><caption>{_escaped(name, _LONGEST_CELL)}</caption><thead><tr>'
-    yield from (f"<th>{_escaped(column, _LONGEST_CELL)}</th>" for column in table.columns)
+def _html(name: str, table: Table, columns: Sequence[str], most: int) -> Iterator[str]:
+    """Yield some columns of a table as HTML; nothing if the table has no rows."""
+    if not table.rows:
+        return
+    places = [table.columns.index(column) for column in columns]
+    yield '<table border="1" style="width:100%;table-layout:auto">'
+    yield f"<caption>{_escaped(_words(name), _LONGEST_CELL)}</caption><thead><tr>"
+    yield from (_html_cell("th", _words(column)) for column in columns)
     yield "</tr></thead><tbody>"
-    for row in table.rows[:_ROWS_SHOWN]:
-        yield f"<tr>{''.join([f'<td>{_escaped(_cell(cell), _LONGEST_CELL)}</td>' for cell in row])}</tr>"
+    for row in table.rows[:most]:
+        yield f"<tr>{''.join([_html_cell('td', _cell(row[place])) for place in places])}</tr>"
     yield "</tbody></table>"
-    if len(table.rows) > _ROWS_SHOWN:
-        yield f"<p>... and {len(table.rows) - _ROWS_SHOWN:,} more: to_pandas({_escaped(repr(name), _LONGEST_CELL)}) has all</p>"
+    if len(table.rows) > most:
+        yield f"<p>... and {len(table.rows) - most:,} more: to_pandas({_escaped(repr(name), _LONGEST_CELL)}) has all</p>"
+
+
+def _html_cell(tag: str, text: str) -> str:
+    """Return a cell whose text wraps. Only long words, such as names of tensors, are broken to keep the table narrow."""
+    breaks = "anywhere" if any(len(word) > _LONGEST_WORD for word in text.split()) else "normal"
+    style = f"text-align:left;white-space:normal;overflow-wrap:{breaks}"
+    return f'<{tag} style="{style}">{_escaped(text, _LONGEST_CELL)}</{tag}>'
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _cell(value: Any) -> str:

@@ -19,7 +19,7 @@ from .display import Shown, Table
 from .multiply_adds import Compute, compute_of
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
-from .tables import report_line, report_tables
+from .tables import report_line, report_tables, run_words
 
 if TYPE_CHECKING:
     from .records import NodeOnCpu, NodeRefusal, RunPartition
@@ -47,6 +47,8 @@ class Report(Shown):
     """Whether the runs form a chain, in which each run starts from the nodes that the previous run left."""
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have one."""
+
+    _rows_shown = 10
 
     @functools.cached_property
     def log_lines(self) -> tuple[str, ...]:
@@ -132,10 +134,12 @@ class Report(Shown):
             raise OptionError("this report has no page: analyze() and simulate() return those that have one")
         return self.viewer
 
-    def _picture(self) -> str:
+    def _summary(self) -> Sequence[tuple[str, str]]:
         from .plan_strip import strip_picture
+        from .verdict import verdict
 
-        return "".join([strip_picture(run) for run in self.runs])
+        words = [run_words(run) if self.is_chain and number else verdict(run) for number, run in enumerate(self.runs)]
+        return [(sentence, strip_picture(run)) for sentence, run in zip(words, self.runs, strict=True)]
 
     def _line(self) -> str:
         return report_line(self.model, self.runs, self.is_chain)
@@ -143,8 +147,9 @@ class Report(Shown):
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return report_tables(self.runs, self.is_chain)
 
-    def _shown(self) -> Sequence[str]:
-        return ("runs", "on_cpu")
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        delegate = ("delegate",) if len(self.runs) > 1 else ()
+        return {"on_cpu": (*delegate, "nodes", "op", "reasons", "hints")}
 
 
 def _model_entry(model: Model) -> dict[str, Any]:
