@@ -206,6 +206,9 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
             "PreCheckCopyData": (185, 230),
             "PreCheckTensorToTensor": (237, 251),
         },
+        "ml_drift_delegate/tflite/support/support.cc": {
+            "IsCustomNodeSupported": (140, 194),
+        },
         "tflite/delegates/coreml/builders/concatenation_op_builder.cc": {
             "IsConcatenationOpSupported": (65, 83),
         },

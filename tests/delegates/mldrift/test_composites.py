@@ -208,3 +208,28 @@ def test_the_decomposition_of_a_composite_that_is_taken_is_not_looked_at(op, hin
     if not hint:
         assert [subgraph["partitions"] for subgraph in run["subgraphs"]] == [1, 0]
         assert len(run["log_lines"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("AlignmentPointsToTransformMatrix", 1),
+        ("KeepIfMax2D", 1),
+        ("Landmarks2TransformMatrix", 1),
+        ("Landmarks2TransformMatrixV2", 1),
+        ("RoIToTransformMatrix", 1),
+        ("TransformLandmarks", 2),
+        ("TransformTensor", 2),
+        ("TransformTensorBilinear", 2),
+    ],
+)
+def test_operators_of_mediapipe(name, count):
+    assert said(name, [F] * count, [F], custom=True) is None
+    assert said(name, [*[F] * count, SCALE], [F], custom=True) is None
+    assert said(name, [F] * 3, [F], custom=True) == (
+        f"Expected {count} runtime input tensor(s), but node has 3 runtime input(s)."
+    )
+    assert said(name, [F] * count, [F, F], custom=True) == "Expected 1 output tensor(s), but node has 2 output(s)."
+    integers = arena("INT32", 1, 4, name="i")
+    assert said(name, [integers] * count, [F], custom=True) == "Tensor type(INT32) is not supported. i"
+    assert said(name, [F] * count, [F], custom=True, release="litert-2.2.0") == name

@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....rules.rule import Check, OpRule
+from ....rules.source import LITERT, Source
 from ...gpu_compatibility import custom
+from ...gpu_compatibility.checks import runtime_operands
+from ..known_releases import as_measured
 from .checks import (
     RESULTS,
     RESULTS_BEFORE_2_1_5,
@@ -26,6 +29,8 @@ from .checks import (
 from .composites import ABSOLUTE, ROTARY, carried
 from .composites.normalization import normalization
 
+_SUPPORT = Source(LITERT, "ml_drift_delegate/tflite/support/support.cc", "IsCustomNodeSupported")
+
 
 def _custom(parser: str, *checks: Check[object]) -> OpRule[Any]:
     return parsed_by(parser, *checks, all_tensors=carrier_tensors())
@@ -33,6 +38,16 @@ def _custom(parser: str, *checks: Check[object]) -> OpRule[Any]:
 
 def _normalization(*, with_bias: bool) -> Checks:
     return (*normalization(RESULTS_FROM_2_1_5, with_bias=with_bias), *RESULTS_BEFORE_2_1_5)
+
+
+def _of_mediapipe(runtime: int) -> OpRule[Any]:
+    """Return the rule of a MediaPipe operator with this number of runtime inputs.
+
+    The source names these operators only in comments (``IsCustomNodeSupported``). The checks were measured with the binary of
+    LiteRT 2.3.0, where constant inputs are not counted.
+    """
+    checks = [check.from_source(_SUPPORT) for check in as_measured(runtime_operands(runtime, 1))]
+    return OpRule((*checks, *carrier_tensors()), source=(_SUPPORT,)).from_release(SINCE_2_3)
 
 
 CUSTOM_RULES: dict[str, OpRule[Any]] = {
@@ -52,6 +67,14 @@ CUSTOM_RULES: dict[str, OpRule[Any]] = {
         *readable(0),
         *RESULTS_BEFORE_2_1_5,
     ),
+    "AlignmentPointsToTransformMatrix": _of_mediapipe(1),
+    "KeepIfMax2D": _of_mediapipe(1),
+    "Landmarks2TransformMatrix": _of_mediapipe(1),
+    "Landmarks2TransformMatrixV2": _of_mediapipe(1),
+    "RoIToTransformMatrix": _of_mediapipe(1),
+    "TransformLandmarks": _of_mediapipe(2),
+    "TransformTensor": _of_mediapipe(2),
+    "TransformTensorBilinear": _of_mediapipe(2),
     "MaxUnpooling2D": _custom("Unpooling2DOperationParser", *custom.MAX_UNPOOLING, *readable(0), *readable(1), *RESULTS),
     "Resampler": _custom("ResamplerOperationParser", *custom.RESAMPLER, *readable(0), *readable(1), *RESULTS),
     "custom_call.GroupNorm": _custom("GroupNormParser", *_normalization(with_bias=True)),
