@@ -58,6 +58,8 @@ COVERAGE = {
             STABLEHLO_SHIFT_LEFT custom_call.GroupNorm custom_call.LayerNorm custom_call.PixelShuffle custom_call.RmsNorm
             custom_call.absolute_positional_embedding custom_call.rotary_positional_embedding gated_delta_update moe
             odml.cache_update odml.qkv_norm_rope odml.rope odml.runtime_bmm odml.sdpa_transposed odml.short_conv_step odml.swiglu
+            AlignmentPointsToTransformMatrix KeepIfMax2D Landmarks2TransformMatrix Landmarks2TransformMatrixV2
+            RoIToTransformMatrix TransformLandmarks TransformTensor TransformTensorBilinear
             """,
         frozenset({"delegated", "none", "refused"}),
     ),

@@ -125,11 +125,11 @@ def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate:
     An alternative that does not delegate more of the cause's nodes, or that makes the result no better, is only mentioned as one
     that does not help.
     """
-    judge = _Judge(blockers, simulate, effort)
+    judge = _AlternativeJudge(blockers, simulate, effort)
     return replace(blockers, causes=tuple([_with_results(cause, model, delegate, judge) for cause in blockers.causes]))
 
 
-def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Judge) -> Cause:
+def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
     offers = list(_offers(cause, model, delegate))
     if not offers:
         return cause
@@ -229,7 +229,7 @@ def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
         yield from [tensor for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
 
 
-class _Judge:
+class _AlternativeJudge:
     """Simulates offers, each alone, and with all other causes fixed if it does not help alone."""
 
     def __init__(self, blockers: Blockers, simulate: Simulate, effort: Effort) -> None:
