@@ -62,7 +62,7 @@ def test_nothing_to_find_in_a_module(module):
 
 
 def test_problems_of_a_page():
-    page = "The colour\nof `colour`\n\n```\nquantised\n```\n\nsee [the page](docs/learnt.md), normalisation\n"
+    page = "The colour\nof `colour`\n\n```\nquantised\n```\n\nsee [the page](docs/learned.md), normalisation\n"
     assert texts(problems_of_page("x.md", page)) == [
         "1: 'colour' is British spelling: -or in American",
         "8: 'normalisation' is British spelling: -iz- in American",

@@ -68,7 +68,7 @@ def _binary(sketch: Sketch) -> None:
     else:
         shape = sketch.choice((first.shape, first.shape[-1:], (), (1,), (1, *first.shape)))
         if first.type in ("INT8", "UINT8") and math.prod(shape) == 1 and len(shape) > len(first.shape):
-            # XNNPACK in the runtime's wheel then gives a result of the operand's rank, too few (docs/learnt.md).
+            # XNNPACK in the runtime's wheel then gives a result of the operand's rank, too few (docs/learned.md).
             shape = ()
         second = sketch.constant(first.type, shape, **sketch.quantization(first.type))
         shape = _broadcast(first.shape, shape)
