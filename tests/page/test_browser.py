@@ -131,8 +131,16 @@ def test_each_target_beside_another_has_its_verdict(opened):
     assert first.locator(".name").inner_text().startswith("A: transformer_block.tflite: nnapi")
     assert second.locator(".headline").inner_text().startswith("GPU runs")
     assert first.locator(".log").inner_text() != second.locator(".log").inner_text()
+    page.click("#tab-causes")
+    assert text(page, "#panel-causes .name").startswith("A: ")
     page.select_option("#beside", "-1")
     assert page.locator(".verdict").count() == 1
+
+
+def test_a_window_without_room_for_the_drawing_is_no_error(opened):
+    page = opened("targets", {"width": 390, "height": 40})
+    page.wait_for_timeout(100)
+    assert ink(page) is not None
 
 
 def test_search_finds_by_operator_by_code_and_by_name(opened):

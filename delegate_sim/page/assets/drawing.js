@@ -9,6 +9,7 @@ const SMALLEST_LABEL = 11;
 const LARGEST_SCALE = 4;
 const SMALLEST_MARK = 24;
 const MARGIN = 20;
+const inner = (length) => Math.max(length - 2 * MARGIN, length / 2);
 
 let theme = {};
 function readTheme() {
@@ -76,7 +77,7 @@ class Drawing {
     this.canvas.setAttribute("aria-label",
       `Graph of ${side.label}: ${counted(side.size, "node")} in ` +
       `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes; the lists say the same.`);
-    this.element.firstChild.textContent = side.label;
+    this.element.firstChild.textContent = this.page.lettered(side);
     this.fit();
   }
 
@@ -128,7 +129,7 @@ class Drawing {
 
   zoomTo(left, top, right, bottom, largest = 1.4) {
     const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
-    this.scale = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top), largest);
+    this.scale = Math.min(inner(width) / (right - left), inner(height) / (bottom - top), largest);
     this.x = width / 2 - ((left + right) / 2) * this.scale;
     this.y = height / 2 - ((top + bottom) / 2) * this.scale;
     this.redraw();
@@ -176,7 +177,7 @@ class Drawing {
     const inside = x >= 0 && y >= 0 && right * this.scale + this.x <= width && bottom * this.scale + this.y <= height;
     const smallest = least ?? SMALLEST_MARK / Math.max(right - left, bottom - top);
     if (inside && this.scale >= smallest) return;
-    const largest = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top));
+    const largest = Math.min(inner(width) / (right - left), inner(height) / (bottom - top));
     this.scale = Math.min(Math.max(this.scale, smallest), largest);
     const whole = this.bounds();
     this.x = this.start(width, (left + right) / 2, whole[0], whole[2]);

@@ -33,6 +33,11 @@ class Page {
     return side.number === this.shown ? sideOf(this.other, this.subgraph) : sideOf(this.shown, this.subgraph);
   }
 
+  // The side's label after the letter that it has beside another.
+  lettered(side) {
+    return `${side.number === this.shown ? "A" : "B"}: ${side.label}`;
+  }
+
   drawingOf(side) {
     return this.drawings.find((drawing) => drawing.side === side) || this.drawings[0];
   }
@@ -150,8 +155,7 @@ class Page {
   }
 
   verdicts(shown) {
-    const labels = shown.length > 1 ? shown.map((side, number) => `${"AB"[number]}: ${side.label}`) : [];
-    byId("verdicts").replaceChildren(...shown.map((side, number) => verdictCard(side, labels[number])));
+    byId("verdicts").replaceChildren(...shown.map((side) => verdictCard(side, shown.length > 1 ? this.lettered(side) : "")));
     byId("verdicts").className = shown.length > 1 ? "two" : "";
     byId("targets").replaceChildren(targetsTable(this));
     byId("strip-note").textContent = `in running order, a cell for each node${this.side.data.partitioned ? ", a gap at each border" : ""}`;
@@ -200,7 +204,8 @@ class Page {
       // Those that are not shown are only needed on paper, the causes and the borders.
       const wanted = name === this.tab || name === "causes" || name === "borders";
       const parts = !wanted ? [] : name === "differences" ? (this.other < 0 ? [] : differencesPanel(this.side, this.besides(this.side), this)) : panels[name](side, this);
-      byId(`panel-${name}`).replaceChildren(...parts.filter((part) => part !== null));
+      const about = this.other >= 0 && name !== "differences" ? [make("p", { class: "name" }, breakable(this.lettered(side)))] : [];
+      byId(`panel-${name}`).replaceChildren(...about, ...parts.filter((part) => part !== null));
     }
   }
 

@@ -198,7 +198,7 @@ function differencesPanel(side, other, page) {
       link(`${of.graph.nodes[position]} ${of.op(position)}`, () => page.select(of, position)), ` ${of.reasons(position).map((reason) => reason.code).join(", ")}`))) : null];
   const delegated = here.moved.filter((position) => side.states[position] === DELEGATED);
   const cpu = here.moved.filter((position) => side.states[position] !== DELEGATED);
-  return [make("p", {}, breakable(`A: ${side.label}`)), make("p", {}, breakable(`B: ${other.label}`)),
+  return [make("p", {}, breakable(page.lettered(side))), make("p", {}, breakable(page.lettered(other))),
     make("p", {}, make("small", {}, "The drawing outlines these nodes in red.")),
     ...group("On the delegate in A, on the CPU in B", side, delegated), ...group("On the CPU in A, on the delegate in B", side, cpu),
     ...group("Only in A", side, here.alone), ...group("Only in B", other, there.alone)];
