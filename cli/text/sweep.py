@@ -161,7 +161,7 @@ def target_title(sweep: Swept, target: SweepTarget) -> str:
 
 def target_titles(target: SweepTarget) -> tuple[str, ...]:
     """Return titles for the columns of ``target_cells``."""
-    return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "border bytes")
+    return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "boundary bytes")
 
 
 def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:

@@ -84,7 +84,7 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 )
 """The hypothetical conversion for each set of converter settings."""
 
-_OF_CONVERSIONS = ("convert ", "quantis", "quantiz")
+_OF_CONVERSIONS = ("convert ", "quantiz", "quantiz")
 """Parts of the hints that offer another conversion of the model."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
@@ -256,8 +256,8 @@ class _AlternativeJudge:
         return replace(unknown, unknown=self._effort.reason) if first is None else replace(unknown, cost=first)
 
     def _without(self, causes: Iterable[Cause]) -> Examined:
-        supposition, options = self._blockers.without(causes)
-        return self._simulate(supposition, options)
+        hypothetical, options = self._blockers.without(causes)
+        return self._simulate(hypothetical, options)
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:

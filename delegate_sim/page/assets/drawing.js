@@ -288,20 +288,20 @@ class Drawing {
   }
 
   // Where lines leave a box and where they arrive: halfway up its heading.
-  ends(border) {
-    const [a, b] = [this.box(border.from), this.box(border.to)];
+  ends(boundary) {
+    const [a, b] = [this.box(boundary.from), this.box(boundary.to)];
     const at = ([x, y, , height], across) => [(x + across) * this.scale + this.x, (y + Math.min(height, CLOSED.height) / 2) * this.scale + this.y];
     return { from: at(a, a[2]), to: at(b, 0), top: b[1] * this.scale + this.y };
   }
 
   paintBorders() {
     const { context } = this;
-    const drawsFar = this.side.borders.length <= 40;
-    for (const border of this.side.borders) {
-      const near = border.to - border.from === 1;
-      const chosen = border.from === this.selected.partition || border.to === this.selected.partition;
+    const drawsFar = this.side.boundaries.length <= 40;
+    for (const boundary of this.side.boundaries) {
+      const near = boundary.to - boundary.from === 1;
+      const chosen = boundary.from === this.selected.partition || boundary.to === this.selected.partition;
       if (!near && !chosen && !drawsFar) continue;
-      const { from, to, top } = this.ends(border);
+      const { from, to, top } = this.ends(boundary);
       const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
       if (Math.max(from[0], to[0]) < -40 || Math.min(from[0], to[0]) > width + 40 || Math.max(from[1], to[1]) < 0
         || Math.min(from[1], to[1]) > height) continue;
@@ -326,7 +326,7 @@ class Drawing {
         context.font = `10px ${theme.font}`;
         context.fillStyle = theme.faint;
         context.textAlign = "center";
-        context.fillText(bytesText(border.bytes), (from[0] + to[0]) / 2, from[1] - 4);
+        context.fillText(bytesText(boundary.bytes), (from[0] + to[0]) / 2, from[1] - 4);
       }
     }
   }
@@ -406,8 +406,8 @@ class Drawing {
     context.globalAlpha = 0.8;
     context.stroke(lines);
     context.globalAlpha = 1;
-    theme.states.forEach((colour, state) => {
-      context.fillStyle = colour;
+    theme.states.forEach((color, state) => {
+      context.fillStyle = color;
       context.fill(paths[state]);
     });
     context.fillStyle = theme.edge;

@@ -135,7 +135,7 @@ def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, s
         (["--best-for", "nnapi"], "--best-for TARGET and -o FILE go together"),
         (["-o", "x.tflite"], "--best-for TARGET and -o FILE go together"),
         (["--best-for", "gpu", "-o", "x.tflite"], "--best-for takes one of the targets, nnapi, not gpu"),
-        (["--setting", "int9"], "there is no quantisation 'int9'"),
+        (["--setting", "int9"], "there is no quantization 'int9'"),
         (["--shape", "x=a"], "a shape is INPUT=1,224,224,3, not 'x=a'"),
         (["--cache", "folder"], "--no-cache keeps none"),
         (["--data", "none.npz"], "none.npz: there is no such data"),

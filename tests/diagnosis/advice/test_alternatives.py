@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.diagnosis.advice.wording import _CONTROL_FLOW_CHANGES, _UNROLLED
-from delegate_sim.hypothetical.hypothetical_changes import Supposition, simulate_if
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, simulate_if
 from delegate_sim.results.report.measures import measure
 from fixtures.builder import ModelBuilder
 from tests.support.diagnoses import diagnosed, target
@@ -66,7 +66,7 @@ def test_each_alternative_is_said_with_the_result_of_its_simulation():
     assert (alternatives[0].name, alternatives[0].helps) == ("float", True)
     assert alternatives[0].cost == finding.alone
     assert alternatives[0].cost.measures == measure(
-        simulate_if(load(builder.bytes()), target("nnapi"), Supposition(conversion="float"))
+        simulate_if(load(builder.bytes()), target("nnapi"), HypotheticalChanges(conversion="float"))
     )
     assert f"({alternatives[0].result})" in finding.cause.change
 
