@@ -397,7 +397,7 @@ def test_only_text_is_refused_if_the_output_exists(gated, run):
     assert run("check", "-o", "text", "--force").exit_code == 0
     for _ in range(2):
         assert run("check", "--format", "json", "-o", "json").exit_code == 0
-    assert json.loads((gated / "json").read_text(encoding="utf-8"))["schema"] == "delegate-sim/check/1"
+    assert json.loads((gated / "json").read_text(encoding="utf-8"))["schema"] == "delegate-sim/check/2"
 
 
 def test_init_does_not_replace_a_configuration(gated, run):
