@@ -137,3 +137,17 @@ def test_a_mask_of_the_smallest_float_is_made_smaller():
         "-1e4 in the attention mask": False,
     }
     assert "inf" not in cause.needed
+
+
+@pytest.mark.parametrize(("op", "is_folded"), [("TANH", True), ("SOFTMAX", False)])
+def test_a_reshape_that_the_converter_folds_away_again_is_left_to_fix(op, is_folded):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    shape = [1, 2, 2, 2, 2]
+    x, y, z = graph.input("x", "FLOAT32", shape), graph.tensor("y", "FLOAT32", shape), graph.tensor("z", "FLOAT32", shape)
+    graph.node(op, [x], [y], 1, {"beta": 1.0} if op == "SOFTMAX" else None)
+    graph.node(op, [y], [z], 1, {"beta": 1.0} if op == "SOFTMAX" else None)
+    graph.outputs(z)
+    cause = diagnosed(builder, "gpu").findings[0].cause
+    assert cause.identity.problem.value == "rank"
+    assert ("folds a RESHAPE" in cause.change) == is_folded
