@@ -379,7 +379,7 @@ def test_a_hostile_model_does_nothing(opened):
     assert "\u202e" not in page.content()
 
 
-def test_paper_has_the_causes_and_the_borders(opened):
+def test_paper_has_the_causes_and_the_boundaries(opened):
     page = opened("targets")
     page.emulate_media(media="print")
     assert page.is_visible("#panel-causes")

@@ -281,7 +281,7 @@ class Drawing {
       const at = [x * this.scale + this.x, y * this.scale + this.y, width * this.scale, height * this.scale];
       if (at[0] < canvas.clientWidth && at[1] < canvas.clientHeight && at[0] + at[2] > 0 && at[1] + at[3] > 0) seen.push([number, at]);
     }
-    this.paintBorders();
+    this.paintBoundaries();
     for (const [number, at] of seen) this.paintBox(number, at);
     if (!this.page.closed && this.scale * NODE.height >= SMALLEST_NODE) this.paintNodes(seen.map(([number]) => number));
     if (this.selected.position !== undefined && !this.page.closed) this.paintSelected();
@@ -294,7 +294,7 @@ class Drawing {
     return { from: at(a, a[2]), to: at(b, 0), top: b[1] * this.scale + this.y };
   }
 
-  paintBorders() {
+  paintBoundaries() {
     const { context } = this;
     const drawsFar = this.side.boundaries.length <= 40;
     for (const boundary of this.side.boundaries) {
