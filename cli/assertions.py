@@ -92,7 +92,10 @@ class Analysis:
             is_met, otherwise = False, _outcome(self.measures)
         if not is_met:
             heading = f"{name(self._model_name)} on {self.run.delegate.name}: {otherwise}"
-            raise AssertionError("\n".join([heading, *_details(self.report, self.run, self.measures)]))
+            from delegate_sim.diagnosis.advice.node_advice import advised
+
+            run = advised(self.report.model, self.run)
+            raise AssertionError("\n".join([heading, *_details(self.report, run, self.measures)]))
         return self
 
 

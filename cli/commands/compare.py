@@ -12,6 +12,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import canonical_names, option_names, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
+from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.compare.compared_runs import simulated_side
@@ -37,7 +38,7 @@ Examples:
 
 A is the first model on the target that the options describe; B is the second model, or the first again, on the same target
 except for what --with sets, or with the second delegate if two are named. An option goes to each side whose delegate has it.
-Nodes are matched by structure, so that renumbered or renamed nodes are still recognized. Each side applies its delegate only;
+Nodes are matched by structure, so that renumbered or renamed nodes are still recognised. Each side applies its delegate only;
 multiply-adds are counts, not an estimate of latency.
 """
 
@@ -130,8 +131,8 @@ def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> An
     model = read_model(path_a)
     comparison = compare(simulated_side(model, a), simulated_side(model if path_b == path_a else read_model(path_b), b))
     return Answer(
-        lambda: [comparison.to_dict()],
-        lambda: compare_lines(comparison, width(), verbose),
+        lambda: [advised_comparison(comparison).to_dict()],
+        lambda: compare_lines(advised_comparison(comparison), width(), verbose),
         lambda: [compared_row(comparison)],
     )
 

@@ -16,12 +16,12 @@ from .arguments import (
     changed_target,
     defaults_of,
     delegate_of,
-    hypothetical_changes_of,
     model_of,
     names_of,
     paths_of,
     public,
     require_truth,
+    supposition_of,
     target_of,
     targets_of,
     warn_of_former_name,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..results.compare.comparison import Comparison
     from ..results.report.accelerator_stack import StackResult
     from ..results.report.report import Report
+    from ..runtime.run import Run
     from ..sweeping.sweep_result import Swept
 
 
@@ -78,7 +79,7 @@ def analyze(
 
     loaded = model_of(model)
     target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
-    return Report(loaded, (simulate(loaded, target),), viewer=PageViewer())
+    return Report(loaded, (simulate(loaded, target),), viewer=PageViewer(), adviser=_advised)
 
 
 @public
@@ -103,7 +104,14 @@ def simulate(
 
     targets = chain_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
-    return Report(loaded, simulate_chain(loaded, targets), is_chain=True, viewer=PageViewer())
+    return Report(loaded, simulate_chain(loaded, targets), is_chain=True, viewer=PageViewer(), adviser=_advised)
+
+
+def _advised(model: Model, run: Run, is_alone: bool) -> Run:
+    """Return a run with the advice of a diagnosis. The diagnosis module is imported only when needed."""
+    from ..diagnosis.advice.node_advice import advised
+
+    return advised(model, run, is_alone)
 
 
 @public
@@ -187,6 +195,7 @@ def compare(
     ``defaults``, and options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
     Raises the same errors as ``analyze``, and OptionError if A and B have the same model and target.
     """
+    from ..diagnosis.advice.node_advice import advised_comparison
     from ..results.compare.compared_runs import simulated_side
     from ..results.compare.comparison import compare
 
@@ -196,7 +205,7 @@ def compare(
     if (b is None or b is a) and after == before:
         raise OptionError("nothing differs between A and B: give a second model, or changed={'delegate': ...}")
     second = first if b is None or b is a else model_of(b)
-    return compare(simulated_side(first, before), simulated_side(second, after))
+    return advised_comparison(compare(simulated_side(first, before), simulated_side(second, after)))
 
 
 @public
@@ -225,17 +234,18 @@ def whatif(
     changes the target of side B (see ``compare``).
     Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
     """
-    from ..hypothetical.hypothetical_changes import HypotheticalChanges
-    from ..results.compare.compared_runs import hypothetical_side, simulated_side
+    from ..diagnosis.advice.node_advice import advised_comparison
+    from ..hypothetical.hypothetical_changes import Supposition
+    from ..results.compare.compared_runs import simulated_side, supposed_side
     from ..results.compare.comparison import compare
 
     before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     after = changed_target(before, options, changed)
-    hypothetical = hypothetical_changes_of(accept, set_versions, batch, fix_shapes, to)
-    if after == before and hypothetical == HypotheticalChanges():
+    supposition = supposition_of(accept, set_versions, batch, fix_shapes, to)
+    if after == before and supposition == Supposition():
         raise OptionError("no change is given: give accept, set_versions, batch, fix_shapes, to or changed")
     loaded = model_of(model)
-    return compare(simulated_side(loaded, before), hypothetical_side(loaded, after, hypothetical))
+    return advised_comparison(compare(simulated_side(loaded, before), supposed_side(loaded, after, supposition)))
 
 
 @public

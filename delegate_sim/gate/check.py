@@ -224,7 +224,12 @@ def _case(
     run = simulate(model, target.target)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
-    case = judge(key, job.path, run, model, entry, configuration.budgets_of(target, job.model))
+    budgets = configuration.budgets_of(target, job.model)
+    case = judge(key, job.path, run, model, entry, budgets)
+    if case.findings:  # advice takes several simulations, so it is made only for what is shown
+        from ..diagnosis.advice.node_advice import advised
+
+        case = judge(key, job.path, advised(model, run), model, entry, budgets)
     if new_entries is not None and entry is not None:
         new_entries[key] = entry
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
 from ..foundation.printable import printable, shortened
@@ -145,7 +146,7 @@ def _tensor_positions(graph: Graph) -> dict[int, int]:
 
 
 def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
-    run = view.run
+    run = view.run if view.diagnosis is None else advised(view.model, view.run)
     reasons: dict[Reason, int] = {}
     measures = measure(run)
     options = option_values(run.options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..delegates.base import Delegate
@@ -42,6 +42,8 @@ class SubgraphRun:
     """Like ``subsets``, but with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()
     """Nodes that run on the delegate as part of a node in another subgraph."""
+    advice: Mapping[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
+    """The changes that fix single reasons, by node and code of the reason; empty if no diagnosis was made."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:

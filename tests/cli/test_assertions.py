@@ -85,10 +85,11 @@ def test_a_failure_says_why_and_what_to_change(mixed):
         "on the CPU: 2 nodes",
         "ROUND: 1 node [1]",
         "nnapi-operator: ROUND is not mapped",
-        "hint: replace the operator, or let another delegate take it",
+        "hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up",
         "ADD: 1 node [2]",
         "nnapi-operator-version: version 4; needs version at most 2",
-        "hint: convert so that the operator keeps an older version",
+        "hint: nothing in the node needs the version that the file gives it: convert with the converter of the release that "
+        "the delegate was written for",
     ]
 
 

@@ -17,6 +17,7 @@ from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import width
 from ...models import Models, read_model
 from ...options.targets import TargetArguments
+from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.stack import stack_lines, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED
@@ -61,12 +62,16 @@ def analyze_accelerators(
 
     def answer(path: str) -> Answer:
         model = read_model(path)
-        results: list[StackResult] = [simulate_stack(model, stack) for stack in stacks]
+        results = [_with_adviser(simulate_stack(model, stack)) for stack in stacks]
         view = View(width(), verbose)
         return Answer(
-            lambda: [result.to_dict() for result in results],
+            lambda: [replace(result, report=with_advice(result.report)).to_dict() for result in results],
             lambda: stack_lines(results, view),
             lambda: list(map(stacked_row, results)),
         )
 
     return write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
+
+
+def _with_adviser(result: StackResult) -> StackResult:
+    return replace(result, report=with_adviser(result.report))

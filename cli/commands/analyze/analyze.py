@@ -30,9 +30,7 @@ from .overview import overview
 from .single import single
 
 if TYPE_CHECKING:
-    from delegate_sim.diagnosis.advice.node_advice import Advice
-    from delegate_sim.model.model import Model
-    from delegate_sim.runtime.interpreter import Run
+    pass
 
 _EPILOG = """\b
 Examples:
@@ -118,7 +116,7 @@ def _analyze(
 
         refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
         return analyze_live(models, targets, live, outputs, View(width(), verbose))
-    view = View(width(), verbose, _diagnose_arguments(arguments, targets), _advise, _api_targets(arguments, targets, is_chain))
+    view = View(width(), verbose, _diagnose_arguments(arguments, targets), _api_targets(arguments, targets, is_chain))
     return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs)
 
 
@@ -154,13 +152,6 @@ def _refuse_with_accelerators(
 def _is_given(parameter: str) -> bool:
     """Return whether a parameter was given on the command line."""
     return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
-
-
-def _advise(model: Model, run: Run) -> Advice:
-    """Return precise advice on the nodes that a run leaves on the CPU. The diagnosis module is imported only when needed."""
-    from delegate_sim.diagnosis.advice.node_advice import advise
-
-    return advise(model, run.target)
 
 
 def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool) -> dict[str, Target]:

@@ -15,6 +15,7 @@ from delegate_sim.runtime.interpreter import option_values
 from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...outputs import GITHUB, ReportFile, summarize, write_files
+from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import HEADING, MANY, View
 from .analysis import AnalysisJob
 
@@ -45,7 +46,7 @@ def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: O
     def parts_of(path: str) -> dict[str, Any]:
         model = read_model(path)
         cache = AnalysisCache()
-        report = analysis.report(model, cache)
+        report = with_adviser(analysis.report(model, cache))
         models.leave_out(path, analysis.targets[len(report.runs) :], Effort(model))
         return documents.parts(report, forms, cache)
 
@@ -117,14 +118,13 @@ class _Documents:
             return self._json(report)
         from delegate_sim.gate.analysis_cases import analysis_cases
 
-        return analysis_cases(report)
+        return analysis_cases(self._advised(report))
 
     def _json(self, report: Report) -> list[str]:
-        if not self.analysis.names_fixes:
-            return list(report.json_parts())
-        from ...text.analysis.advised import advise_entry
+        return list(self._advised(report).json_parts())
 
-        return list(report.json_parts(lambda run, entry: advise_entry(report, run, entry, self.view)))
+    def _advised(self, report: Report) -> Report:
+        return with_advice(report) if self.analysis.names_fixes else report
 
     def _rows(self, report: Report) -> list[ModelRow]:
         from ...text.analysis.overview import model_rows

@@ -24,6 +24,7 @@ from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
 from ...options.live import LiveArguments
 from ...options.targets import TargetArguments
+from ...text.analysis.advised import with_adviser
 from ...text.analysis.live import live_lines, live_verdict
 from ...text.analysis.report import report_lines
 from ...text.analysis.view import View
@@ -76,9 +77,9 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
             if results[-1].differences:
                 differences.append(difference_report(model, runs[-1], results[-1]))
         every.extend(results)
-        simulated = Report(model, tuple(runs))
+        simulated = with_adviser(Report(model, tuple(runs)))
         return Answer(
-            lambda: [{**simulated.to_dict(), "live": [result.to_dict() for result in results]}],
+            lambda: [{**simulated.to_dict(advice=True), "live": [result.to_dict() for result in results]}],
             lambda: [*([*report_lines(simulated, view), Line("")] if runs else []), *live_lines(model, results, view)],
             lambda: [[result.name, live_verdict(result)] for result in results],
         )

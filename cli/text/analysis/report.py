@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import words_of
-from delegate_sim.results.report.placement import border_bytes, dropped_partitions, node_reasons, on_cpu
+from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
@@ -26,14 +25,10 @@ from ..elements.paragraphs import paragraph
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
-from .advised import advice_on
 from .api_defaults import api_lines
 from .placement import placement_lines
 from .splits import split_lines
 from .view import HEADING, View
-
-if TYPE_CHECKING:
-    from delegate_sim.diagnosis.advice.node_advice import Advice
 
 _CODE = "yellow"
 _HINT = "cyan"
@@ -79,7 +74,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         if not view.verbose:
             yield from details_hint()
             return
-    for run in report.runs:
+    for run, advised in zip(report.runs, report.advised_runs, strict=True):
         if not is_single:
             yield Line("")
             yield Line(f"--- {run.delegate.name} ---", HEADING)
@@ -88,7 +83,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
             yield from api_lines(report, run, view)
         yield Line("")
         yield from _log_lines([run])
-        yield from _details(run, view, advice_on(report, run, view))
+        yield from _details(advised, view)
         yield from _diagnose(report, run, view)
         yield from _target(run, view)
 
@@ -114,12 +109,13 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
         yield from api_lines(report, run, view)
     yield Line("")
     yield from _log_lines(runs)
-    for number, run in enumerate(explicit):
+    advised = [run for run in report.advised_runs if not run.by_default]
+    for number, run in enumerate(advised):
         if number:
             yield Line("")
-        if len(explicit) > 1:
+        if len(advised) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
-        yield from _details(run, view, advice_on(report, run, view))
+        yield from _details(run, view)
     if not is_running or not all(run.is_loaded and run.is_prepared for run in runs):
         return
     yield Line("")
@@ -134,10 +130,10 @@ def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
         yield Line("")
 
 
-def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
+def _details(run: Run, view: View) -> Iterator[Line]:
     compute = compute_of(run)
     if run.refusal is not None:
-        yield from _refusal(run.refusal, view, advice.refusal if advice else "")
+        yield from _refusal(run.refusal, view)
     elif run.delegate.is_plugin:
         yield from _paragraph(_SELECTED, view, "", "")
         yield Line("")
@@ -148,7 +144,7 @@ def _details(run: Run, view: View, advice: Advice | None) -> Iterator[Line]:
             yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(run, subgraph, compute, view, advice)
+        yield from _subgraph(run, subgraph, compute, view)
         yield from split_lines(run, subgraph, view.width, view.verbose)
     if run.warnings:
         yield Line("")
@@ -166,10 +162,10 @@ def _target(run: Run, view: View) -> Iterator[Line]:
     yield from target_lines(run.target, view.width, view.verbose)
 
 
-def _refusal(refusal: Refusal, view: View, change: str) -> Iterator[Line]:
+def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:
     yield Line("Why", HEADING)
     yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", _CODE)
-    yield from _hint(change or refusal.hint, view, "    ")
+    yield from _hint(refusal.hint, view, "    ")
     yield Line("")
 
 
@@ -190,7 +186,7 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     yield Line("")
 
 
-def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice: Advice | None) -> Iterator[Line]:
+def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
@@ -213,7 +209,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View, advice
     yield from strip_lines(strip(run), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
-    yield from _fallback(run, whole, view, advice)
+    yield from _fallback(run, whole, view)
     yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
 
 
@@ -271,7 +267,7 @@ class _Group:
     nodes: list[int]
 
 
-def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -> Iterator[Line]:
+def _fallback(run: SubgraphRun, whole: Run, view: View) -> Iterator[Line]:
     groups = _grouped(run, whole.refusal)
     if not groups:
         return
@@ -284,7 +280,7 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
         joined = [_joined([alternative[position] for alternative in demands]) for position in range(len(demands[0]))]
         for demand in joined:
             yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
-        hints = _hints(run.graph.index, variants, joined, advice)
+        hints = _hints(run, variants, joined)
         for hint in hints if view.verbose else hints[:_HINTS_SHOWN]:
             yield from _hint(hint, view, "    ")
         if len(hints) > _HINTS_SHOWN and not view.verbose:
@@ -297,8 +293,8 @@ def _fallback(run: SubgraphRun, whole: Run, view: View, advice: Advice | None) -
             yield Line(f"    ... and {counted(_size(variants[len(shown) :]), 'more node')} (--verbose lists all)")
 
 
-def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand], advice: Advice | None) -> list[str]:
-    """Return the changes that ``advice`` suggests for these demands, or the hints of the demands if there is no advice.
+def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Demand]) -> list[str]:
+    """Return the changes that the run's advice has for these demands, or the hints of the demands if there is no advice.
 
     The change that helps most nodes comes first. If only some of the operators need a change, its text lists these operators.
     """
@@ -306,7 +302,7 @@ def _hints(subgraph: int, variants: Sequence[_Group], demands: Sequence[_Demand]
     for demand in demands:
         for variant in variants:
             for node in variant.nodes:
-                for change in advice.changes(subgraph, [node], demand.code) if advice else ():
+                for change in run.advice.get((node, demand.code), ()):
                     nodes.setdefault(change, {}).setdefault(variant.op, set()).add(node)
     if not nodes:
         return list(dict.fromkeys([demand.hint for demand in demands if demand.hint]))
@@ -327,7 +323,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in run.graph.execution_plan:
         if index not in run.delegated:
-            reasons = node_reasons(run, index, refusal)
+            reasons = bare_reasons(run, index, refusal)
             if reasons:
                 nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
     groups: dict[tuple[tuple[str, ...], ...], dict[tuple[str, str], _Group]] = {}

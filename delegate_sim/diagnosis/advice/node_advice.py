@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from ...graph.effort import Effort
-from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...hypothetical.hypothetical_changes import NodeKey, Supposition
 from ...model.model import Model
-from ...runtime.run import Refusal
+from ...results.compare.comparison import Comparison, Side, compare
+from ...results.report.placement import on_cpu
+from ...rules.kinds import PARTITION_LIMIT
+from ...runtime.run import Refusal, Run
 from ...runtime.target import Target
 from ..causes.cause import Blockers, Cause
 from ..causes.finder import find_causes
 from ..examiner import Examiner
+
+_NODES_ADVISED = 1000
+"""Largest number of nodes in a model for which a diagnosis is made. For larger models, the diagnosis takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +28,35 @@ class Advice:
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str
 
-    def changes(self, subgraph: int, nodes: Iterable[int], code: str) -> tuple[str, ...]:
-        """Return the distinct changes that fix the refusals with code ``code`` of these nodes."""
-        changes = [change for node in nodes for change in self.by_reason.get((NodeKey(subgraph, node), code), ())]
-        return tuple(dict.fromkeys(changes))
+
+def advised(model: Model, run: Run, is_alone: bool = True) -> Run:
+    """Return a run with the changes that a diagnosis suggests as hints, for nodes on the CPU and for a whole refused graph.
+
+    Every output of hints uses this function, so that all of them give the same advice. A run of a large model, of a delegate that
+    the runtime applies by default, or without nodes on the CPU is returned unchanged.
+
+    If ``is_alone`` is false, the run follows others in a chain. Its partitions then differ from those of the diagnosis, so the
+    advice is only on what the delegate's rules refuse.
+    """
+    nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    if run.by_default or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+        return run
+    advice = advise(model, run.target)
+    by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}
+    for (key, code), changes in advice.by_reason.items():
+        if is_alone or code != PARTITION_LIMIT.name:
+            by_subgraph.setdefault(key.subgraph, {})[key.node, code] = changes
+    subgraphs = [replace(subgraph, advice=by_subgraph.get(subgraph.graph.index, {})) for subgraph in run.subgraphs]
+    refusal = run.refusal
+    if refusal is not None and is_alone:
+        refusal = replace(refusal, hint=advice.refusal or refusal.hint)
+    return replace(run, refusal=refusal, subgraphs=tuple(subgraphs))
+
+
+def advised_comparison(comparison: Comparison) -> Comparison:
+    """Return a comparison with the advice of a diagnosis on both sides."""
+    a, b = [Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)]
+    return compare(a, b)
 
 
 def advise(model: Model, target: Target) -> Advice:
@@ -35,7 +66,7 @@ def advise(model: Model, target: Target) -> Advice:
     """
     effort = Effort(model)
     examiner = Examiner(model, target, effort)
-    refusal = examiner.simulate(HypotheticalChanges(), {}).run.refusal
+    refusal = examiner.simulate(Supposition(), {}).run.refusal
     blockers = find_causes(model, examiner.simulate, effort, names_others=False)
     causes = blockers.causes
     by_reason: dict[tuple[NodeKey, str], list[str]] = {}

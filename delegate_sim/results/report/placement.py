@@ -67,7 +67,18 @@ def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[in
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
-    """Return the reasons why a node is not supported, or is supported but not delegated."""
+    """Return the reasons why a node is not supported, or is supported but not delegated.
+
+    If the run has advice on a reason, this advice is the hint of the reason.
+    """
+    reasons = bare_reasons(run, index, refusal)
+    if not run.advice:
+        return reasons
+    return tuple([reason._replace(hint="; ".join(run.advice.get((index, reason.code), ())) or reason.hint) for reason in reasons])
+
+
+def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
+    """Return the reasons of a node with the hints of the rules, even if the run has advice."""
     decision = run.decision
     if decision is None:
         return (_undone_reason(refusal),) if refusal is not None else ()

@@ -47,6 +47,16 @@ class Report(Shown):
     """Whether the runs form a chain, in which each run starts from the nodes that the previous run left."""
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have one."""
+    adviser: Callable[[Model, Run, bool], Run] | None = None
+    """A function that returns a run with the advice of a diagnosis. Its last argument is false for later runs of a chain."""
+
+    @functools.cached_property
+    def advised_runs(self) -> tuple[Run, ...]:
+        """The runs with the advice of a diagnosis as hints. A diagnosis takes several simulations."""
+        if self.adviser is None:
+            return self.runs
+        adviser = self.adviser
+        return tuple([adviser(self.model, run, not self.is_chain or not number) for number, run in enumerate(self.runs)])
 
     _rows_shown = 10
 
@@ -60,7 +70,7 @@ class Report(Shown):
         """The reasons why nodes do not run on a delegate: one entry for each failed check of a node."""
         from .records import refusals
 
-        return tuple(refusals(self.runs))
+        return tuple(refusals(self.advised_runs))
 
     @functools.cached_property
     def cpu_nodes(self) -> tuple[NodeOnCpu, ...]:
@@ -76,27 +86,26 @@ class Report(Shown):
 
         return tuple(partitions(self.runs))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data (schema ``delegate-sim/report/1``)."""
-        return {**self._head(), "runs": [_run_entry(run) for run in self.runs], **self._placement()}
+    def to_dict(self, *, advice: bool = False) -> dict[str, Any]:
+        """Return the report as plain data (schema ``delegate-sim/report/1``).
 
-    def to_json(self) -> str:
+        With ``advice``, the hints are the advice of a diagnosis, as in the output of commands. This takes several simulations.
+        Otherwise, they are the general hints of the rules.
+        """
+        runs = self.advised_runs if advice else self.runs
+        return {**self._head(), "runs": [_run_entry(run) for run in runs], **self._placement()}
+
+    def to_json(self, *, advice: bool = False) -> str:
         """Return the report as JSON text. This takes far less memory than ``to_dict``."""
-        return "".join(self.json_parts())
+        return "".join(self.json_parts(advice=advice))
 
-    def json_parts(self, amend: Callable[[Run, dict[str, Any]], None] | None = None) -> Iterator[str]:
-        """Yield the JSON in parts, run by run. ``amend`` may change the entry of each run."""
+    def json_parts(self, *, advice: bool = False) -> Iterator[str]:
+        """Yield the JSON in parts, run by run."""
         from .json_parts import json_array, json_object, json_value
 
-        def entries() -> Iterator[dict[str, Any]]:
-            for run in self.runs:
-                entry = _run_entry(run)
-                if amend is not None:
-                    amend(run, entry)
-                yield entry
-
+        runs = self.advised_runs if advice else self.runs
         head, placement = ({key: json_value(value) for key, value in part.items()} for part in (self._head(), self._placement()))
-        return json_object({**head, "runs": json_array(map(json_value, entries())), **placement})
+        return json_object({**head, "runs": json_array(json_value(_run_entry(run)) for run in runs), **placement})
 
     def to_html(self) -> str:
         """Return the report as one self-contained HTML page.
@@ -145,7 +154,7 @@ class Report(Shown):
         return report_line(self.model, self.runs, self.is_chain)
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return report_tables(self.runs, self.is_chain)
+        return report_tables(self.runs, self.is_chain, lambda: self.advised_runs)
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
         delegate = ("delegate",) if len(self.runs) > 1 else ()

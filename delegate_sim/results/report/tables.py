@@ -42,17 +42,20 @@ def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
     return f"{model_name(model)}{', a chain' if is_chain else ''}: {'; '.join(map(run_words, runs))}"
 
 
-def report_tables(runs: Sequence[Run], is_chain: bool = False) -> Mapping[str, Callable[[], Table]]:
+def report_tables(
+    runs: Sequence[Run], is_chain: bool = False, advised_runs: Callable[[], Sequence[Run]] | None = None
+) -> Mapping[str, Callable[[], Table]]:
     """Return functions that create the tables of runs, keyed by table name.
 
     The tables list the nodes, the partitions, the runs and the CPU nodes. For a chain, one more table lists the place of each
-    node.
+    node. ``advised_runs`` returns the runs with more precise hints, for the tables that have hints.
     """
+    hinting = advised_runs or (lambda: runs)
     tables: dict[str, Callable[[], Table]] = {
-        "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(runs))),
+        "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(hinting()))),
         "partitions": lambda: Table(_PARTITION_COLUMNS, list(_partition_rows(runs))),
         "runs": lambda: runs_table(runs),
-        "on_cpu": lambda: Table(_ON_CPU_COLUMNS, list(_on_cpu_rows(runs))),
+        "on_cpu": lambda: Table(_ON_CPU_COLUMNS, list(_on_cpu_rows(hinting()))),
     }
     if is_chain:
         tables["placement"] = lambda: Table(("subgraph", "node", "op", "runs_on"), list(_placement_rows(runs)))

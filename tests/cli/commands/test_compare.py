@@ -37,13 +37,14 @@ Side by side
   on the CPU                       0          1     +1
   partitions                       1          3     +2
   delegate kernels                 1          2     +1
-  boundary bytes                  64        160    +96
+  bytes across borders            64        160    +96
   multiply-adds                   64         64
   multiply-adds delegated         64          0    -64
 
 Delegated in A, on the CPU in B: 1 node
   nnapi-operator-version: needs version at most 5
-    hint: convert so that the operator keeps an older version
+    hint: nothing in the node needs the version that the file gives it: convert
+      with the converter of the release that the delegate was written for
     FULLY_CONNECTED: 1 node [1; in A 0], v2/left, version 9
       version 1 -> 9
 """
@@ -74,7 +75,7 @@ Side by side
   on the CPU                       2          2
   partitions                       3          3
   delegate kernels                 2          2
-  boundary bytes                  64         64
+  bytes across borders            64         64
   multiply-adds                    0          0
   multiply-adds delegated          0          0
 
@@ -89,8 +90,8 @@ NOT_WELL_KNOWN = """\
 TWO_DELEGATES = """\
 Delegated in A, on the CPU in B: 1 node
   partition-limit: needs at most 1
-    hint: raise --max_delegated_partitions, or merge partitions by removing what
-      splits them
+    hint: --max_delegated_partitions=1000000: raise the option that limits them,
+      if more kernels pay off, or remove the nodes that split the graph
     ADD: 1 node [3], t3, 2 partitions
 
 On the CPU for different reasons: 2 nodes
@@ -108,7 +109,10 @@ B: dynamic.tflite
   dynamic-tensors: tensor 3 (flat) of subgraph 0 is dynamic-sized, made so by
     node 1 (RESHAPE), because its input tensor 1 (shape) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-      converting it
+      converting it; convert with fixed input shapes (in TensorFlow a concrete
+      function whose TensorSpec has no None; in PyTorch an export without
+      dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE and others
+      from constants, not from the SHAPE of a tensor
 """
 
 REFUSED_NODES = """\
@@ -118,7 +122,10 @@ Inputs of the model
 Delegated in A, on the CPU in B: 3 nodes
   dynamic-tensors: needs no dynamic-sized tensor in the graph
     hint: make tensor 1 a constant: fix the shapes of the model before
-      converting it
+      converting it; convert with fixed input shapes (in TensorFlow a concrete
+      function whose TensorSpec has no None; in PyTorch an export without
+      dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE and others
+      from constants, not from the SHAPE of a tensor
     RELU: 1 node [0], activated
     RESHAPE: 1 node [1], flat
       input 1 constant INT32[2] -> computed
@@ -128,7 +135,7 @@ Delegated in A, on the CPU in B: 3 nodes
 ADDED = """\
 Only in B: 2 nodes
   on the CPU, nnapi-operator: needs an operator that NNAPI has
-    hint: replace the operator, or let another delegate take it
+    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
     ROUND: 1 node [4], t4
   on the delegate
     ADD: 1 node [5], t5

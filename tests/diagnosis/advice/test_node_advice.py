@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.diagnosis.advice.node_advice import advise
+from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.placement import on_cpu
 from tests.support.diagnoses import diagnosed, target
 from tests.support.models import chain_model
@@ -27,7 +28,7 @@ def test_each_refused_node_has_the_change_of_its_cause(builder, delegate):
     found, diagnosis = advice(builder, delegate), diagnosed(builder, delegate)
     changes = {finding.cause.change.partition("; taken by")[0] for finding in diagnosis.findings}
     for subgraph, index, reasons in on_cpu(diagnosis.run):
-        told = {change for reason in reasons for change in found.changes(subgraph.graph.index, [index], reason.code)}
+        told = {change for reason in reasons for change in found.by_reason[NodeKey(subgraph.graph.index, index), reason.code]}
         assert told
         assert told <= changes
 

@@ -551,7 +551,7 @@ def test_hints_in_json_are_those_of_the_text(run, run_json, name):
 
 
 def test_hints_of_a_large_model_are_general(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("delegate_sim_cli.text.analysis.advised._NODES_ADVISED", 3)
+    monkeypatch.setattr("delegate_sim.diagnosis.advice.node_advice._NODES_ADVISED", 3)
     path = written(chain_model(["ADD", "ROUND", "ADD", "ADD"]), tmp_path / "model.tflite")
     assert "hint: replace the operator, or let another delegate take it" in run("analyze", *NNAPI, path).stdout
 
