@@ -160,7 +160,8 @@ def _options(delegate: Delegate) -> Iterator[str]:
     yield from ("", "# Options", "", "| option | meaning | default | default of benchmark_model |", "|---|---|---|---|")
     for option in delegate.options:
         values = [default_text(option.default_in(defaults)) for defaults in ("api", "benchmark")]
-        yield f"| `{option.name}` | {_escaped(option.help)} | {' | '.join(map(_escaped, values))} |"
+        name = f"`{option.key}`" if option.name == option.key else f"`{option.key}` (`{option.name}`)"
+        yield f"| {name} | {_escaped(option.help)} | {' | '.join(map(_escaped, values))} |"
     yield from ("", "# Operators")
 
 

@@ -78,11 +78,11 @@ def parse_options(
         try:
             values[name] = option.parse(given[name])
         except (ValueError, TypeError) as error:
-            raise OptionError(f"option {name} of {delegate}: {error}") from error
-    for name, option in by_name.items():
+            raise OptionError(f"option {option.key} of {delegate}: {error}") from error
+    for option in declared:
         conflict = option.conflict(values) if option.conflict is not None else ""
         if conflict:
-            raise OptionError(f"option {name} of {delegate}: {conflict}")
+            raise OptionError(f"option {option.key} of {delegate}: {conflict}")
     return MappingProxyType(values)
 
 

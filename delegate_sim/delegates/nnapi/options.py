@@ -80,7 +80,7 @@ def _without_runtime(values: OptionValues) -> str:
     """Return an error message if a profile of devices is given but no runtime is simulated; otherwise an empty string."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
-    return "devices are what the NNAPI runtime splits a model over: give nnapi_runtime a release of Android from 10 on"
+    return "devices are what the NNAPI runtime splits a model over: give --android a release from 10 on"
 
 
 _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}

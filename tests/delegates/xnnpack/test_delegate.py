@@ -176,7 +176,7 @@ def test_flags_are_options_and_a_bitmask(options, code):
 
 @pytest.mark.parametrize("value", [-1, "0xg", "many", 1.5])
 def test_flags_that_are_no_bitmask(value):
-    with pytest.raises(OptionError, match="option flags of xnnpack: "):
+    with pytest.raises(OptionError, match="option xnnpack_flags of xnnpack: "):
         effective(flags=value)
 
 

@@ -178,7 +178,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_profile_needs_a_runtime_that_splits(apply):
-    with pytest.raises(delegate_sim.OptionError, match=r"option devices of nnapi: .* give nnapi_runtime a release of Android"):
+    with pytest.raises(delegate_sim.OptionError, match=r"option devices of nnapi: .* give --android a release from 10 on"):
         apply(chain("RELU"), DSP, nnapi_runtime="none")
 
 
